@@ -1,0 +1,304 @@
+"""The service ports: what a plugin may ask of the gateway's backends.
+
+Each port is a small Protocol with an embedded and a grown implementation in
+``gateway/services/``; one contract suite (``tests/services/``) runs over all of them. What a
+plugin receives is already scoped to it: two plugins that use the same key never meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+    Matrix = NDArray[np.float32]
+    """Float32, shape (n, dimensions)."""
+    Vector = NDArray[np.float32]
+    """Float32, shape (dimensions,), of length one."""
+
+
+class Database(Protocol):
+    """A relational database: SQLite in the data directory, or PostgreSQL."""
+
+    @property
+    def engine(self) -> AsyncEngine:
+        """The SQLAlchemy engine, opened at first use."""
+        ...
+
+    def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """Open a transaction: committed at the end of the block, rolled back on an error."""
+        ...
+
+    async def migrate(self, migrations: Path) -> None:
+        """Bring the owner's tables to the newest revision.
+
+        Args:
+            migrations: a directory with Alembic ``versions/``. Each owner has its own version
+                table, so that plugins are migrated apart from each other.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectInfo:
+    """One stored object: its key, its size in bytes and when it was last written."""
+
+    key: str
+    size: int
+    modified: datetime
+
+
+class Objects(Protocol):
+    """A store of named byte strings: a folder, or an S3-compatible bucket.
+
+    Keys are ``/``-separated, at most 1,024 bytes; a write is all or nothing.
+    """
+
+    async def get(self, key: str) -> bytes | None:
+        """The object's bytes, or None where there is no such key."""
+        ...
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Write the object whole; a reader sees the old bytes or the new ones, never a mix."""
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Remove the object; an absent key is not an error."""
+        ...
+
+    def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
+        """Every object whose key starts with ``prefix``, in no fixed order."""
+        ...
+
+
+class Cache(Protocol):
+    """Short-lived bytes and messages: in this process, or in Redis or Valkey."""
+
+    async def get(self, key: str) -> bytes | None:
+        """The value, or None where there is none or it has expired."""
+        ...
+
+    async def set(self, key: str, value: bytes, ttl: float | None = None) -> None:
+        """Store a value, for ``ttl`` seconds or until it is evicted."""
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Forget a value; an absent key is not an error."""
+        ...
+
+    async def increment(self, key: str, ttl: float) -> int:
+        """Add one to a counter that expires ``ttl`` seconds after its first increment."""
+        ...
+
+    async def publish(self, channel: str, message: bytes) -> None:
+        """Send a message to everyone who listens on the channel now."""
+        ...
+
+    def listen(self, channel: str) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """Receive the channel's messages from the moment the block is entered."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """Where a job is: ``queued``, ``running``, ``done``, ``failed`` or ``cancelled``."""
+
+    id: str
+    state: str
+    result: Any = None
+    error: str | None = None
+
+
+class Jobs(Protocol):
+    """Durable background work: a job survives a crash and goes on at the step it had reached."""
+
+    async def enqueue(self, name: str, payload: Mapping[str, Any], *, key: str | None = None) -> str:
+        """Queue a job that the plugin declared.
+
+        Args:
+            name: the name of one of the plugin's own ``Job`` declarations.
+            payload: JSON values handed to the job.
+            key: where given, a second job with the same key is the first one again.
+
+        Returns:
+            The job's id.
+        """
+        ...
+
+    async def status(self, job_id: str) -> JobStatus | None:
+        """Where the job is, or None where no such job is known."""
+        ...
+
+
+class JobRun(Protocol):
+    """What a running job holds: durable steps and their progress."""
+
+    @property
+    def id(self) -> str:
+        """The job's id."""
+        ...
+
+    async def step(self, name: str, function: Any, *args: Any) -> Any:
+        """Run ``await function(*args)`` once; a restart returns the recorded result instead.
+
+        The result must be JSON. A step may run twice if the process dies in the middle of it,
+        so it should be idempotent.
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """Texts to unit vectors. One model a process, shared by all plugins, off the event loop."""
+
+    @property
+    def model(self) -> str:
+        """What identifies the model and its precision; vectors of two names never compare."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+        ...
+
+    async def passages(self, texts: Sequence[str]) -> Matrix:
+        """Embed stored texts: float32, shape (len(texts), dimensions), rows of length one."""
+        ...
+
+    async def query(self, text: str) -> Vector:
+        """Embed one question: float32, shape (dimensions,), of length one."""
+        ...
+
+
+class Reranker(Protocol):
+    """A cross-encoder that judges a question and a passage together."""
+
+    @property
+    def model(self) -> str:
+        """What identifies the model."""
+        ...
+
+    async def scores(self, query: str, passages: Sequence[str]) -> list[float]:
+        """How well each passage answers the query, each in 0..1, in the order given."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sparse:
+    """A sparse vector: parallel tuples of term ids (unsigned 32 bit) and weights."""
+
+    indices: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionSpec:
+    """What a collection holds, said once when it is opened.
+
+    Attributes:
+        dense: named dense vectors and their lengths, compared by cosine.
+        sparse: named sparse vectors, weighted by inverse document frequency in the store.
+        indexed: payload fields that filters use, each ``keyword``, ``integer`` or ``float``.
+    """
+
+    dense: Mapping[str, int] = field(default_factory=dict)
+    sparse: tuple[str, ...] = ()
+    indexed: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One stored point: an id of the owner's, its vectors and its payload of JSON values."""
+
+    id: str
+    dense: Mapping[str, Vector] = field(default_factory=dict)
+    sparse: Mapping[str, Sparse] = field(default_factory=dict)
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition on a payload field; a field that holds a list matches by any of its values.
+
+    Attributes:
+        field: the payload field.
+        any_of: the values of which one must match, or None.
+        at_least: an inclusive lower bound, or None.
+        at_most: an inclusive upper bound, or None.
+    """
+
+    field: str
+    any_of: tuple[str | int, ...] | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VectorQuery:
+    """One nearest-neighbour question.
+
+    Attributes:
+        using: the name of the dense or sparse vector to compare with.
+        vector: the dense or sparse vector of the question.
+        where: the conditions that must all hold.
+        limit: how many hits at most.
+        payload: the payload fields to return.
+    """
+
+    using: str
+    vector: Vector | Sparse
+    where: tuple[Condition, ...] = ()
+    limit: int = 20
+    payload: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer: the point's id, its score (cosine, or the sparse dot product), its payload."""
+
+    id: str
+    score: float
+    payload: Mapping[str, Any]
+
+
+class Collection(Protocol):
+    """A named set of points."""
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """Write points; one with an id already stored is replaced whole."""
+        ...
+
+    async def delete(self, where: Sequence[Condition]) -> None:
+        """Remove the points for which all conditions hold; no condition removes nothing."""
+        ...
+
+    async def search(self, queries: Sequence[VectorQuery]) -> list[list[Hit]]:
+        """Answer several questions in one go, best hit first, one list for each question."""
+        ...
+
+    async def count(self, where: Sequence[Condition] = ()) -> int:
+        """How many points satisfy the conditions."""
+        ...
+
+    async def flush(self) -> None:
+        """Make everything written so far durable and quick to search."""
+        ...
+
+
+class Vectors(Protocol):
+    """A vector store: qdrant-edge in the data directory, or a Qdrant cluster."""
+
+    async def collection(self, name: str, spec: CollectionSpec) -> Collection:
+        """Open a collection, made if it is not there; one with another spec is made anew."""
+        ...
+
+    async def drop(self, name: str) -> None:
+        """Remove a collection and all its points; an absent one is not an error."""
+        ...
