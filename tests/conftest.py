@@ -1,0 +1,77 @@
+"""What every test may ask for: real data and real services, or a visible reason to skip.
+
+A user's machine may lack them, so a test that needs one skips and says which variable would run
+it. In CI nothing may be skipped for that reason: there such a skip is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+PREFIX = "PORCH_TEST_"
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
+
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Run every async test on asyncio, the loop that the portal runs on."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def test_data() -> Path:
+    """The directory of real data sets, such as ``civic-kb``, from ``PORCH_TEST_DATA``."""
+    directory = Path(_setting("PORCH_TEST_DATA", "the directory of real data sets"))
+    assert directory.is_dir(), f"PORCH_TEST_DATA names {directory}, which is no directory."
+    return directory
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> str:
+    """A PostgreSQL database as an SQLAlchemy URL, from ``PORCH_TEST_POSTGRES``."""
+    return _setting("PORCH_TEST_POSTGRES", "an SQLAlchemy URL of a PostgreSQL test database")
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> str:
+    """A Redis database that tests may fill, from ``PORCH_TEST_REDIS``."""
+    return _setting("PORCH_TEST_REDIS", "the URL of a Redis database that tests may fill")
+
+
+def _setting(name: str, meaning: str) -> str:
+    value = os.environ.get(name)
+    if not value:
+        pytest.skip(f"{name} is not set: give {meaning} to run this test.")
+    return value
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Refuse, in CI, a test's skip that a ``PORCH_TEST_`` variable would have prevented."""
+    report = yield
+    return _refuse_skip(report) if IN_CI else report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Refuse, in CI, the same skip of a whole file."""
+    report = yield
+    return _refuse_skip(report) if IN_CI else report
+
+
+def _refuse_skip(report: Report) -> Report:
+    if report.skipped and PREFIX in str(report.longrepr):
+        report.outcome = "failed"
+        report.longrepr = f"CI runs every test, yet this one was skipped: {report.longrepr}"
+    return report
