@@ -1,0 +1,1 @@
+"""The knowledge server: a community's knowledge base, searched and served."""

@@ -1,0 +1,67 @@
+"""Document ids and the keys of the canonical store (specification, sections 4.1 and 4.2)."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import PurePosixPath
+
+MAX_ID_BYTES = 64
+MAX_KEY_BYTES = 1024
+MANIFEST_KEY = "metadata/manifest.json"
+CONTENT_PREFIX = "content/"
+RAW_PREFIX = "raw/"
+
+
+class InvalidId(ValueError):
+    """An id that cannot name a document; the text says why."""
+
+
+def check_id(id: str) -> str:
+    """Return the id if it can name a document.
+
+    Raises:
+        InvalidId: it is empty, longer than 64 bytes in UTF-8, or could leave its folder.
+    """
+    if not id or id.strip(" .") == "":
+        raise InvalidId(f"the id {id!r} has no letters")
+    if "/" in id or "\\" in id:
+        raise InvalidId(f"the id {id[:80]!r} holds a path separator")
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in id):
+        raise InvalidId(f"the id {id[:80]!r} holds a control character")
+    size = len(id.encode())
+    if size > MAX_ID_BYTES:
+        raise InvalidId(f"the id {id[:80]!r} is {size} bytes long; {MAX_ID_BYTES} is the limit")
+    return id
+
+
+def generate_id(path: str) -> str:
+    """The id of the note at ``path``: its stem, or, for an index.md, its folder's name.
+
+    Args:
+        path: relative to the source, with ``/`` between its parts.
+
+    Raises:
+        InvalidId: the stem cannot be an id.
+    """
+    note = PurePosixPath(path)
+    stem = note.stem
+    if stem.lower() == "index" and note.parent.name:
+        stem = note.parent.name
+    return check_id(unicodedata.normalize("NFC", stem))
+
+
+def content_key(document_key: str) -> str:
+    """The object key of a document, from its ``contentType/id``."""
+    return f"{CONTENT_PREFIX}{document_key}.json"
+
+
+def raw_key(path: str) -> str:
+    """The object key of a note's original markdown.
+
+    Raises:
+        InvalidId: the key would be longer than a key may be.
+    """
+    key = f"{RAW_PREFIX}{path}"
+    if len(key.encode()) > MAX_KEY_BYTES:
+        raise InvalidId(f"the path is longer than {MAX_KEY_BYTES - len(RAW_PREFIX)} bytes")
+    return key

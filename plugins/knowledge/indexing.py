@@ -1,0 +1,35 @@
+"""What the sync asks of a search index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from plugins.knowledge.documents import Document
+
+
+class SearchIndex(Protocol):
+    """Keeps the passages of the served documents, so that they are found.
+
+    Every call is idempotent: after a crash the sync repeats those of which it cannot know
+    whether they were finished.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """The index's layout and its model; when it changes, every document is given again."""
+        ...
+
+    async def replace(self, documents: Sequence[Document]) -> None:
+        """Index the documents, in place of what was known under their keys."""
+        ...
+
+    async def remove(self, keys: Sequence[str]) -> None:
+        """Forget documents by their ``contentType/id``; an unknown key is not an error."""
+        ...
+
+    async def finish(self) -> None:
+        """Make all that was written durable and quick to search; called before the manifest
+        records it.
+        """
+        ...

@@ -1,0 +1,90 @@
+"""The canonical store: every served document, read only up to a tier.
+
+Bodies live in the object store, one object a document (specification, section 4.1); the
+catalogue of everything else about them is held in memory, so that lists and lookups fetch
+nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from gateway.contract import Objects, Tier
+from plugins.knowledge.documents import Document, Entry
+from plugins.knowledge.ids import content_key
+
+
+class Store:
+    """Reads and writes documents; every read names the tier up to which it may see.
+
+    Args:
+        objects: the plugin's share of the object store.
+    """
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._entries: dict[str, Entry] = {}
+        self._visible: dict[Tier, tuple[Entry, ...]] = {}
+        self._version = 0
+
+    @property
+    def version(self) -> int:
+        """Grows with every change of the catalogue; for what is derived from it and kept."""
+        return self._version
+
+    def entries(self, up_to: Tier) -> Sequence[Entry]:
+        """All that a caller of this tier may see, in the order of their keys."""
+        if up_to not in self._visible:
+            self._visible[up_to] = tuple(
+                entry for _, entry in sorted(self._entries.items()) if up_to.allows(entry.tier)
+            )
+        return self._visible[up_to]
+
+    def entry(self, key: str, up_to: Tier) -> Entry | None:
+        """One entry by its ``contentType/id``, or None where there is none to see."""
+        entry = self._entries.get(key)
+        return entry if entry is not None and up_to.allows(entry.tier) else None
+
+    async def document(self, key: str, up_to: Tier) -> Document | None:
+        """One document by its ``contentType/id``, or None where there is none to see."""
+        if self.entry(key, up_to) is None:
+            return None
+        data = await self._objects.get(content_key(key))
+        if data is None:
+            return None
+        document = Document.model_validate_json(data)
+        return document if up_to.allows(document.tier) else None
+
+    async def documents(self, keys: Sequence[str], up_to: Tier) -> list[Document | None]:
+        """Several documents, fetched at the same time; one place in the list for each key."""
+        return list(await asyncio.gather(*(self.document(key, up_to) for key in keys)))
+
+    async def put(self, documents: Sequence[Document]) -> None:
+        """Write documents, then show them in the catalogue."""
+        await asyncio.gather(
+            *(
+                self._objects.put(content_key(document.key), document.model_dump_json().encode())
+                for document in documents
+            )
+        )
+        self.show(documents)
+
+    async def remove(self, keys: Sequence[str]) -> None:
+        """Hide documents from the catalogue, then remove them."""
+        for key in keys:
+            self._entries.pop(key, None)
+        self._changed()
+        await asyncio.gather(*(self._objects.delete(content_key(key)) for key in keys))
+
+    def show(self, entries: Iterable[Entry]) -> None:
+        """Put entries of documents that are stored into the catalogue."""
+        for entry in entries:
+            self._entries[entry.key] = Entry.model_construct(
+                **{name: getattr(entry, name) for name in Entry.model_fields}
+            )
+        self._changed()
+
+    def _changed(self) -> None:
+        self._visible.clear()
+        self._version += 1
