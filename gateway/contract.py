@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from auth import ANONYMOUS, Caller, Tier
 from gateway import signatures
+from gateway.config_types import ConfigPath, Duration, SecretRef
 from gateway.ports import (
     Cache,
     Collection,
@@ -54,7 +55,9 @@ __all__ = [
     "Command",
     "CommandContext",
     "Condition",
+    "ConfigPath",
     "Database",
+    "Duration",
     "Embedder",
     "Exchange",
     "Health",
@@ -75,6 +78,7 @@ __all__ = [
     "Resource",
     "ResourceTemplate",
     "Route",
+    "SecretRef",
     "Sparse",
     "Tier",
     "Tool",

@@ -1,0 +1,92 @@
+"""The value types of ``portal.yaml``: durations, paths, service addresses, secret references.
+
+Plugins use them in their own sections; ``gateway.contract`` hands them out.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSchema
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
+_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:.+")
+
+
+def _duration(value: Any) -> Any:
+    if isinstance(value, timedelta):
+        return value
+    match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError("must be a number with its unit: 500ms, 45s, 30m, 12h or 90d")
+    try:
+        return timedelta(seconds=float(match[1]) * _UNITS[match[2]])
+    except OverflowError:
+        raise ValueError("is longer than any clock can count") from None
+
+
+def _resolve(path: Path, info: ValidationInfo) -> Path:
+    root = (info.context or {}).get("root")
+    path = path.expanduser()
+    return root / path if root is not None else path
+
+
+def _place(value: str, info: ValidationInfo) -> str:
+    return str(_resolve(Path(value), info)) if value.startswith(("./", "../", "~/")) else value
+
+
+def is_reference(value: str) -> bool:
+    """Whether a text is written as a reference to a secret: ``env:NAME`` or ``file:PATH``."""
+    return _REFERENCE.fullmatch(value) is not None
+
+
+def _reference(value: Any) -> Any:
+    if not isinstance(value, str) or not is_reference(value):
+        raise ValueError(
+            "a secret is never written here; write env:NAME or file:PATH and keep it there"
+        )
+    return value
+
+
+def _address(value: str) -> str:
+    if is_reference(value):
+        return value
+    try:
+        password = urlsplit(value).password
+    except ValueError:
+        raise ValueError("is not a valid address") from None
+    if password is not None:
+        raise ValueError(
+            "holds a password; put the whole address into the environment or a file and write "
+            "env:NAME or file:PATH"
+        )
+    return value
+
+
+Duration = Annotated[
+    timedelta,
+    BeforeValidator(_duration),
+    WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?\s*(ms|s|m|h|d)$"}),
+]
+"""A span of time, written as a number with its unit: ``500ms``, ``45s``, ``30m``, ``90d``."""
+
+ConfigPath = Annotated[Path, AfterValidator(_resolve)]
+"""A path; a relative one starts at the parent of the configuration directory."""
+
+SecretRef = Annotated[
+    str,
+    BeforeValidator(_reference),
+    WithJsonSchema({"type": "string", "pattern": "^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$"}),
+]
+"""Where a secret is kept: ``env:NAME`` or ``file:PATH``. A plain value is refused."""
+
+Address = Annotated[str, AfterValidator(_address)]
+"""A service: a word, a URL without a password, or a reference to where the URL is kept."""
+
+Place = Annotated[str, AfterValidator(_address), AfterValidator(_place)]
+"""An :data:`Address` that may be a path: ``./name`` starts where :data:`ConfigPath` does."""

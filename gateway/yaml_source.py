@@ -1,0 +1,267 @@
+"""YAML as plain data, with the line of every key and every problem named by its line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+from yaml.reader import ReaderError
+
+from gateway.errors import ConfigError, Problem
+
+Location = Sequence[str | int]
+"""A path into the data: mapping keys and list positions, from the root."""
+
+
+@dataclass(frozen=True)
+class YamlSource:
+    """A YAML file that has been read: its data, and where each part of it stands.
+
+    Attributes:
+        file: the file's name for messages.
+        data: plain dicts, lists and scalars; an empty file is an empty dict.
+        root: the node tree, which keeps scalars as they were written; None for an empty file.
+    """
+
+    file: str
+    data: dict[str, Any]
+    root: yaml.MappingNode | None
+
+    def line(self, location: Location) -> int:
+        """The line, from 1, of a key or list element, or of the nearest parent that exists."""
+        line, _ = self._find(location)
+        return line
+
+    def raw(self, location: Location) -> str | None:
+        """A scalar exactly as written (``30.10``, ``0x1f``), or None where there is none."""
+        _, node = self._find(location)
+        return node.value if isinstance(node, yaml.ScalarNode) else None
+
+    def problem(self, location: Location, reason: str) -> Problem:
+        """A problem at a location of this file."""
+        return Problem(self.file, self.line(location), dotted(location), reason)
+
+    def _find(self, location: Location) -> tuple[int, yaml.Node | None]:
+        line = 1
+        node: yaml.Node | None = self.root
+        for part in location:
+            found = _child(node, part)
+            if found is None:
+                return line, None
+            mark, node = found
+            line = mark.line + 1
+        return line, node
+
+
+def _child(node: yaml.Node | None, part: str | int) -> tuple[yaml.Mark, yaml.Node] | None:
+    """The mark and node of one step down, or None where the tree has no such step."""
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        element = node.value[part]
+        return element.start_mark, element
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == str(part):
+                return key.start_mark, value
+    return None
+
+
+def dotted(location: Location) -> str:
+    """A location as an admin reads it: ``plugins.knowledge.sources[0].directory``."""
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def read_yaml(path: Path, name: str | None = None) -> YamlSource:
+    """Read a YAML file whose root is a mapping.
+
+    Args:
+        path: the file.
+        name: the file's name for messages; its path where not given.
+
+    Raises:
+        ConfigError: the file cannot be read, is not UTF-8, is broken YAML, says a key twice,
+            or is not a mapping.
+    """
+    file = name or str(path)
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise ConfigError([Problem(file, 0, "", f"cannot be read: {error.strerror}")]) from None
+    return parse_yaml(raw, file)
+
+
+def parse_yaml(raw: bytes, file: str) -> YamlSource:
+    """Read YAML from bytes, as :func:`read_yaml`; ``file`` is the name for messages."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ConfigError([Problem(file, line, "", "is not UTF-8 text")]) from None
+    try:
+        return _compose(text, file)
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        reason = f"the character {chr(error.character)!r} is not allowed"
+        raise ConfigError([Problem(file, line, "", reason)]) from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        reason = f"is not valid YAML: {error.problem or error.context}"
+        raise ConfigError([Problem(file, mark.line + 1 if mark else 0, "", reason)]) from None
+    except (ValueError, RecursionError):
+        reason = "holds a value that YAML cannot express, such as a date that does not exist"
+        raise ConfigError([Problem(file, 1, "", reason)]) from None
+
+
+def _compose(text: str, file: str) -> YamlSource:
+    loader = yaml.SafeLoader(text)
+    try:
+        root = loader.get_single_node()
+        if root is None or root.tag == "tag:yaml.org,2002:null":
+            return YamlSource(file, {}, None)
+        if not isinstance(root, yaml.MappingNode):
+            reason = "must be a mapping of keys to values, such as `name: Our portal`"
+            raise ConfigError([Problem(file, root.start_mark.line + 1, "", reason)])
+        if problems := list(_key_problems(root, file, frozenset(), set())):
+            raise ConfigError(problems)
+        return YamlSource(file, loader.construct_document(root), root)
+    finally:
+        loader.dispose()
+
+
+def _key_problems(
+    node: yaml.Node, file: str, above: frozenset[int], done: set[int]
+) -> Iterator[Problem]:
+    """Keys that are no plain words or stand twice in one mapping, and nodes inside themselves."""
+    if id(node) in above:
+        yield Problem(file, node.start_mark.line + 1, "", "holds itself through its own anchor")
+    if id(node) in done or isinstance(node, yaml.ScalarNode):
+        return
+    done.add(id(node))
+    children = node.value
+    if isinstance(node, yaml.MappingNode):
+        yield from _mapping_problems(node, file)
+        children = [value for _, value in node.value]
+    for child in children:
+        yield from _key_problems(child, file, above | {id(node)}, done)
+
+
+def _mapping_problems(node: yaml.MappingNode, file: str) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for key, _ in node.value:
+        line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode):
+            yield Problem(file, line, "", "a key must be a plain word")
+        elif key.value in first:
+            reason = f"is already set on line {first[key.value]}; keep one of the two"
+            yield Problem(file, line, key.value, reason)
+        else:
+            first[key.value] = line
+
+
+def problems_of(
+    error: ValidationError, source: YamlSource, model: type[BaseModel], prefix: Location = ()
+) -> list[Problem]:
+    """Turn pydantic's errors into problems with lines. Values never appear in them.
+
+    Args:
+        error: what validation raised.
+        source: the file that was validated.
+        model: the model it was validated against, for the names of valid keys.
+        prefix: where in the file the validated data stands.
+    """
+    details = error.errors(include_url=False, include_input=False)
+    return [_problem(detail, source, model, tuple(prefix)) for detail in details]
+
+
+def _problem(
+    detail: ErrorDetails, source: YamlSource, model: type[BaseModel], prefix: tuple[str | int, ...]
+) -> Problem:
+    location = _written(prefix + detail["loc"], source.data, len(prefix))
+    return source.problem(location, _reason(detail, model))
+
+
+def _written(location: Location, data: Any, keep: int) -> tuple[str | int, ...]:
+    """Drop what pydantic adds to a location and the file does not hold: the tags of unions."""
+    path: list[str | int] = []
+    for index, part in enumerate(location):
+        missing_key = isinstance(data, dict) and index == len(location) - 1
+        try:
+            data = data[part]
+        except (KeyError, IndexError, TypeError):
+            if index >= keep and not missing_key:
+                continue
+        path.append(part)
+    return tuple(path)
+
+
+_WORDS = {
+    "missing": "is missing",
+    "string_type": "must be text; if it looks like a number or a date, put it in quotes",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "float_parsing": "must be a number",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a mapping of keys to values",
+    "model_type": "must be a mapping of keys to values",
+    "model_attributes_type": "must be a mapping of keys to values",
+}
+
+
+def _reason(detail: ErrorDetails, model: type[BaseModel]) -> str:
+    kind = detail["type"]
+    if kind == "extra_forbidden":
+        return unknown(str(detail["loc"][-1]), keys_at(model, detail["loc"][:-1]))
+    if kind == "value_error":
+        return str(detail.get("ctx", {}).get("error", detail["msg"]))
+    return _WORDS.get(kind, detail["msg"][:1].lower() + detail["msg"][1:])
+
+
+def unknown(name: str, valid: Iterable[str], what: str = "key") -> str:
+    """The reason for a name that is not valid: with the nearest valid one, or all of them."""
+    names = sorted(valid)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if near:
+        return f"unknown {what}; did you mean {near[0]}?"
+    return f"unknown {what}; valid: {', '.join(names)}" if names else f"unknown {what}"
+
+
+def keys_at(model: type[BaseModel], location: Location) -> list[str]:
+    """The keys that are valid at a location of a model, read from its JSON schema."""
+    schema = model.model_json_schema(by_alias=True)
+    definitions = schema.get("$defs", {})
+    found = [schema]
+    for part in location:
+        found = [step for node in found for step in _steps(node, part, definitions)] or found
+    nodes = [flat for node in found for flat in _flatten(node, definitions)]
+    return [key for node in nodes for key in node.get("properties", {})]
+
+
+def _steps(schema: dict[str, Any], part: str | int, definitions: dict[str, Any]) -> list[Any]:
+    steps = []
+    for node in _flatten(schema, definitions):
+        if isinstance(part, int):
+            steps.append(node.get("items"))
+        else:
+            steps.append(node.get("properties", {}).get(part) or node.get("additionalProperties"))
+    return [step for step in steps if isinstance(step, dict)]
+
+
+def _flatten(schema: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, Any]]:
+    """A schema node with its reference followed and its alternatives laid side by side."""
+    if "$ref" in schema:
+        return _flatten(definitions[schema["$ref"].rsplit("/", 1)[-1]], definitions)
+    alternatives = schema.get("anyOf") or schema.get("oneOf")
+    if alternatives:
+        return [flat for option in alternatives for flat in _flatten(option, definitions)]
+    return [schema]
