@@ -1,0 +1,282 @@
+"""The cache service: short-lived bytes, counters and messages.
+
+``memory`` keeps them in this process, which is right for one portal process; several replicas
+share a Redis or Valkey server. A cache may forget at any time, and a message reaches only those
+who listen now: nothing here is durable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict, defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from gateway.ports import Cache
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+    from redis.asyncio.client import PubSub
+
+__all__ = ["CacheService", "MemoryCache", "RedisCache", "ScopedCache", "open_cache"]
+
+DEFAULT_BYTES = 64 * 1024 * 1024
+ENTRY_OVERHEAD = 200
+"""Bytes that an entry costs beside its key and value, in CPython, roughly."""
+BACKLOG = 1024
+"""Messages kept for a listener that is slow; beyond it the oldest is dropped."""
+
+
+class CacheService(Cache, Protocol):
+    """A cache as the gateway holds it: it can be shared out and closed."""
+
+    def scoped(self, prefix: str) -> ScopedCache:
+        """The share of one owner; a prefix holds no ``:``."""
+        return ScopedCache(self, prefix)
+
+    async def close(self) -> None:
+        """Release connections."""
+        ...
+
+
+class MemoryCache(CacheService):
+    """Least recently used entries, within a bound of bytes.
+
+    Args:
+        max_bytes: how much keys, values and their overhead may take; what does not fit is
+            evicted, the entry that was longest unused first.
+        clock: seconds that only grow; replaced in tests.
+    """
+
+    def __init__(
+        self, max_bytes: int = DEFAULT_BYTES, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._max_bytes = max_bytes
+        self._clock = clock
+        self._entries: OrderedDict[str, tuple[bytes, float | None]] = OrderedDict()
+        self._bytes = 0
+        self._listeners: defaultdict[str, set[asyncio.Queue[bytes]]] = defaultdict(set)
+
+    async def get(self, key: str) -> bytes | None:
+        """The value, or None where there is none or it has expired."""
+        entry = self._live(key)
+        return entry[0] if entry else None
+
+    async def set(self, key: str, value: bytes, ttl: float | None = None) -> None:
+        """Store a value, for ``ttl`` seconds or until it is evicted."""
+        self._store(key, value, None if ttl is None else self._clock() + _positive(ttl))
+
+    async def delete(self, key: str) -> None:
+        """Forget a value; an absent key is not an error."""
+        self._forget(key)
+
+    async def increment(self, key: str, ttl: float) -> int:
+        """Add one to a counter that expires ``ttl`` seconds after its first increment.
+
+        Raises:
+            ValueError: the key holds something other than a whole number.
+        """
+        value, expires = self._live(key) or (b"0", self._clock() + _positive(ttl))
+        try:
+            count = int(value) + 1
+        except ValueError:
+            raise _not_a_number(key) from None
+        self._store(key, b"%d" % count, expires)
+        return count
+
+    async def publish(self, channel: str, message: bytes) -> None:
+        """Send a message to everyone who listens on the channel now."""
+        for queue in self._listeners.get(channel, ()):
+            if queue.full():
+                queue.get_nowait()
+            queue.put_nowait(message)
+
+    @asynccontextmanager
+    async def listen(self, channel: str) -> AsyncGenerator[AsyncIterator[bytes]]:
+        """Receive the channel's messages from the moment the block is entered."""
+        queue: asyncio.Queue[bytes] = asyncio.Queue(BACKLOG)
+        self._listeners[channel].add(queue)
+        try:
+            yield _drain(queue)
+        finally:
+            self._listeners[channel].discard(queue)
+            if not self._listeners[channel]:
+                del self._listeners[channel]
+
+    async def close(self) -> None:
+        """Forget everything."""
+        self._entries.clear()
+        self._bytes = 0
+
+    def _live(self, key: str) -> tuple[bytes, float | None] | None:
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        if entry[1] is not None and entry[1] <= self._clock():
+            self._forget(key)
+            return None
+        self._entries.move_to_end(key)
+        return entry
+
+    def _store(self, key: str, value: bytes, expires: float | None) -> None:
+        self._forget(key)
+        self._entries[key] = (value, expires)
+        self._bytes += _cost(key, value)
+        while self._bytes > self._max_bytes:
+            self._forget(next(iter(self._entries)))
+
+    def _forget(self, key: str) -> None:
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._bytes -= _cost(key, entry[0])
+
+
+class RedisCache(CacheService):
+    """Redis or Valkey, shared by every replica; connected at first use.
+
+    Args:
+        address: a ``redis://``, ``rediss://`` or ``unix://`` URL.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+
+    @cached_property
+    def _redis(self) -> Redis:
+        from redis.asyncio import Redis
+
+        return Redis.from_url(self._address, socket_connect_timeout=5, health_check_interval=30)
+
+    async def get(self, key: str) -> bytes | None:
+        """The value, or None where there is none or it has expired."""
+        return cast("bytes | None", await self._redis.get(key))
+
+    async def set(self, key: str, value: bytes, ttl: float | None = None) -> None:
+        """Store a value, for ``ttl`` seconds or until it is evicted."""
+        await self._redis.set(key, value, px=None if ttl is None else _milliseconds(ttl))
+
+    async def delete(self, key: str) -> None:
+        """Forget a value; an absent key is not an error."""
+        await self._redis.delete(key)
+
+    async def increment(self, key: str, ttl: float) -> int:
+        """Add one to a counter that expires ``ttl`` seconds after its first increment.
+
+        Raises:
+            ValueError: the key holds something other than a whole number.
+        """
+        from redis.exceptions import ResponseError
+
+        async with self._redis.pipeline(transaction=True) as both:
+            both.set(key, 0, nx=True, px=_milliseconds(ttl))
+            both.incr(key)
+            try:
+                return int((await both.execute())[1])
+            except ResponseError as error:
+                raise _not_a_number(key) from error
+
+    async def publish(self, channel: str, message: bytes) -> None:
+        """Send a message to everyone who listens on the channel now."""
+        await self._redis.publish(channel, message)
+
+    @asynccontextmanager
+    async def listen(self, channel: str) -> AsyncGenerator[AsyncIterator[bytes]]:
+        """Receive the channel's messages from the moment the block is entered."""
+        async with self._redis.pubsub() as subscription:
+            await subscription.subscribe(channel)
+            # The server confirms first; only from then on does it send us what is published.
+            await subscription.get_message(timeout=None)
+            yield _messages(subscription)
+
+    async def close(self) -> None:
+        """Close the connections, if any was opened."""
+        if "_redis" in self.__dict__:
+            await self._redis.aclose()
+
+
+class ScopedCache:
+    """One owner's share of a cache: the same port, under a prefix that it does not see.
+
+    Args:
+        cache: the whole.
+        prefix: the owner; it holds no ``:``, so that two owners never meet.
+    """
+
+    def __init__(self, cache: Cache, prefix: str) -> None:
+        if not prefix or ":" in prefix:
+            raise ValueError(f"A cache prefix is a word without ':', not {prefix!r}.")
+        self._cache = cache
+        self._prefix = prefix + ":"
+
+    async def get(self, key: str) -> bytes | None:
+        """As in the port."""
+        return await self._cache.get(self._prefix + key)
+
+    async def set(self, key: str, value: bytes, ttl: float | None = None) -> None:
+        """As in the port."""
+        await self._cache.set(self._prefix + key, value, ttl)
+
+    async def delete(self, key: str) -> None:
+        """As in the port."""
+        await self._cache.delete(self._prefix + key)
+
+    async def increment(self, key: str, ttl: float) -> int:
+        """As in the port."""
+        return await self._cache.increment(self._prefix + key, ttl)
+
+    async def publish(self, channel: str, message: bytes) -> None:
+        """As in the port."""
+        await self._cache.publish(self._prefix + channel, message)
+
+    def listen(self, channel: str) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """As in the port."""
+        return self._cache.listen(self._prefix + channel)
+
+
+def open_cache(address: str) -> CacheService:
+    """The cache service at an address; nothing is connected until it is used.
+
+    Args:
+        address: ``memory``, or the ``redis://``, ``rediss://`` or ``unix://`` URL of a server.
+
+    Raises:
+        ValueError: the address is neither.
+    """
+    if address == "memory":
+        return MemoryCache()
+    if address.startswith(("redis://", "rediss://", "unix://")):
+        return RedisCache(address)
+    raise ValueError("The cache is 'memory' or a redis://, rediss:// or unix:// URL.")
+
+
+def _cost(key: str, value: bytes) -> int:
+    return len(key) + len(value) + ENTRY_OVERHEAD
+
+
+def _not_a_number(key: str) -> ValueError:
+    return ValueError(f"The cache key {key} holds no whole number.")
+
+
+def _positive(ttl: float) -> float:
+    if ttl <= 0:
+        raise ValueError("A time to live is more than 0 seconds.")
+    return ttl
+
+
+def _milliseconds(ttl: float) -> int:
+    return max(1, round(_positive(ttl) * 1000))
+
+
+async def _drain(queue: asyncio.Queue[bytes]) -> AsyncIterator[bytes]:
+    while True:
+        yield await queue.get()
+
+
+async def _messages(subscription: PubSub) -> AsyncIterator[bytes]:
+    event: dict[str, Any]
+    async for event in subscription.listen():
+        if event["type"] == "message":
+            yield event["data"]
