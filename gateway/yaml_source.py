@@ -153,12 +153,17 @@ def _key_problems(
         yield from _key_problems(child, file, above | {id(node)}, done)
 
 
+_KEY_TAGS = {"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"}
+
+
 def _mapping_problems(node: yaml.MappingNode, file: str) -> Iterator[Problem]:
     first: dict[str, int] = {}
     for key, _ in node.value:
         line = key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode):
             yield Problem(file, line, "", "a key must be a plain word")
+        elif key.tag not in _KEY_TAGS:
+            yield Problem(file, line, key.value, "is not read as text; put the key in quotes")
         elif key.value in first:
             reason = f"is already set on line {first[key.value]}; keep one of the two"
             yield Problem(file, line, key.value, reason)
@@ -224,16 +229,21 @@ def _reason(detail: ErrorDetails, model: type[BaseModel]) -> str:
         return unknown(str(detail["loc"][-1]), keys_at(model, detail["loc"][:-1]))
     if kind == "value_error":
         return str(detail.get("ctx", {}).get("error", detail["msg"]))
-    return _WORDS.get(kind, detail["msg"][:1].lower() + detail["msg"][1:])
+    message = detail["msg"].replace("Input should be", "must be")
+    return _WORDS.get(kind, message[:1].lower() + message[1:])
 
 
 def unknown(name: str, valid: Iterable[str], what: str = "key") -> str:
     """The reason for a name that is not valid: with the nearest valid one, or all of them."""
     names = sorted(valid)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    if near:
-        return f"unknown {what}; did you mean {near[0]}?"
-    return f"unknown {what}; valid: {', '.join(names)}" if names else f"unknown {what}"
+    listed = f"; valid: {', '.join(names)}" if names else ""
+    return f"unknown {what}{nearest(name, names) or listed}"
+
+
+def nearest(name: str, valid: Iterable[str]) -> str:
+    """``; did you mean NAME?`` with the valid name nearest to this one, or nothing."""
+    near = difflib.get_close_matches(name, sorted(valid), n=1, cutoff=0.6)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def keys_at(model: type[BaseModel], location: Location) -> list[str]:

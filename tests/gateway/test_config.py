@@ -83,7 +83,7 @@ def test_all_problems_are_told_at_once_and_by_line(directory):
     assert problems(directory, text) == [
         "config/portal.yaml:1: publc_url: unknown key; did you mean public_url?",
         "config/portal.yaml:3: services.databse: unknown key; did you mean database?",
-        "config/portal.yaml:4: listen.port: input should be less than or equal to 65535",
+        "config/portal.yaml:4: listen.port: must be less than or equal to 65535",
         "config/portal.yaml:5: limits: must be a mapping of keys to values",
     ]
 
@@ -99,7 +99,7 @@ def test_all_problems_are_told_at_once_and_by_line(directory):
         ("trusted_proxies: [here]", "trusted_proxies[0]: value is not a valid IPv4 or IPv6"),
         ("limits: {call: 30}", "limits.call: must be a number with its unit: 500ms, 45s, 30m"),
         ("limits: {body: lots}", "limits.body: could not parse value and unit from byte string"),
-        ("log: {level: loud}", "log.level: input should be 'debug', 'info', 'warning' or 'error'"),
+        ("log: {level: loud}", "log.level: must be 'debug', 'info', 'warning' or 'error'"),
         ("plugins: {a: {enabled: maybe}}", "plugins.a.enabled: must be true or false"),
         ("plugins: {a: 3}", "plugins.a: must be a mapping of keys to values"),
         ("plugins: {a: {alias: {b: 'c d'}}}", "plugins.a.alias.b: string should match pattern"),

@@ -1,0 +1,161 @@
+"""The tier rule: which tier an item asks for, and what decided it.
+
+``tiers.yaml`` decides, the most specific key first: the item's exact name, then the longer of
+two patterns, then the plugin. Where it names neither the item nor the plugin, the plugin's own
+suggestion counts; what nobody names gets the file's default, members. A floor that the plugin
+declares raises whatever was decided.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+from auth import Caller, Tier
+
+_PREFIX = {"tool": "", "prompt": "prompt:", "resource": "resource:"}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ItemKey:
+    """What ``tiers.yaml`` calls an item; a resource template counts as a resource.
+
+    Attributes:
+        plugin: the plugin's name.
+        kind: what sort of item it is.
+        name: the tool's or prompt's name, the resource's URI, or its URI template.
+    """
+
+    plugin: str
+    kind: Literal["tool", "prompt", "resource"]
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.plugin}/{_PREFIX[self.kind]}{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The tier that an item asks for.
+
+    Attributes:
+        tier: the tier a caller needs.
+        hidden: whether the item is unknown to callers below it, rather than refused.
+        because: what decided, such as ``tiers.yaml:7 'knowledge/get_*'``.
+    """
+
+    tier: Tier
+    hidden: bool
+    because: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One line of ``tiers.yaml``.
+
+    Attributes:
+        key: ``plugin`` or ``plugin/item``, where ``*`` in the item stands for any text.
+        tier: the tier it gives.
+        hidden: whether the items are unknown to callers below the tier.
+        file: the file's name for messages.
+        line: the line, from 1.
+    """
+
+    key: str
+    tier: Tier
+    hidden: bool = False
+    file: str = "tiers.yaml"
+    line: int = 0
+
+    @property
+    def plugin(self) -> str:
+        """The plugin that the rule is about."""
+        return self.key.partition("/")[0]
+
+    def matches(self, item: ItemKey) -> bool:
+        """Whether the rule speaks about an item."""
+        return self._expression.fullmatch(f"{item}") is not None
+
+    @cached_property
+    def rank(self) -> tuple[int, int, int, bool]:
+        """How much the rule counts: exact name, longer pattern, shorter pattern, plugin.
+
+        Of two patterns as long as each other the stricter one wins.
+        """
+        kind = 0 if "/" not in self.key else 1 if "*" in self.key else 2
+        return kind, len(self.key.replace("*", "")), self.tier.level, self.hidden
+
+    @cached_property
+    def _expression(self) -> re.Pattern[str]:
+        key = self.key if "/" in self.key else f"{self.key}/*"
+        return re.compile(".*".join(map(re.escape, re.split(r"\*+", key))), re.DOTALL)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} '{self.key}'"
+
+
+@dataclass(frozen=True)
+class TierRules:
+    """What ``tiers.yaml`` says. Without rules, what a plugin does not suggest is members.
+
+    Attributes:
+        rules: the lines of the file, in any order.
+        default: the tier of what neither the file nor the plugin names.
+        file: the file's name for messages.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    default: Tier = Tier.MEMBERS
+    file: str = "tiers.yaml"
+    _by_plugin: dict[str, tuple[Rule, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_plugin: dict[str, tuple[Rule, ...]] = {}
+        for rule in sorted(self.rules, key=lambda rule: rule.rank, reverse=True):
+            by_plugin[rule.plugin] = (*by_plugin.get(rule.plugin, ()), rule)
+        object.__setattr__(self, "_by_plugin", by_plugin)
+
+    def decide(self, item: ItemKey, suggestion: Tier | None, floor: Tier) -> Decision:
+        """Decide the tier of an item.
+
+        Args:
+            item: the item.
+            suggestion: what its plugin suggests; counts where no rule matches the item.
+            floor: what its plugin says must never be undercut.
+        """
+        decision = self._named(item) or self._unnamed(item, suggestion)
+        if decision.tier >= floor:
+            return decision
+        because = f"{decision.because}, raised to {floor} because {item.plugin} needs it"
+        return replace(decision, tier=floor, because=because)
+
+    def _named(self, item: ItemKey) -> Decision | None:
+        for rule in self._by_plugin.get(item.plugin, ()):
+            if rule.matches(item):
+                return Decision(rule.tier, rule.hidden, str(rule))
+        return None
+
+    def _unnamed(self, item: ItemKey, suggestion: Tier | None) -> Decision:
+        if suggestion is not None:
+            because = f"suggested by {item.plugin}; {self.file} names neither the item nor it"
+            return Decision(suggestion, False, because)
+        return Decision(self.default, False, f"the default of {self.file}")
+
+
+def may_use(caller: Caller, decision: Decision) -> bool:
+    """Whether a caller may use an item for which this was decided."""
+    return caller.tier.allows(decision.tier)
+
+
+def may_know(caller: Caller, decision: Decision) -> bool:
+    """Whether a caller may be told that the item exists."""
+    return may_use(caller, decision) or not decision.hidden
+
+
+def named_items(rules: TierRules, items: Iterable[ItemKey]) -> dict[Rule, list[ItemKey]]:
+    """The items that each rule speaks about, whether or not it is the one that decides."""
+    known = sorted(items)
+    return {rule: [item for item in known if rule.matches(item)] for rule in rules.rules}

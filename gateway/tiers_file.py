@@ -1,0 +1,198 @@
+"""``tiers.yaml``: read, checked against what the portal offers, and read again on a change.
+
+A change that has problems is told and set aside: the last good rules stay in force, so that a
+slip of the pen neither opens nor closes anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import structlog
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from auth import Tier
+from gateway.access import ItemKey, Rule, TierRules, named_items
+from gateway.errors import ConfigError, Problem
+from gateway.yaml_source import nearest, parse_yaml, problems_of
+
+_KEY = r"[A-Za-z0-9_-]+(/(prompt:.+|resource:.+|[A-Za-z0-9_*-]+))?"
+
+
+class ItemRule(BaseModel):
+    """The long form of an entry: ``{tier: members, hidden: true}``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tier: Tier = Field(description="The tier a caller needs: open, public or members.")
+    hidden: bool = Field(
+        False, description="Whether callers below the tier are not told that the item exists."
+    )
+
+
+def _long_form(value: Any) -> Any:
+    return value if isinstance(value, dict | ItemRule) else {"tier": value}
+
+
+def _key(value: str) -> str:
+    if not re.fullmatch(_KEY, value):
+        raise ValueError(
+            "is no key; write plugin, plugin/tool, plugin/prompt:NAME or plugin/resource:URI, "
+            "with * for any text after the slash"
+        )
+    return value
+
+
+Entry = Annotated[ItemRule, BeforeValidator(_long_form, json_schema_input_type=Tier | ItemRule)]
+Key = Annotated[str, AfterValidator(_key)]
+
+
+class TiersConfig(BaseModel):
+    """``tiers.yaml``: who may use what."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    default: Tier = Field(
+        Tier.MEMBERS, description="The tier of what neither this file nor its plugin names."
+    )
+    items: dict[Key, Entry] = Field(
+        default_factory=dict,
+        description="Tiers by plugin, plugin/tool, plugin/prompt:NAME or plugin/resource:URI; * "
+        "after the slash stands for any text, and the most specific key wins.",
+        json_schema_extra={"propertyNames": {"pattern": f"^{_KEY}$"}},
+    )
+
+
+def parse_rules(raw: bytes, file: str) -> TierRules:
+    """Read tier rules from the bytes of a ``tiers.yaml``; ``file`` is its name for messages.
+
+    Raises:
+        ConfigError: with every problem and its line.
+    """
+    source = parse_yaml(raw, file)
+    data = {key: value for key, value in source.data.items() if value is not None}
+    try:
+        config = TiersConfig.model_validate(data)
+    except ValidationError as error:
+        raise ConfigError(problems_of(error, source, TiersConfig)) from None
+    rules = tuple(
+        Rule(key, entry.tier, entry.hidden, file, source.line(("items", key)))
+        for key, entry in config.items.items()
+    )
+    return TierRules(rules, config.default, file)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFindings:
+    """What :func:`check_keys` found.
+
+    Attributes:
+        problems: keys that were meant for an open plugin and match nothing.
+        notices: keys that have no effect because their plugin is not open.
+    """
+
+    problems: tuple[Problem, ...]
+    notices: tuple[Problem, ...]
+
+
+def check_keys(rules: TierRules, known: Iterable[ItemKey], plugins: Iterable[str]) -> KeyFindings:
+    """Check the keys of ``tiers.yaml`` against what the portal offers.
+
+    Args:
+        rules: the rules in force.
+        known: every item of the open plugins.
+        plugins: the names of the open plugins.
+    """
+    items = frozenset(known)
+    opened = frozenset(plugins)
+    problems, notices = [], []
+    for rule, named in named_items(rules, items).items():
+        if rule.plugin not in opened:
+            hint = nearest(rule.plugin, opened)
+            reason = f"has no effect: the plugin {rule.plugin} is not open{hint}"
+            notices.append(Problem(rule.file, rule.line, rule.key, reason))
+        elif not named and "/" in rule.key:
+            hint = nearest(rule.key, [str(item) for item in items if item.plugin == rule.plugin])
+            reason = f"matches nothing that {rule.plugin} offers{hint}"
+            problems.append(Problem(rule.file, rule.line, rule.key, reason))
+    return KeyFindings(tuple(problems), tuple(notices))
+
+
+class TierRulesFile:
+    """The rules of a ``tiers.yaml``, kept up to date with the file.
+
+    Args:
+        path: the file; where there is none, the rules are empty and everything is members
+            that no plugin suggests otherwise.
+
+    Attributes:
+        current: the last good rules.
+        problems: what is wrong with the file as it stands now; empty where it is in force.
+
+    Raises:
+        ConfigError: the file has problems and there are no earlier rules to keep.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = f"{path.parent.name}/{path.name}"
+        self._raw = path.read_bytes() if path.exists() else None
+        self._watched = path.parent.is_dir()
+        self.current = parse_rules(self._raw or b"", self._file)
+        self.problems: tuple[Problem, ...] = ()
+        self._log = structlog.get_logger("gateway.tiers")
+
+    async def watch(self, on_change: Callable[[TierRules], None]) -> None:
+        """Follow the file until cancelled.
+
+        Args:
+            on_change: called with the new rules each time a good file has replaced them.
+        """
+        from watchfiles import awatch
+
+        if not self._watched:
+            return
+        # The directory is watched, since most editors replace a file rather than write it; and
+        # it is looked at every second, for file systems that tell nothing.
+        events = awatch(
+            self._path.parent, recursive=False, yield_on_timeout=True, rust_timeout=1_000
+        )
+        async for _ in events:
+            if await asyncio.to_thread(self._reload):
+                self._log.info("tiers_reloaded", file=self._file, rules=len(self.current.rules))
+                on_change(self.current)
+
+    def _reload(self) -> bool:
+        """Read the file again; true where it brought new rules into force."""
+        try:
+            raw = self._path.read_bytes()
+        except OSError as error:
+            if self._raw is None and isinstance(error, FileNotFoundError):
+                return False
+            return self._refuse([Problem(self._file, 0, "", f"cannot be read: {error.strerror}")])
+        if raw == self._raw:
+            self.problems = ()
+            return False
+        try:
+            rules = parse_rules(raw, self._file)
+        except ConfigError as error:
+            return self._refuse(error.problems)
+        self.problems, self._raw, self.current = (), raw, rules
+        return True
+
+    def _refuse(self, problems: Iterable[Problem]) -> bool:
+        found = tuple(problems)
+        if found != self.problems:
+            self._log.error(
+                "tiers_not_reloaded",
+                file=self._file,
+                problems=[str(problem) for problem in found],
+                kept="the last good rules",
+            )
+        self.problems = found
+        return False

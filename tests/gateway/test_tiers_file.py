@@ -1,0 +1,226 @@
+import asyncio
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auth import Tier
+from gateway.access import ItemKey, TierRules
+from gateway.errors import ConfigError
+from gateway.tiers_file import TierRulesFile, check_keys, parse_rules
+
+EXAMPLE = b"""
+default: members
+items:
+  knowledge: open
+  knowledge/get_document: members
+  skills_repo/list_*: open
+  skills_repo/get_*: public
+"""
+
+SEARCH = ItemKey("knowledge", "tool", "search_knowledge")
+GET = ItemKey("knowledge", "tool", "get_document")
+TOPIC = ItemKey("knowledge", "prompt", "research-topic")
+DOCUMENT = ItemKey("knowledge", "resource", "kb://{type}/{id}")
+KNOWN = {SEARCH, GET, TOPIC, DOCUMENT}
+
+
+def problems(text: str) -> list[str]:
+    with pytest.raises(ConfigError) as raised:
+        parse_rules(text.encode(), "tiers.yaml")
+    return [str(problem) for problem in raised.value.problems]
+
+
+def test_the_documented_example_is_accepted_as_written():
+    rules = parse_rules(EXAMPLE, "tiers.yaml")
+    assert rules.default == Tier.MEMBERS
+    assert [rule.line for rule in rules.rules] == [4, 5, 6, 7]
+    assert rules.decide(SEARCH, None, Tier.OPEN).tier == Tier.OPEN
+    assert rules.decide(GET, None, Tier.OPEN).tier == Tier.MEMBERS
+    skill = ItemKey("skills_repo", "tool", "get_skill")
+    assert rules.decide(skill, None, Tier.OPEN).tier == Tier.PUBLIC
+
+
+def test_an_empty_file_names_nothing_and_defaults_to_members():
+    for raw in (b"", b"items:\n", b"items: {}\n"):
+        assert parse_rules(raw, "tiers.yaml") == TierRules()
+
+
+def test_the_long_form_can_hide_an_item():
+    rules = parse_rules(b"items: {knowledge: {tier: public, hidden: true}}", "tiers.yaml")
+    decision = rules.decide(SEARCH, None, Tier.OPEN)
+    assert (decision.tier, decision.hidden) == (Tier.PUBLIC, True)
+
+
+def test_all_problems_are_told_at_once_and_by_line():
+    text = """
+defualt: open
+items:
+  knowledge: member
+  knowledge/get: {teir: open}
+  know*: open
+  knowledge/promt:ask: open
+  knowledge/x: [open]
+access:
+  members: {any_of: [{hat: "30.3.1"}]}
+"""
+    key = "is no key; write plugin, plugin/tool, plugin/prompt:NAME or plugin/resource:URI"
+    found = problems(text)
+    assert [line for line in found if key not in line] == [
+        "tiers.yaml:2: defualt: unknown key; did you mean default?",
+        "tiers.yaml:4: items.knowledge: must be 'open', 'public' or 'members'",
+        "tiers.yaml:5: items.knowledge/get.teir: unknown key; did you mean tier?",
+        "tiers.yaml:5: items.knowledge/get.tier: is missing",
+        "tiers.yaml:8: items.knowledge/x: must be 'open', 'public' or 'members'",
+        "tiers.yaml:9: access: unknown key; valid: default, items",
+    ]
+    assert [line.partition(": is no")[0] for line in found if key in line] == [
+        "tiers.yaml:6: items.know*",
+        "tiers.yaml:7: items.knowledge/promt:ask",
+    ]
+
+
+def test_a_key_that_yaml_reads_as_no_text_is_refused():
+    assert problems("items:\n  yes: open\n") == [
+        "tiers.yaml:2: yes: is not read as text; put the key in quotes"
+    ]
+
+
+def test_a_key_said_twice_is_refused():
+    (problem,) = problems("items:\n  knowledge: open\n  knowledge: members\n")
+    assert problem.startswith("tiers.yaml:3: knowledge: is already set on line 2")
+
+
+@given(st.text(max_size=120))
+def test_any_text_is_rules_or_a_list_of_problems(text):
+    try:
+        outcome = parse_rules(text.encode("utf-8", "surrogatepass"), "tiers.yaml")
+    except ConfigError as error:
+        outcome = error.problems
+    assert outcome
+
+
+def test_keys_that_match_nothing_are_named_with_the_nearest_valid_one():
+    raw = b"items:\n  knowledge/get_documnt: open\n  knowledge/zz*: open\n  knowledge/*: open\n"
+    found = check_keys(parse_rules(raw, "tiers.yaml"), KNOWN, {"knowledge"})
+    assert [str(problem) for problem in found.problems] == [
+        "tiers.yaml:2: knowledge/get_documnt: matches nothing that knowledge offers; "
+        "did you mean knowledge/get_document?",
+        "tiers.yaml:3: knowledge/zz*: matches nothing that knowledge offers",
+    ]
+    assert found.notices == ()
+
+
+def test_keys_of_a_plugin_that_is_not_open_are_only_notices():
+    raw = b"items:\n  workflows/add_*: members\n  knowlege: open\n  knowledge: open\n"
+    found = check_keys(parse_rules(raw, "tiers.yaml"), KNOWN, {"knowledge"})
+    assert found.problems == ()
+    assert [str(notice) for notice in found.notices] == [
+        "tiers.yaml:2: workflows/add_*: has no effect: the plugin workflows is not open",
+        "tiers.yaml:3: knowlege: has no effect: the plugin knowlege is not open; "
+        "did you mean knowledge?",
+    ]
+
+
+def test_keys_of_prompts_and_templates_are_found():
+    raw = b"items:\n  knowledge/prompt:research-*: open\n  'knowledge/resource:kb://*': open\n"
+    found = check_keys(parse_rules(raw, "tiers.yaml"), KNOWN, {"knowledge"})
+    assert found.problems == ()
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "config").mkdir()
+    return tmp_path / "config" / "tiers.yaml"
+
+
+@contextlib.asynccontextmanager
+async def watching(path):
+    """A watched file and the rules it brought, newest last."""
+    file, seen = TierRulesFile(path), []
+    task = asyncio.create_task(file.watch(seen.append))
+    try:
+        yield file, seen
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def until(condition, tries=1000):
+    for _ in range(tries):
+        if condition():
+            return
+        await asyncio.sleep(0.02)
+    pytest.fail("the file was not followed")
+
+
+async def test_a_changed_file_comes_into_force_while_it_is_watched(path):
+    path.write_text("items: {knowledge: members}")
+    async with watching(path) as (file, seen):
+        path.write_text("items: {knowledge: open}")
+        await until(lambda: seen)
+        assert file.current is seen[-1]
+        assert file.current.decide(SEARCH, None, Tier.OPEN).tier == Tier.OPEN
+
+
+async def test_a_broken_change_keeps_the_last_good_rules_until_it_is_mended(path):
+    path.write_text("items: {knowledge: members}")
+    async with watching(path) as (file, seen):
+        good = file.current
+        path.write_text("items: {knowledge: everyone}")
+        await until(lambda: file.problems)
+        assert file.current is good
+        assert str(file.problems[0]) == (
+            "config/tiers.yaml:1: items.knowledge: must be 'open', 'public' or 'members'"
+        )
+        assert seen == []
+        path.write_text("items: {knowledge: public}")
+        await until(lambda: seen)
+        assert file.problems == ()
+        assert file.current.decide(SEARCH, None, Tier.OPEN).tier == Tier.PUBLIC
+
+
+async def test_a_file_that_is_replaced_or_removed_is_followed(path):
+    path.write_text("items: {knowledge: members}")
+    async with watching(path) as (file, seen):
+        good = file.current
+        path.unlink()
+        await until(lambda: file.problems)
+        assert file.current is good
+        new = path.with_name("tiers.yaml.new")
+        new.write_text("items: {knowledge: open}")
+        new.replace(path)
+        await until(lambda: seen)
+        assert file.problems == ()
+
+
+async def test_a_file_that_was_not_there_counts_from_when_it_is(path):
+    async with watching(path) as (file, seen):
+        assert file.current.decide(SEARCH, None, Tier.OPEN).tier == Tier.MEMBERS
+        path.write_text("items: {knowledge: open}")
+        await until(lambda: seen)
+        assert file.problems == ()
+
+
+async def test_a_mended_file_that_equals_the_rules_in_force_clears_the_problems(path):
+    path.write_text("items: {knowledge: open}")
+    async with watching(path) as (file, seen):
+        path.write_text("items: [")
+        await until(lambda: file.problems)
+        path.write_text("items: {knowledge: open}")
+        await until(lambda: not file.problems)
+        assert seen == []
+
+
+def test_a_broken_file_at_start_is_an_error(path):
+    path.write_text("items: [")
+    with pytest.raises(ConfigError, match=r"^config/tiers.yaml:1: is not valid YAML"):
+        TierRulesFile(path)
+
+
+async def test_a_missing_directory_gives_the_default_rules(tmp_path):
+    file = TierRulesFile(tmp_path / "gone" / "tiers.yaml")
+    await file.watch(lambda rules: None)
+    assert file.current.rules == ()
