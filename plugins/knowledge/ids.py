@@ -6,7 +6,9 @@ import unicodedata
 from pathlib import PurePosixPath
 
 MAX_ID_BYTES = 64
-MAX_KEY_BYTES = 1024
+MAX_PATH_BYTES = 1000
+"""A key has at most 1,024 bytes, with the prefix that the plugin's share of the store has."""
+MAX_PART_BYTES = 240
 MANIFEST_KEY = "metadata/manifest.json"
 CONTENT_PREFIX = "content/"
 RAW_PREFIX = "raw/"
@@ -58,10 +60,20 @@ def content_key(document_key: str) -> str:
 def raw_key(path: str) -> str:
     """The object key of a note's original markdown.
 
+    Signs that an object store refuses in a key are written as ``%`` and their code.
+
     Raises:
-        InvalidId: the key would be longer than a key may be.
+        InvalidId: the path is longer than a key may be.
     """
-    key = f"{RAW_PREFIX}{path}"
-    if len(key.encode()) > MAX_KEY_BYTES:
-        raise InvalidId(f"the path is longer than {MAX_KEY_BYTES - len(RAW_PREFIX)} bytes")
+    key = RAW_PREFIX + "".join(_escaped(character) for character in path)
+    longest = max(len(part.encode()) for part in key.split("/"))
+    if len(key.encode()) > MAX_PATH_BYTES or longest > MAX_PART_BYTES:
+        raise InvalidId(
+            f"the path is longer than {MAX_PATH_BYTES} bytes, or a part of it than {MAX_PART_BYTES}"
+        )
     return key
+
+
+def _escaped(character: str) -> str:
+    special = character in "#%" or unicodedata.category(character) == "Cc"
+    return f"%{ord(character):02X}" if special else character
