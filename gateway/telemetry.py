@@ -1,0 +1,151 @@
+"""Traces: one OpenTelemetry span for each call, in the MCP semantic conventions.
+
+A trace that began in the client goes on here: its ``traceparent`` is read from MCP's ``_meta``
+(SEP-414) or from the HTTP headers (W3C Trace Context). Spans carry names and outcomes, never
+argument values or the words of an exception.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from opentelemetry import context, trace
+from opentelemetry.trace import SpanKind, Status, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.sdk.trace import TracerProvider
+
+_METHODS = {
+    "tool": ("tools/call", "gen_ai.tool.name"),
+    "prompt": ("prompts/get", "gen_ai.prompt.name"),
+    "resource": ("resources/read", "mcp.resource.uri"),
+    "template": ("resources/read", "mcp.resource.uri"),
+}
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_EXPORTER = "opentelemetry.exporter.otlp.proto.http"
+_PROPAGATOR = TraceContextTextMapPropagator()
+_tracer: trace.Tracer = trace.NoOpTracer()
+
+
+class CallSpan:
+    """The span of one call, as a context: made by :func:`call_span`."""
+
+    __slots__ = ("_span", "_token")
+
+    def __init__(self, span: trace.Span) -> None:
+        self._span = span
+
+    def set_outcome(self, outcome: str, failed: bool = False) -> None:
+        """Say how the call ended.
+
+        Args:
+            outcome: the word that the audit record carries too, such as ``ok``.
+            failed: whether it is an error, so that the span shows as one.
+        """
+        self._span.set_attribute("porch.outcome", outcome)
+        if failed:
+            self._span.set_attribute("error.type", outcome)
+            self._span.set_status(Status(StatusCode.ERROR))
+
+    def __enter__(self) -> Self:
+        self._token = context.attach(trace.set_span_in_context(self._span))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        context.detach(self._token)
+        if kind is not None:
+            self.set_outcome(kind.__qualname__, failed=True)
+        self._span.end()
+
+
+def call_span(
+    kind: str, item: str, tier: str, carrier: Mapping[str, str] | None = None
+) -> CallSpan:
+    """Begin the span of one call; enter it with ``with``.
+
+    Args:
+        kind: the item's kind: ``tool``, ``prompt``, ``resource``, ``template`` or ``route``.
+        item: the item's name, as the portal lists it.
+        tier: the caller's tier.
+        carrier: what holds the client's trace: HTTP headers with lower-case names, or MCP's
+            ``_meta``. A malformed ``traceparent`` begins a new trace.
+    """
+    method, target = _METHODS.get(kind, (kind, "porch.item"))
+    attributes = {"mcp.method.name": method, target: item, "porch.tier": tier}
+    return CallSpan(
+        _tracer.start_span(f"{method} {item}", _parent(carrier), SpanKind.SERVER, attributes)
+    )
+
+
+def configure(service_name: str, *, enabled: bool = False) -> TracerProvider | None:
+    """Set tracing up, if it is asked for by ``enabled`` or by any ``OTEL_*`` variable.
+
+    Spans are exported over OTLP where an endpoint is set (``OTEL_EXPORTER_OTLP_ENDPOINT``) and
+    the extra ``otlp`` is installed. ``OTEL_SDK_DISABLED=true`` switches all of it off. A process
+    has one provider: a second call finds the first one's.
+
+    Args:
+        service_name: the ``service.name``, unless ``OTEL_SERVICE_NAME`` gives another.
+        enabled: whether the configuration asks for traces.
+
+    Returns:
+        The provider, whose ``shutdown()`` sends what still waits, or None without tracing.
+
+    Raises:
+        RuntimeError: an endpoint is set, and the exporter is not installed.
+    """
+    global _tracer
+    asked = enabled or any(name.startswith("OTEL_") for name in os.environ)
+    if not asked or os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        _tracer = trace.NoOpTracer()
+        return None
+    provider = _provider(service_name)
+    _tracer = provider.get_tracer("porch")
+    return provider
+
+
+def _provider(service_name: str) -> TracerProvider:
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+
+    current = trace.get_tracer_provider()
+    if isinstance(current, TracerProvider):
+        return current
+    name = os.environ.get("OTEL_SERVICE_NAME") or service_name
+    provider = TracerProvider(resource=Resource.create({"service.name": name}))
+    if any(os.environ.get(endpoint) for endpoint in _ENDPOINTS):
+        _export(provider)
+    trace.set_tracer_provider(provider)
+    return provider
+
+
+def _export(provider: TracerProvider) -> None:
+    if importlib.util.find_spec("opentelemetry.exporter") is None or (
+        importlib.util.find_spec(_EXPORTER) is None
+    ):
+        raise RuntimeError(
+            "OTEL_EXPORTER_OTLP_ENDPOINT is set, and the OTLP exporter is not installed: "
+            "install porch[otlp], or unset the variable."
+        )
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+
+
+def _parent(carrier: Mapping[str, str] | None) -> Context | None:
+    if not carrier or "traceparent" not in carrier:
+        return None
+    found = {name: carrier.get(name) for name in ("traceparent", "tracestate")}
+    return _PROPAGATOR.extract({k: v for k, v in found.items() if isinstance(v, str)})
