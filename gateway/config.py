@@ -23,6 +23,7 @@ from pydantic import (
     IPvAnyNetwork,
     SecretStr,
     ValidationError,
+    create_model,
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -93,7 +94,7 @@ class Limits(_Section):
 
     call: Duration = Field(timedelta(seconds=30), description="How long one call may take.")
     body: ByteSize = Field(
-        ByteSize(4 * _MEBIBYTE), gt=0, description="The largest request body, such as 4MiB."
+        ByteSize(4 * _MEBIBYTE), description="The largest request body, such as 4MiB."
     )
     shutdown: Duration = Field(
         timedelta(seconds=10), description="How long calls in flight may go on at shutdown."
@@ -119,10 +120,8 @@ class Log(_Section):
     )
 
 
-class PluginSection(BaseModel):
-    """What the gateway reads of a plugin's section; every other key is the plugin's own."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
+class PluginKeys(BaseModel):
+    """The keys of a plugin's section that the gateway reads."""
 
     enabled: bool = Field(True, description="Whether the plugin is opened.")
     required: bool = Field(
@@ -133,6 +132,17 @@ class PluginSection(BaseModel):
         default_factory=dict,
         description="Other names for tools and prompts, {their_name: new_name}; mends a clash.",
     )
+
+
+class PluginSection(PluginKeys):
+    """A plugin's section, before the plugin has checked the keys of its own."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+def section_model(own: type[BaseModel]) -> type[BaseModel]:
+    """A plugin's whole section as one model: its own keys and the gateway's."""
+    return create_model(f"{own.__name__}Section", __base__=(own, PluginKeys), __doc__=own.__doc__)
 
 
 class PortalConfig(_Section):
@@ -237,7 +247,12 @@ class Portal:
             ConfigError: with one problem for each wrong key, by line.
         """
         own = dict(self.section(plugin).model_extra or {})
-        return _validate(model, own, self.source, ("plugins", plugin), self.root)
+        try:
+            return model.model_validate(own, context={"root": self.root})
+        except ValidationError as error:
+            problems = problems_of(error, self.source, section_model(model), ("plugins", plugin))
+            # Without its cause: pydantic's text holds the values, a secret's among them.
+            raise ConfigError(problems) from None
 
     def unknown_plugins(self, installed: set[str]) -> list[Problem]:
         """Sections of plugins that are not installed; a disabled one is no problem."""
@@ -246,20 +261,6 @@ class Portal:
             for name, section in self.config.plugins.items()
             if section.enabled and name not in installed
         ]
-
-
-def _validate(
-    model: type[Model],
-    data: dict[str, Any],
-    source: YamlSource,
-    prefix: tuple[str, ...],
-    root: Path,
-) -> Model:
-    try:
-        return model.model_validate(data, context={"root": root})
-    except ValidationError as error:
-        # Raised without its cause: pydantic's text holds the values, a secret's among them.
-        raise ConfigError(problems_of(error, source, model, prefix)) from None
 
 
 def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -288,7 +289,10 @@ def load_portal(directory: Path, overrides: Mapping[str, Any] | None = None) -> 
     source = read_yaml(path, name) if path.exists() else YamlSource(name, {}, None)
     source = replace(source, data=_merge(source.data, overrides or {}))
     root = directory.parent
-    config = _validate(PortalConfig, _without_empty(source.data), source, (), root)
+    try:
+        config = PortalConfig.model_validate(_without_empty(source.data), context={"root": root})
+    except ValidationError as error:
+        raise ConfigError(problems_of(error, source, PortalConfig)) from None
     return Portal(directory, root, config, source)
 
 

@@ -30,6 +30,15 @@ def _duration(value: Any) -> Any:
         raise ValueError("is longer than any clock can count") from None
 
 
+def written_duration(value: Any) -> str | None:
+    """A duration as it is written in a file, such as ``90d``; None for any other value."""
+    if not isinstance(value, timedelta):
+        return None
+    seconds = value.total_seconds()
+    unit = next((unit for unit in ("d", "h", "m", "s") if not seconds % _UNITS[unit]), "ms")
+    return f"{seconds / _UNITS[unit]:.0f}{unit}"
+
+
 def _resolve(path: Path, info: ValidationInfo) -> Path:
     root = (info.context or {}).get("root")
     path = path.expanduser()
