@@ -203,7 +203,8 @@ def health_routes(
             return _forbidden()
         report = await board.report()
         metrics.plugin_health({p.name: p.health.state for p in report.plugins})
-        return Response(metrics.render(), headers=_PRIVATE, media_type=_METRICS_TYPE)
+        text = await asyncio.to_thread(metrics.render)
+        return Response(text, headers=_PRIVATE, media_type=_METRICS_TYPE)
 
     return [
         Route("/healthz", healthz),

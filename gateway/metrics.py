@@ -106,7 +106,7 @@ class Metrics(Collector):
         self._health = dict(states)
 
     def render(self) -> bytes:
-        """Everything in Prometheus' text format 0.0.4."""
+        """Everything in Prometheus' text format 0.0.4; may run in a thread, it takes a while."""
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
@@ -133,7 +133,7 @@ class Metrics(Collector):
         times = HistogramMetricFamily(
             "porch_call_seconds", "How long calls took.", labels=_LABELS, unit="seconds"
         )
-        for labels, series in self._series.items():
+        for labels, series in list(self._series.items()):
             calls.add_metric(labels, series.count)
             sizes.add_metric(labels, series.size)
             buckets = list(zip(_BOUNDS, accumulate(series.buckets), strict=True))
