@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from pydantic import SecretStr
 
 from gateway.config_types import is_reference
+from gateway.redaction import register_secret
 
 __all__ = ["SecretMissing", "address", "known_secrets", "remember", "resolve"]
 
@@ -75,6 +76,7 @@ def remember(value: str) -> None:
     """Have a value count as a secret that logs and errors drop."""
     if value:
         _known.add(value)
+        register_secret(value)
 
 
 def known_secrets() -> frozenset[str]:

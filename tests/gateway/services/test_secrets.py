@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.redaction import redactor
 from gateway.services import secrets
 
 
@@ -64,3 +65,9 @@ def test_the_password_of_an_address_counts_as_a_secret(monkeypatch: pytest.Monke
 def test_a_plain_address_is_taken_as_it_stands() -> None:
     assert secrets.address("./data/objects") == "./data/objects"
     assert secrets.address("redis://127.0.0.1:6379/0") == "redis://127.0.0.1:6379/0"
+
+
+def test_a_resolved_secret_is_redacted_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORCH_SAMPLE", "battery-staple-71")
+    secrets.resolve("env:PORCH_SAMPLE")
+    assert redactor.text("tried battery-staple-71 twice") == "tried *** twice"
