@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
-from gateway.config import PluginSection, PortalConfig, section_model
+from gateway.config_models import PluginSection, PortalConfig, section_model
 from gateway.config_types import written_duration
 from gateway.tiers_file import TiersConfig
 

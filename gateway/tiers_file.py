@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from auth import Tier
 from gateway.access import ItemKey, Rule, TierRules, named_items
 from gateway.errors import ConfigError, Problem
-from gateway.yaml_source import nearest, parse_yaml, problems_of
+from gateway.yaml_source import nearest, parse_yaml, problems_of, read_bytes, without_empty
 
 _KEY = r"[A-Za-z0-9_-]+(/(prompt:.+|resource:.+|[A-Za-z0-9_*-]+))?"
 
@@ -75,9 +75,8 @@ def parse_rules(raw: bytes, file: str) -> TierRules:
         ConfigError: with every problem and its line.
     """
     source = parse_yaml(raw, file)
-    data = {key: value for key, value in source.data.items() if value is not None}
     try:
-        config = TiersConfig.model_validate(data)
+        config = TiersConfig.model_validate(without_empty(source.data, TiersConfig))
     except ValidationError as error:
         raise ConfigError(problems_of(error, source, TiersConfig)) from None
     rules = tuple(
@@ -141,7 +140,7 @@ class TierRulesFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = f"{path.parent.name}/{path.name}"
-        self._raw = path.read_bytes() if path.exists() else None
+        self._raw = read_bytes(path, self._file) if path.exists() else None
         self._watched = path.parent.is_dir()
         self.current = parse_rules(self._raw or b"", self._file)
         self.problems: tuple[Problem, ...] = ()
@@ -169,30 +168,25 @@ class TierRulesFile:
 
     def _reload(self) -> bool:
         """Read the file again; true where it brought new rules into force."""
-        try:
-            raw = self._path.read_bytes()
-        except OSError as error:
-            if self._raw is None and isinstance(error, FileNotFoundError):
-                return False
-            return self._refuse([Problem(self._file, 0, "", f"cannot be read: {error.strerror}")])
-        if raw == self._raw:
-            self.problems = ()
+        if self._raw is None and not self._path.exists():
             return False
         try:
-            rules = parse_rules(raw, self._file)
+            raw = read_bytes(self._path, self._file)
+            changed = raw != self._raw
+            if changed:
+                self.current = parse_rules(raw, self._file)
         except ConfigError as error:
-            return self._refuse(error.problems)
-        self.problems, self._raw, self.current = (), raw, rules
-        return True
+            self._refuse(error.problems)
+            return False
+        self.problems, self._raw = (), raw
+        return changed
 
-    def _refuse(self, problems: Iterable[Problem]) -> bool:
-        found = tuple(problems)
-        if found != self.problems:
+    def _refuse(self, problems: tuple[Problem, ...]) -> None:
+        if problems != self.problems:
             self._log.error(
                 "tiers_not_reloaded",
                 file=self._file,
-                problems=[str(problem) for problem in found],
+                problems=[str(problem) for problem in problems],
                 kept="the last good rules",
             )
-        self.problems = found
-        return False
+        self.problems = problems

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,11 +91,19 @@ def read_yaml(path: Path, name: str | None = None) -> YamlSource:
             or is not a mapping.
     """
     file = name or str(path)
+    return parse_yaml(read_bytes(path, file), file)
+
+
+def read_bytes(path: Path, file: str) -> bytes:
+    """Read a file; ``file`` is its name for messages.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
     try:
-        raw = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise ConfigError([Problem(file, 0, "", f"cannot be read: {error.strerror}")]) from None
-    return parse_yaml(raw, file)
 
 
 def parse_yaml(raw: bytes, file: str) -> YamlSource:
@@ -171,6 +179,12 @@ def _mapping_problems(node: yaml.MappingNode, file: str) -> Iterator[Problem]:
             first[key.value] = line
 
 
+def without_empty(data: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """Leave out a model's keys with nothing under them: all of their lines are comments."""
+    fields = model.model_fields
+    return {key: value for key, value in data.items() if value is not None or key not in fields}
+
+
 def problems_of(
     error: ValidationError, source: YamlSource, model: type[BaseModel], prefix: Location = ()
 ) -> list[Problem]:
@@ -190,7 +204,7 @@ def _problem(
     detail: ErrorDetails, source: YamlSource, model: type[BaseModel], prefix: tuple[str | int, ...]
 ) -> Problem:
     location = _written(prefix + detail["loc"], source.data, len(prefix))
-    return source.problem(location, _reason(detail, model))
+    return source.problem(location, reason_of(detail, model))
 
 
 def _written(location: Location, data: Any, keep: int) -> tuple[str | int, ...]:
@@ -223,7 +237,8 @@ _WORDS = {
 }
 
 
-def _reason(detail: ErrorDetails, model: type[BaseModel]) -> str:
+def reason_of(detail: ErrorDetails, model: type[BaseModel]) -> str:
+    """One of pydantic's errors in an admin's words, without the value."""
     kind = detail["type"]
     if kind == "extra_forbidden":
         return unknown(str(detail["loc"][-1]), keys_at(model, detail["loc"][:-1]))

@@ -76,6 +76,26 @@ def test_the_documented_example_is_accepted_as_written(directory):
 def test_sections_whose_lines_are_all_comments_count_as_empty(directory):
     portal = load(directory, "services:\n  # database: sqlite\nplugins:\n  knowledge:\n")
     assert portal.section("knowledge").enabled
+    portal = load(directory, "plugins:\n  knowledge:\n    sources:\n")
+    assert portal.plugin_config("knowledge", Knowledge) == Knowledge()
+
+
+def test_an_unknown_key_is_told_even_where_it_is_empty(directory):
+    assert problems(directory, "lisen:\n") == [
+        "config/portal.yaml:1: lisen: unknown key; did you mean listen?"
+    ]
+
+
+def test_a_misspelled_key_of_the_gateway_in_a_plugins_section_is_recognised(directory):
+    assert plugin_problems(directory, "plugins: {knowledge: {enabld: false}}") == [
+        "config/portal.yaml:1: plugins.knowledge.enabld: unknown key; did you mean enabled?"
+    ]
+
+
+def test_a_file_that_cannot_be_read_is_a_problem(directory):
+    (directory / "portal.yaml").mkdir()
+    with pytest.raises(ConfigError, match=r"^config/portal.yaml: cannot be read: Is a directory"):
+        load_portal(directory)
 
 
 def test_all_problems_are_told_at_once_and_by_line(directory):
@@ -215,5 +235,5 @@ def test_a_wrong_environment_variable_is_named_without_its_value(monkeypatch):
     monkeypatch.setenv("PORCH_LOG", "hunter2")
     with pytest.raises(ConfigError) as raised:
         read_environment()
-    assert str(raised.value).startswith("environment: PORCH_LOG: Input should be")
+    assert str(raised.value).startswith("environment: PORCH_LOG: must be 'debug', ")
     assert "hunter2" not in str(raised.value)

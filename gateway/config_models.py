@@ -1,0 +1,189 @@
+"""``portal.yaml`` as models: its keys, their defaults and what each is for.
+
+Everything has a default, so that an empty file is a working portal. The JSON schema and the
+reference in the documentation are generated from here.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ByteSize,
+    ConfigDict,
+    Field,
+    IPvAnyNetwork,
+    create_model,
+)
+
+from gateway.config_types import Address, Duration, Place, SecretRef
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_MEBIBYTE = 1024 * 1024
+
+
+def _public_url(value: str) -> str:
+    url = urlsplit(value)
+    if url.scheme not in {"http", "https"} or not url.hostname:
+        raise ValueError("must be a whole address, such as https://portal.example.org")
+    if url.query or url.fragment or url.username or url.password:
+        raise ValueError("must be scheme, host, port and path only")
+    return value.rstrip("/")
+
+
+def _or_empty(value: Any) -> Any:
+    return {} if value is None else value
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Listen(_Section):
+    """Where the portal listens."""
+
+    host: str = Field("127.0.0.1", description="The address to bind; 0.0.0.0 for every one.")
+    port: int = Field(8321, ge=0, le=65535, description="The TCP port; 0 picks a free one.")
+
+
+class Services(_Section):
+    """The services that plugins share: embedded by default, an address each to grow."""
+
+    database: Address = Field(
+        "sqlite",
+        description="sqlite (in the data directory), a postgresql:// URL, or env:NAME.",
+    )
+    vectors: Address = Field(
+        "embedded", description="embedded (in the data directory), or the URL of a Qdrant server."
+    )
+    vectors_key: SecretRef | None = Field(
+        None, description="The API key of the Qdrant server, as env:NAME or file:PATH."
+    )
+    objects: Place = Field(
+        "embedded",
+        description="embedded (in the data directory), a directory, or an s3:// or gs:// URL.",
+    )
+    cache: Address = Field("memory", description="memory, or the redis:// URL of Redis or Valkey.")
+    embedding: Place = Field(
+        "embedded",
+        description="embedded, none (keyword search only), a fastembed model's name, or the "
+        "directory of an ONNX model.",
+    )
+    reranker: Place = Field(
+        "none",
+        description="none, a fastembed cross-encoder's name, or the directory of an ONNX model.",
+    )
+
+
+class Limits(_Section):
+    """Bounds that keep one caller from holding up the others."""
+
+    call: Duration = Field(timedelta(seconds=30), description="How long one call may take.")
+    body: ByteSize = Field(
+        ByteSize(4 * _MEBIBYTE), description="The largest request body, such as 4MiB."
+    )
+    shutdown: Duration = Field(
+        timedelta(seconds=10), description="How long calls in flight may go on at shutdown."
+    )
+
+
+class Audit(_Section):
+    """The record of every call: who, tier, item, outcome, duration, bytes; no values."""
+
+    retention: Duration = Field(
+        timedelta(days=90), description="How long records are kept, such as 90d."
+    )
+
+
+class Log(_Section):
+    """What the portal writes to standard error."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="The least severe level that is written."
+    )
+    format: Literal["auto", "text", "json"] = Field(
+        "auto", description="auto writes text on a terminal and JSON lines elsewhere."
+    )
+
+
+class PluginKeys(BaseModel):
+    """The keys of a plugin's section that the gateway reads."""
+
+    enabled: bool = Field(True, description="Whether the plugin is opened.")
+    required: bool = Field(
+        True,
+        description="Whether the portal counts as not ready where the plugin fails to open.",
+    )
+    alias: dict[str, Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,45}$")]] = Field(
+        default_factory=dict,
+        description="Other names for tools and prompts, {their_name: new_name}; mends a clash.",
+    )
+
+
+class PluginSection(PluginKeys):
+    """A plugin's section, before the plugin has checked the keys of its own."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+def section_model(own: type[BaseModel]) -> type[BaseModel]:
+    """A plugin's whole section as one model: its own keys and the gateway's."""
+    return create_model(f"{own.__name__}Section", __base__=(own, PluginKeys), __doc__=own.__doc__)
+
+
+class PortalConfig(_Section):
+    """``portal.yaml``: what runs."""
+
+    name: str = Field("Porch", min_length=1, description="The portal's name, shown to members.")
+    public_url: Annotated[str, AfterValidator(_public_url)] | None = Field(
+        None,
+        description="The address that members use; also sets the allowed hosts. Where it is not "
+        "given, the address the portal listens on.",
+    )
+    trusted_proxies: tuple[IPvAnyNetwork, ...] = Field(
+        (), description="Addresses or networks of proxies whose X-Forwarded-* headers count."
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="More Host headers to accept, such as portal.internal:8321."
+    )
+    allowed_origins: tuple[str, ...] = Field(
+        (), description="More browser origins to accept, such as https://app.example.org."
+    )
+    listen: Listen = Field(default_factory=Listen)
+    services: Services = Field(default_factory=Services)
+    plugins: dict[str, Annotated[PluginSection, BeforeValidator(_or_empty)]] = Field(
+        default_factory=dict, description="One section for each plugin, by the plugin's name."
+    )
+    limits: Limits = Field(default_factory=Limits)
+    audit: Audit = Field(default_factory=Audit)
+    log: Log = Field(default_factory=Log)
+
+    @property
+    def url(self) -> str:
+        """The portal's address as members write it, without a slash at the end."""
+        if self.public_url:
+            return self.public_url
+        host = f"[{self.listen.host}]" if ":" in self.listen.host else self.listen.host
+        return f"http://{host}:{self.listen.port}"
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The Host headers to accept; ``name:*`` stands for any port.
+
+        They are those of ``public_url`` and ``allowed_hosts``, and the loopback names where
+        the portal listens on loopback.
+        """
+        loopback = {"127.0.0.1:*", "localhost:*", "[::1]:*", "127.0.0.1", "localhost", "[::1]"}
+        local = loopback if self.listen.host in _LOOPBACK else set()
+        return frozenset({urlsplit(self.url).netloc, *self.allowed_hosts, *local})
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """The Origin headers to accept: those of the hosts, and ``allowed_origins``."""
+        own = {f"{scheme}://{host}" for host in self.hosts for scheme in ("http", "https")}
+        return frozenset(own | set(self.allowed_origins))
