@@ -141,27 +141,22 @@ class TierRulesFile:
         self._path = path
         self._file = f"{path.parent.name}/{path.name}"
         self._raw = read_bytes(path, self._file) if path.exists() else None
-        self._watched = path.parent.is_dir()
         self.current = parse_rules(self._raw or b"", self._file)
         self.problems: tuple[Problem, ...] = ()
         self._log = structlog.get_logger("gateway.tiers")
 
-    async def watch(self, on_change: Callable[[TierRules], None]) -> None:
+    async def watch(self, on_change: Callable[[TierRules], None], interval: float = 1.0) -> None:
         """Follow the file until cancelled.
+
+        The small file is read again and again rather than watched: that also sees a replaced
+        file, a changed link and a network mount, and needs nothing of the operating system.
 
         Args:
             on_change: called with the new rules each time a good file has replaced them.
+            interval: seconds between two looks.
         """
-        from watchfiles import awatch
-
-        if not self._watched:
-            return
-        # The directory is watched, since most editors replace a file rather than write it; and
-        # it is looked at every second, for file systems that tell nothing.
-        events = awatch(
-            self._path.parent, recursive=False, yield_on_timeout=True, rust_timeout=1_000
-        )
-        async for _ in events:
+        while True:
+            await asyncio.sleep(interval)
             if await asyncio.to_thread(self._reload):
                 self._log.info("tiers_reloaded", file=self._file, rules=len(self.current.rules))
                 on_change(self.current)

@@ -139,7 +139,7 @@ def path(tmp_path):
 async def watching(path):
     """A watched file and the rules it brought, newest last."""
     file, seen = TierRulesFile(path), []
-    task = asyncio.create_task(file.watch(seen.append))
+    task = asyncio.create_task(file.watch(seen.append, interval=0.01))
     try:
         yield file, seen
     finally:
@@ -220,7 +220,16 @@ def test_a_broken_file_at_start_is_an_error(path):
         TierRulesFile(path)
 
 
-async def test_a_missing_directory_gives_the_default_rules(tmp_path):
-    file = TierRulesFile(tmp_path / "gone" / "tiers.yaml")
-    await file.watch(lambda rules: None)
-    assert file.current.rules == ()
+async def test_a_file_that_becomes_unreadable_keeps_the_last_good_rules(path):
+    path.write_text("items: {knowledge: open}")
+    async with watching(path) as (file, seen):
+        path.unlink()
+        path.mkdir()
+        await until(lambda: file.problems)
+        assert str(file.problems[0]).startswith("config/tiers.yaml: cannot be read: ")
+        assert file.current.decide(SEARCH, None, Tier.OPEN).tier == Tier.OPEN
+        assert seen == []
+
+
+def test_a_missing_directory_gives_the_default_rules(tmp_path):
+    assert TierRulesFile(tmp_path / "gone" / "tiers.yaml").current.rules == ()
