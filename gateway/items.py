@@ -1,0 +1,240 @@
+"""What a plugin's declaration becomes once it has been checked: an item of the catalog."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import unquote
+
+import jsonschema_rs
+import mcp_types as mcp
+from pydantic import BaseModel, ValidationError
+
+from gateway.contract import Prompt, Resource, ResourceTemplate, Tool, ToolFailed
+from gateway.surfaces.mcp.headers import (
+    ParameterHeaders,
+    find_invalid_parameter_header,
+    parameter_headers,
+)
+
+Kind = Literal["tool", "prompt", "resource", "template"]
+Declaration = Tool | Prompt | Resource | ResourceTemplate
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,45}")
+"""Names that every client takes, its own prefix included."""
+
+_VARIABLE = re.compile(r"\{(\w+)\}")
+
+
+class BadDeclaration(Exception):
+    """A declaration that cannot be served; the message says what to change in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing the portal offers: whose it is, what it is called, how it is listed and run.
+
+    Attributes:
+        plugin: the plugin's name.
+        kind: tool, prompt, resource or template.
+        name: the tool's or prompt's name, the resource's URI, or the URI template.
+        declared: the plugin's declaration.
+        entry: the item as a list shows it, as JSON values.
+        parse: turns raw arguments into what the declaration's function takes.
+        timeout: seconds a call may take, or None for the portal's deadline.
+        pattern: what a URI of the template looks like.
+        headers: the parameter headers that a tool's schema declares (SEP-2243).
+    """
+
+    plugin: str
+    kind: Kind
+    name: str
+    declared: Declaration
+    entry: Mapping[str, Any]
+    parse: Callable[[Mapping[str, Any]], Any]
+    timeout: float | None = None
+    pattern: re.Pattern[str] | None = None
+    headers: ParameterHeaders = ()
+
+    @property
+    def key(self) -> str:
+        """The item's key in ``tiers.yaml``, such as ``knowledge/prompt:research-topic``."""
+        return f"{self.plugin}/{_PREFIX[self.kind]}{self.name}"
+
+    def variables(self, uri: str) -> dict[str, str] | None:
+        """The template's variables in a URI, or None where the URI is not of the template."""
+        match = self.pattern.fullmatch(uri) if self.pattern else None
+        return {k: unquote(v) for k, v in match.groupdict().items()} if match else None
+
+
+_PREFIX = {"tool": "", "prompt": "prompt:", "resource": "resource:", "template": "resource:"}
+
+
+def tool_item(plugin: str, tool: Tool, name: str) -> Item:
+    """Check a tool and make it an item.
+
+    Raises:
+        BadDeclaration: its name or one of its schemas would break clients.
+    """
+    _check_name(name)
+    schema = _schema(tool.args, tool.input_schema) or {"type": "object", "properties": {}}
+    _check_schema(schema, "input schema")
+    if reason := find_invalid_parameter_header(schema):
+        raise BadDeclaration(f"its input schema has a bad header annotation: {reason}")
+    output = _schema(tool.result, tool.output_schema)
+    if output is not None:
+        _check_schema(output, "output schema")
+    entry = mcp.Tool(
+        name=name,
+        title=tool.title,
+        description=tool.summary,
+        input_schema=dict(schema),
+        output_schema=output,
+        annotations=tool.annotations,
+        icons=list(tool.icons) or None,
+    )
+    parse = _model_parser(tool.args) if tool.args else _schema_parser(schema)
+    headers = parameter_headers(schema)
+    return Item(plugin, "tool", name, tool, _dump(entry), parse, tool.timeout, headers=headers)
+
+
+def prompt_item(plugin: str, prompt: Prompt, name: str) -> Item:
+    """Check a prompt and make it an item; raises as :func:`tool_item`."""
+    _check_name(name)
+    fields = prompt.args.model_fields if prompt.args else {}
+    entry = mcp.Prompt(
+        name=name,
+        title=prompt.title,
+        description=prompt.summary,
+        icons=list(prompt.icons) or None,
+        arguments=[
+            mcp.PromptArgument(
+                name=arg.alias or key, description=arg.description, required=arg.is_required()
+            )
+            for key, arg in fields.items()
+        ],
+    )
+    parse = _model_parser(prompt.args) if prompt.args else _schema_parser(_NO_ARGUMENTS)
+    return Item(plugin, "prompt", name, prompt, _dump(entry), parse)
+
+
+def resource_item(plugin: str, resource: Resource) -> Item:
+    """Make a resource an item; raises :class:`BadDeclaration` where its URI has no scheme."""
+    _check_uri(resource.uri)
+    entry = mcp.Resource(
+        uri=resource.uri,
+        name=resource.name,
+        title=resource.title,
+        description=resource.summary,
+        mime_type=resource.mime_type,
+        icons=list(resource.icons) or None,
+    )
+    return Item(plugin, "resource", resource.uri, resource, _dump(entry), dict)
+
+
+def template_item(plugin: str, template: ResourceTemplate) -> Item:
+    """Make a resource template an item; raises as :func:`resource_item`."""
+    _check_uri(template.uri_template)
+    entry = mcp.ResourceTemplate(
+        uri_template=template.uri_template,
+        name=template.name,
+        title=template.title,
+        description=template.summary,
+        mime_type=template.mime_type,
+        icons=list(template.icons) or None,
+    )
+    pattern = _compile(template.uri_template)
+    name = template.uri_template
+    return Item(plugin, "template", name, template, _dump(entry), dict, pattern=pattern)
+
+
+_NO_ARGUMENTS = {"type": "object", "additionalProperties": False}
+
+
+def _compile(template: str) -> re.Pattern[str]:
+    parts = _VARIABLE.split(template)
+    literal_and_names = (
+        re.escape(part) if place % 2 == 0 else f"(?P<{part}>[^/]+)"
+        for place, part in enumerate(parts)
+    )
+    return re.compile("".join(literal_and_names))
+
+
+def _dump(entry: BaseModel) -> dict[str, Any]:
+    return entry.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _schema(model: type[BaseModel] | None, raw: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if raw is not None:
+        return dict(raw)
+    return model.model_json_schema() if model else None
+
+
+def _check_name(name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise BadDeclaration(f"the name {name!r} must match [A-Za-z0-9_-]{{1,45}}")
+
+
+def _check_uri(uri: str) -> None:
+    if not re.match(r"[a-z][a-z0-9+.-]*://", uri):
+        raise BadDeclaration(f"the URI {uri!r} must start with a scheme, such as kb://")
+
+
+def _check_schema(schema: Mapping[str, Any], what: str) -> None:
+    if schema.get("type") != "object":
+        raise BadDeclaration(f'its {what} must have "type": "object" at the root')
+    try:
+        jsonschema_rs.meta.validate(dict(schema))
+        _validator(schema)
+    except (jsonschema_rs.ValidationError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise BadDeclaration(f"its {what} is not a JSON schema: {reason}") from None
+
+
+def _validator(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(dict(schema), retriever=_refuse_reference)
+
+
+def _refuse_reference(uri: str) -> Any:
+    # MCP 2026-07-28: a network reference in a schema must not be fetched.
+    raise ValueError(f"it refers to {uri}; references to other documents are not followed")
+
+
+def _model_parser(model: type[BaseModel]) -> Callable[[Mapping[str, Any]], Any]:
+    validate = model.__pydantic_validator__.validate_python
+
+    def parse(raw: Mapping[str, Any]) -> Any:
+        try:
+            return validate(raw)
+        except ValidationError as error:
+            raise _invalid(
+                [
+                    {"argument": ".".join(map(str, each["loc"])), "reason": each["msg"]}
+                    for each in error.errors(include_url=False, include_input=False)
+                ]
+            ) from None
+
+    return parse
+
+
+def _schema_parser(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Any]:
+    validator = _validator(schema)
+
+    def parse(raw: Mapping[str, Any]) -> Any:
+        if not validator.is_valid(raw):
+            raise _invalid(
+                [
+                    {"argument": ".".join(map(str, e.instance_path)), "reason": e.message[:300]}
+                    for e in validator.iter_errors(raw)
+                ]
+            )
+        return dict(raw)
+
+    return parse
+
+
+def _invalid(errors: list[dict[str, str]]) -> ToolFailed:
+    lines = "; ".join(f"{e['argument'] or 'arguments'}: {e['reason']}" for e in errors[:5])
+    return ToolFailed("invalid_arguments", f"Invalid arguments. {lines}", {"errors": errors[:20]})

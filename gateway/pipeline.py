@@ -1,0 +1,172 @@
+"""What every call passes, in order, whatever surface it came in by.
+
+Validate the arguments, run under a deadline, render the answer, then account for it: audit
+record, metrics and trace. Each stage is one line of :meth:`Pipeline.call`, so that a further
+stage has one place to stand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any
+
+from auth import Caller
+from gateway import exchange as exchanges
+from gateway.audit import AuditLog, AuditRecord
+from gateway.contract import Exchange, ToolFailed
+from gateway.errors import NotAllowed, NotFound
+from gateway.items import Item
+from gateway.logs import get_logger
+from gateway.metrics import Metrics
+from gateway.telemetry import call_span
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call on its way through the pipeline.
+
+    Attributes:
+        item: what is called, as the catalog handed it out.
+        run: ``await run(args, caller)``.
+        parse: raw arguments to what ``run`` takes; raises ``ToolFailed`` on bad ones.
+        raw: the arguments as they came in.
+        caller: who calls.
+        surface: ``mcp``, ``rest`` or ``cli``.
+        exchange: the way to the client.
+        trace: headers or ``_meta`` values that carry a W3C trace context.
+    """
+
+    item: Item
+    run: Callable[[Any, Caller], Awaitable[Any]]
+    parse: Callable[[Mapping[str, Any]], Any]
+    raw: Mapping[str, Any]
+    caller: Caller
+    surface: str
+    exchange: Exchange
+    trace: Mapping[str, str] | None = None
+
+
+class Pipeline:
+    """Runs calls.
+
+    Args:
+        audit: where every call is recorded.
+        metrics: where every call is counted.
+        deadline: seconds a call may take where its item does not say otherwise.
+    """
+
+    def __init__(self, audit: AuditLog, metrics: Metrics, deadline: float = 60.0) -> None:
+        self._audit = audit
+        self._metrics = metrics
+        self._deadline = deadline
+
+    async def call(self, call: Call, render: Callable[[Any], bytes]) -> bytes:
+        """Take one call through every stage.
+
+        Args:
+            call: the call.
+            render: the surface's way to turn the answer into bytes.
+
+        Returns:
+            The rendered answer.
+
+        Raises:
+            ToolFailed: the arguments are bad, the deadline passed, or the item says so.
+            InternalError: anything else; logged here with its traceback, hidden from callers.
+        """
+        started = perf_counter()
+        exchanges.enter(call.exchange)
+        with call_span(call.item.kind, call.item.name, call.caller.tier, call.trace) as span:
+            outcome, rendered, error = await self._attempt(call, render)
+            span.set_outcome(outcome, failed=error is not None)
+        self._account(call, outcome, perf_counter() - started, len(rendered))
+        if error is not None:
+            raise error
+        return rendered
+
+    async def _attempt(
+        self, call: Call, render: Callable[[Any], bytes]
+    ) -> tuple[str, bytes, BaseException | None]:
+        try:
+            args = call.parse(call.raw)
+            return "ok", render(await self._run(call, args)), None
+        except ToolFailed as failed:
+            return failed.code, b"", failed
+        except asyncio.CancelledError as cancelled:
+            return "cancelled", b"", cancelled
+        except Exception:
+            log.exception("call_failed", item=call.item.key)
+            return "internal_error", b"", InternalError(call.exchange.request_id)
+
+    async def _run(self, call: Call, args: Any) -> Any:
+        seconds = call.item.timeout or self._deadline
+        try:
+            async with asyncio.timeout(seconds) as deadline:
+                return await call.run(args, call.caller)
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            raise ToolFailed(
+                "deadline", f"{call.item.name} took longer than {seconds:g} s. Ask for less."
+            ) from None
+
+    def refused(self, error: NotAllowed | NotFound, name: str, call: Refused) -> None:
+        """Account for a call that the catalog turned away."""
+        self._audit.write(
+            AuditRecord(
+                at=datetime.now(UTC),
+                request_id=call.request_id,
+                person=call.caller.person,
+                tier=call.caller.tier,
+                item=name[:200],
+                kind=call.kind,
+                surface=call.surface,
+                outcome=error.code,
+                milliseconds=0.0,
+                bytes_out=0,
+            )
+        )
+        item = name if isinstance(error, NotAllowed) else "unknown"
+        self._metrics.observe(item, call.kind, call.caller.tier, error.code, 0.0, 0)
+
+    def _account(self, call: Call, outcome: str, seconds: float, size: int) -> None:
+        item, tier = call.item, call.caller.tier
+        self._metrics.observe(item.name, item.kind, tier, outcome, seconds, size)
+        self._audit.write(
+            AuditRecord(
+                at=datetime.now(UTC),
+                request_id=call.exchange.request_id,
+                person=call.caller.person,
+                tier=tier,
+                item=item.key,
+                kind=item.kind,
+                surface=call.surface,
+                outcome=outcome,
+                milliseconds=seconds * 1000,
+                bytes_out=size,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Who was turned away, and where, for the record."""
+
+    caller: Caller
+    kind: str
+    surface: str
+    request_id: str
+
+
+class InternalError(Exception):
+    """Something of ours went wrong; the caller learns the request id and no more."""
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(f"Something went wrong here. Tell the admin the request id {request_id}.")
+        self.request_id = request_id

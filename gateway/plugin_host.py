@@ -1,0 +1,218 @@
+"""Finds plugins, checks them, opens them in order and closes them in reverse.
+
+Every plugin is found through the entry-point group ``porch.plugins``, ours included. What goes
+wrong with one plugin is its own affair: the others are served, and health says why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import pluggy
+
+from gateway.catalog import Catalog
+from gateway.config import Portal
+from gateway.contract import CONTRACT_VERSION, Change, Hooks, Host, Offer, Plugin
+from gateway.errors import ConfigError
+from gateway.exchange import current_exchange
+from gateway.health import HealthBoard
+from gateway.logs import get_logger
+from gateway.services import Services
+
+GROUP = "porch.plugins"
+NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A plugin that was found and cannot be used, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What discovery found.
+
+    Attributes:
+        plugins: the usable plugins, by name, in the order of their names.
+        broken: the others.
+        manager: the pluggy manager in which their modules are registered.
+    """
+
+    plugins: dict[str, Plugin]
+    broken: tuple[Broken, ...]
+    manager: pluggy.PluginManager
+
+
+def discover(modules: Sequence[Any] | None = None) -> Found:
+    """Find the installed plugins. Imports them; opens none.
+
+    Args:
+        modules: plugin modules or objects to use instead of the installed ones (tests).
+    """
+    manager = pluggy.PluginManager("porch")
+    manager.add_hookspecs(Hooks)
+    plugins: dict[str, Plugin] = {}
+    broken: list[Broken] = []
+    for name, load in _candidates(modules):
+        try:
+            plugin = _declared(manager, load())
+            if plugin.name in plugins:
+                raise ValueError(f"another plugin is already called {plugin.name!r}")
+            plugins[plugin.name] = plugin
+        except Exception as error:
+            log.warning("plugin_broken", plugin=name, exc_info=True)
+            broken.append(Broken(name, f"{type(error).__name__}: {error}"))
+    return Found(dict(sorted(plugins.items())), tuple(broken), manager)
+
+
+def _candidates(modules: Sequence[Any] | None) -> Iterable[tuple[str, Any]]:
+    if modules is not None:
+        return [(getattr(m, "__name__", repr(m)), lambda m=m: m) for m in modules]
+    found: list[EntryPoint] = sorted(entry_points(group=GROUP), key=lambda point: point.name)
+    return [(point.name, point.load) for point in found]
+
+
+def _declared(manager: pluggy.PluginManager, module: Any) -> Plugin:
+    manager.register(module)
+    try:
+        (plugin,) = manager.subset_hook_caller(
+            "porch_plugin", [m for m in manager.get_plugins() if m is not module]
+        )()
+        _check(plugin)
+    except Exception:
+        manager.unregister(module)
+        raise
+    return plugin
+
+
+def _check(plugin: Any) -> None:
+    if not isinstance(plugin, Plugin):
+        raise TypeError("porch_plugin() must return a gateway.contract.Plugin")
+    if not NAME.fullmatch(plugin.name):
+        raise ValueError(f"the plugin name {plugin.name!r} must match {NAME.pattern}")
+    if plugin.contract != CONTRACT_VERSION:
+        raise ValueError(
+            f"it was written for contract {plugin.contract}; this portal speaks "
+            f"{CONTRACT_VERSION}. Install a version of it that matches"
+        )
+
+
+class PluginHost:
+    """Opens and closes the plugins of one portal.
+
+    Args:
+        portal: the configuration.
+        found: what discovery found.
+        services: the backends.
+        catalog: takes in what plugins offer.
+        board: is told how each plugin is.
+    """
+
+    def __init__(
+        self,
+        portal: Portal,
+        found: Found,
+        services: Services,
+        catalog: Catalog,
+        board: HealthBoard,
+    ) -> None:
+        self._portal = portal
+        self._found = found
+        self._services = services
+        self._catalog = catalog
+        self._board = board
+        self.offers: dict[str, Offer] = {}
+
+    @asynccontextmanager
+    async def opened(self, changed: Any, *, wait_ready: bool = False) -> AsyncGenerator[None]:
+        """Open every enabled plugin, and close them in reverse at the end of the block.
+
+        Args:
+            changed: called with each :class:`~gateway.contract.Change` a plugin tells of.
+            wait_ready: handed on in ``Host.wait_ready``.
+        """
+        for broken in self._found.broken:
+            self._board.expect(broken.name, required=False)
+            self._board.failed(broken.name, broken.reason)
+        async with AsyncExitStack() as stack:
+            for name, plugin in self._found.plugins.items():
+                if self._portal.section(name).enabled:
+                    await self._open(plugin, stack, changed, wait_ready)
+            yield
+
+    async def _open(
+        self, plugin: Plugin, stack: AsyncExitStack, changed: Any, wait_ready: bool
+    ) -> None:
+        section = self._portal.section(plugin.name)
+        self._board.expect(plugin.name, section.required)
+        try:
+            config = self._portal.plugin_config(plugin.name, plugin.config)
+            host = self.host(plugin.name, changed, wait_ready=wait_ready)
+            offer = await stack.enter_async_context(_guarded(plugin, config, host))
+        except ConfigError as error:
+            log.error("plugin_not_opened", plugin=plugin.name, reason=str(error))
+            self._board.failed(plugin.name, str(error))
+        except Exception as error:
+            log.exception("plugin_not_opened", plugin=plugin.name)
+            self._board.failed(plugin.name, f"{type(error).__name__}: {error}")
+        else:
+            self.offers[plugin.name] = offer
+            self._catalog.add(plugin.name, offer, section.alias)
+            self._services.register_jobs(plugin.name, offer.jobs)
+            self._board.opened(plugin.name, offer.health)
+
+    def host(self, name: str, changed: Any = None, *, wait_ready: bool = False) -> Host:
+        """A plugin's own share of the portal.
+
+        Args:
+            name: the plugin's name.
+            changed: called with each change it tells of; by default nobody listens.
+            wait_ready: as in ``Host.wait_ready``.
+        """
+        shares = self._services.for_plugin(name)
+        return Host(
+            plugin=name,
+            portal=self._portal.config.name,
+            data_dir=shares.data_dir,
+            database=shares.database,
+            vectors=shares.vectors,
+            objects=shares.objects,
+            cache=shares.cache,
+            jobs=shares.jobs,
+            embedder=shares.embedder,
+            reranker=shares.reranker,
+            log=get_logger(f"plugin.{name}").bind(plugin=name),
+            changed=changed or _nobody_listens,
+            exchange=current_exchange,
+            wait_ready=wait_ready,
+        )
+
+
+def _nobody_listens(change: Change) -> None:
+    return None
+
+
+@asynccontextmanager
+async def _guarded(plugin: Plugin, config: Any, host: Host) -> AsyncGenerator[Offer]:
+    """Open a plugin so that what it raises while closing does not stop the others' closing."""
+    manager = plugin.open(config, host)
+    offer = await manager.__aenter__()
+    try:
+        if not isinstance(offer, Offer):
+            raise TypeError("open() must yield a gateway.contract.Offer")
+        yield offer
+    finally:
+        try:
+            await manager.__aexit__(None, None, None)
+        except Exception:
+            log.exception("plugin_not_closed", plugin=plugin.name)

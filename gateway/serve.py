@@ -1,0 +1,179 @@
+"""Runs the portal: on a TCP port for everyone, on a local socket for its own user."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import os
+import socket
+import stat
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import uvicorn
+
+from gateway.app import PortalApp
+from gateway.config import PortalConfig
+from gateway.errors import ConfigError, Problem
+
+_LONGEST_SOCKET_PATH = 100
+
+
+def local_socket(data_dir: Path) -> Path:
+    """Where a portal that holds a data directory listens for its own user.
+
+    In the data directory, or, where that path is too long for a socket, in a directory of the
+    user's own under the system's temporary one.
+    """
+    path = data_dir.absolute() / "portal.sock"
+    if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
+        return path
+    short = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"porch-{os.getuid()}" / f"{short}.sock"
+
+
+@contextmanager
+def held(data_dir: Path) -> Generator[None]:
+    """Hold a data directory, so that no second portal opens it.
+
+    Raises:
+        ConfigError: another process holds it.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    with (data_dir / "portal.lock").open("a+") as file:
+        _lock(file, data_dir)
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+def _lock(file: IO[str], data_dir: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.seek(0)
+        holder = file.read().strip() or "unknown"
+        reason = (
+            f"another portal (process {holder}) holds this data directory; stop it, or give "
+            "this one another with --data"
+        )
+        raise ConfigError([Problem(str(data_dir), 0, "", reason)]) from None
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server that says when it begins to stop."""
+
+    def __init__(self, config: uvicorn.Config, stopping: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._stopping = stopping
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping()
+        await super().shutdown(sockets)
+
+
+class _Quiet(uvicorn.Server):
+    """A uvicorn server that leaves signals to another one."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+class _Local:
+    """Marks what comes in by the local socket as the portal's own user's."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._app({**scope, "porch.local": True}, receive, send)
+
+
+async def serve(
+    app: PortalApp, config: PortalConfig, data_dir: Path, ready: Callable[[int], None]
+) -> None:
+    """Serve until a signal says to stop; then finish the calls in flight.
+
+    Args:
+        app: the portal.
+        config: where to listen, and how long calls in flight may go on at the end.
+        data_dir: the data directory, which the caller holds.
+        ready: called with the TCP port once the portal listens.
+
+    Raises:
+        ConfigError: the port is taken, or the address is not this machine's.
+    """
+    tcp = _listen(config)
+    public = _Server(_uvicorn(app, config, lifespan="on"), app.stopping)
+    local = _Quiet(_uvicorn(_Local(app), config, lifespan="off"))
+    with tcp, _unix(local_socket(data_dir)) as unix:
+        serving = asyncio.create_task(public.serve([tcp]))
+        while not (public.started or serving.done()):
+            await asyncio.sleep(0.005)
+        if not serving.done():
+            serving_local = asyncio.create_task(local.serve([unix]))
+            ready(tcp.getsockname()[1])
+            await asyncio.wait({serving})
+            local.should_exit = True
+            await serving_local
+        await serving
+
+
+def _uvicorn(app: Any, config: PortalConfig, lifespan: Any) -> uvicorn.Config:
+    proxies = [str(network) for network in config.trusted_proxies]
+    return uvicorn.Config(
+        app,
+        lifespan=lifespan,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies or None,
+        timeout_graceful_shutdown=int(config.limits.shutdown.total_seconds()) or 1,
+    )
+
+
+def _listen(config: PortalConfig) -> socket.socket:
+    host, port = config.listen.host, config.listen.port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    tcp = socket.socket(family, socket.SOCK_STREAM)
+    tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        tcp.bind((host, port))
+    except OSError as error:
+        tcp.close()
+        reason = f"cannot listen on {host}:{port}: {error.strerror}; choose another with --port"
+        raise ConfigError([Problem("portal.yaml", 0, "listen", reason)]) from None
+    tcp.listen(2048)
+    tcp.setblocking(False)
+    return tcp
+
+
+@contextmanager
+def _unix(path: Path) -> Generator[socket.socket]:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if path.parent.stat().st_uid != os.getuid():
+        raise ConfigError([Problem(str(path.parent), 0, "", "is not this user's directory")])
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISSOCK(path.stat().st_mode):
+            path.unlink()
+    unix = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with unix:
+        before = os.umask(0o177)
+        try:
+            unix.bind(str(path))
+        finally:
+            os.umask(before)
+        unix.listen(64)
+        unix.setblocking(False)
+        try:
+            yield unix
+        finally:
+            path.unlink(missing_ok=True)

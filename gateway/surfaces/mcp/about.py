@@ -1,0 +1,73 @@
+"""What the portal says of itself: who it is, what it can do, what it holds for this caller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from auth import Caller
+from gateway.catalog import Catalog
+from gateway.surfaces.mcp.request import Request
+from gateway.surfaces.mcp.results import LIST_TTL_MS
+
+_TOLD = 8
+
+
+class About:
+    """The portal's self-description.
+
+    Args:
+        name: the portal's name.
+        version: Porch's version.
+        url: the portal's public address.
+        catalog: what there is, and for whom.
+    """
+
+    def __init__(self, name: str, version: str, url: str, catalog: Catalog) -> None:
+        self.server: Mapping[str, Any] = {
+            "name": "porch",
+            "title": name,
+            "version": version,
+            "websiteUrl": url,
+        }
+        self._name = name
+        self._catalog = catalog
+
+    def capabilities(self, *, modern: bool) -> dict[str, Any]:
+        """The server capabilities of an era."""
+        changes = {"listChanged": True}
+        both: dict[str, Any] = {
+            "tools": changes,
+            "prompts": changes,
+            "resources": {"listChanged": True, "subscribe": True},
+            "completions": {},
+        }
+        return both if modern else both | {"logging": {}}
+
+    def instructions(self, caller: Caller, only: str | None = None) -> str:
+        """What an agent should know: what the portal holds, and what signing in would add."""
+        held = [
+            text
+            for plugin, text in self._catalog.instructions.items()
+            if text and only in (None, plugin)
+        ]
+        lines = [f"This is {self._name}. You are connected with {caller.tier} access.", *held]
+        for tier, items in self._catalog.beyond(caller, only).items():
+            names = ", ".join(item.name for item in items[:_TOLD])
+            more = f" and {len(items) - _TOLD} more" if len(items) > _TOLD else ""
+            lines.append(f"Signing in with {tier} access would add: {names}{more}.")
+        return "\n".join(lines)
+
+    async def discover(self, request: Request) -> bytes:
+        """Answer ``server/discover``."""
+        result = {
+            "supportedVersions": list(MODERN_PROTOCOL_VERSIONS),
+            "capabilities": self.capabilities(modern=True),
+            "serverInfo": self.server,
+            "instructions": self.instructions(request.caller, request.only),
+            "ttlMs": LIST_TTL_MS,
+            "cacheScope": "private",
+        }
+        return request.era.result("server/discover", result)

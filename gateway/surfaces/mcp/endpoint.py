@@ -1,0 +1,78 @@
+"""``/mcp`` and ``/mcp/<plugin>``: receives a request, and hands it to its era's leg."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.types import Receive, Scope, Send
+
+from gateway.catalog import Catalog
+from gateway.surfaces.body import BodyTooLarge, read_body
+from gateway.surfaces.mcp import stream
+from gateway.surfaces.mcp.envelope import INVALID_REQUEST, WireError, parse
+from gateway.surfaces.mcp.legacy import SESSION, Legacy
+from gateway.surfaces.mcp.modern import Modern
+from gateway.surfaces.visit import Visit, visit_of
+
+_VERSION = "mcp-protocol-version"
+
+
+class Endpoint:
+    """The ASGI application of the MCP endpoint.
+
+    Args:
+        modern: serves 2026-07-28.
+        legacy: serves the revisions before it.
+        catalog: knows which plugins there are.
+        limit: bytes that a body may have.
+    """
+
+    def __init__(self, modern: Modern, legacy: Legacy, catalog: Catalog, limit: int) -> None:
+        self._modern = modern
+        self._legacy = legacy
+        self._catalog = catalog
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one HTTP request."""
+        visit = visit_of(scope)
+        if plugin := scope.get("path_params", {}).get("plugin"):
+            if plugin not in self._catalog.plugins():
+                return await _refuse(send, 404, f"There is no plugin {plugin!r} here.")
+            visit = replace(visit, only=plugin)
+        method = scope["method"]
+        legacy = visit.headers.get(_VERSION) in (None, *HANDSHAKE_PROTOCOL_VERSIONS)
+        if method == "POST":
+            return await self._post(legacy, visit, receive, send)
+        if not legacy or SESSION not in visit.headers or method not in ("GET", "DELETE"):
+            return await stream.send_json(send, b"", 405, ((b"allow", b"POST"),))
+        if method == "GET":
+            return await self._legacy.open_stream(visit, receive, send)
+        return await self._legacy.end(visit, send)
+
+    async def _post(self, legacy: bool, visit: Visit, receive: Receive, send: Send) -> None:
+        if problem := _unacceptable(visit.headers):
+            return await _refuse(send, *problem)
+        try:
+            message = parse(await read_body(receive, visit.headers, self._limit))
+        except BodyTooLarge as error:
+            return await _refuse(send, 413, str(error))
+        except WireError as error:
+            return await stream.send_json(send, error.body(None), error.status)
+        leg = self._legacy if legacy else self._modern
+        return await leg.serve(message, visit, receive, send)
+
+
+def _unacceptable(headers: dict[str, str]) -> tuple[int, str] | None:
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        return 415, "Send the body as application/json."
+    accept = headers.get("accept", "*/*")
+    if not ("*/*" in accept or "application/*" in accept or "application/json" in accept):
+        return 406, "Accept application/json and text/event-stream."
+    return None
+
+
+async def _refuse(send: Send, status: int, message: str) -> None:
+    await stream.send_json(send, WireError(INVALID_REQUEST, message).body(None), status)

@@ -1,0 +1,149 @@
+"""The JSON-RPC envelope: what is checked before a method runs, and the errors of the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import mcp_types as mcp
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic_core import from_json, to_json
+
+from gateway.surfaces.mcp import headers as header_values
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
+UNSUPPORTED_VERSION = -32022
+CANCELLED = -32800
+
+_STATUS = {
+    PARSE_ERROR: 400,
+    INVALID_REQUEST: 400,
+    INVALID_PARAMS: 400,
+    HEADER_MISMATCH: 400,
+    MISSING_CAPABILITY: 400,
+    UNSUPPORTED_VERSION: 400,
+    METHOD_NOT_FOUND: 404,
+}
+_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_ONCE = ("mcp-protocol-version", "mcp-method", "mcp-name")
+
+
+class WireError(Exception):
+    """A JSON-RPC error.
+
+    Args:
+        code: the JSON-RPC error code.
+        message: what is wrong.
+        data: JSON values for the client's program.
+    """
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    @property
+    def status(self) -> int:
+        """The HTTP status that goes with the code on the 2026-07-28 wire."""
+        return _STATUS.get(self.code, 200)
+
+    def body(self, request_id: Any) -> bytes:
+        """The JSON-RPC error response."""
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.data is not None:
+            error["data"] = self.data
+        return to_json({"jsonrpc": "2.0", "id": request_id, "error": error})
+
+
+def parse(body: bytes) -> dict[str, Any]:
+    """Decode a POST body to one JSON-RPC message.
+
+    Raises:
+        WireError: it is not JSON, or not a single JSON-RPC 2.0 message.
+    """
+    try:
+        message = from_json(body, allow_inf_nan=False)
+    except (ValueError, RecursionError):
+        raise WireError(PARSE_ERROR, "The body is not JSON.") from None
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        raise WireError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 message.")
+    return message
+
+
+def is_request(message: Mapping[str, Any]) -> bool:
+    """Whether the message is a request, rather than a notification or a response.
+
+    Raises:
+        WireError: it has a method, but its id or params are not what JSON-RPC allows.
+    """
+    if "method" not in message:
+        return False
+    if not isinstance(message["method"], str):
+        raise WireError(INVALID_REQUEST, "`method` must be a string.")
+    if not isinstance(message.get("params", {}), dict):
+        raise WireError(INVALID_REQUEST, "`params` must be an object.")
+    if "id" not in message:
+        return False
+    if isinstance(message["id"], bool) or not isinstance(message["id"], str | int):
+        raise WireError(INVALID_REQUEST, "`id` must be a string or an integer.")
+    return True
+
+
+def check_modern(
+    message: Mapping[str, Any], headers: Mapping[str, str], raw: list[tuple[bytes, bytes]]
+) -> Mapping[str, Any]:
+    """Check a 2026-07-28 request's ``_meta`` and the headers that mirror its body.
+
+    Args:
+        message: the decoded request.
+        headers: its headers, names in lower case.
+        raw: the same as they came in, where a doubled header still shows.
+
+    Returns:
+        The request's ``_meta``.
+
+    Raises:
+        WireError: with the code and in the order that the specification gives.
+    """
+    for name in _ONCE:
+        if sum(key.decode("latin-1") == name for key, _ in raw) > 1:
+            raise WireError(HEADER_MISMATCH, f"The header {name} appears more than once.")
+    meta = message.get("params", {}).get("_meta")
+    required = (mcp.PROTOCOL_VERSION_META_KEY, mcp.CLIENT_CAPABILITIES_META_KEY)
+    missing = [key for key in required if not isinstance(meta, Mapping) or key not in meta]
+    if not isinstance(meta, Mapping) or missing:
+        raise WireError(INVALID_PARAMS, f"params._meta lacks {', '.join(missing)}.")
+    version = meta[mcp.PROTOCOL_VERSION_META_KEY]
+    _check_mirrors(message, headers, version)
+    if version not in MODERN_PROTOCOL_VERSIONS:
+        raise unsupported_version(version)
+    return meta
+
+
+def unsupported_version(requested: Any) -> WireError:
+    """The error for a protocol version that the portal does not speak."""
+    data = {"supported": list(MODERN_PROTOCOL_VERSIONS), "requested": requested}
+    return WireError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+
+
+def _check_mirrors(message: Mapping[str, Any], headers: Mapping[str, str], version: Any) -> None:
+    method = message["method"]
+    if headers.get("mcp-protocol-version") != version:
+        raise _mismatch("mcp-protocol-version", "the protocol version in _meta")
+    if headers.get("mcp-method") != method:
+        raise _mismatch("mcp-method", "the method")
+    if key := _NAMED.get(method):
+        value, sent = message["params"].get(key), headers.get("mcp-name")
+        if value is not None and (sent is None or header_values.decode(sent) != value):
+            raise _mismatch("mcp-name", f"params.{key}")
+
+
+def _mismatch(header: str, what: str) -> WireError:
+    return WireError(HEADER_MISMATCH, f"The header {header} does not match {what}.")

@@ -1,0 +1,209 @@
+"""The legacy leg, 2025-11-25 and older: a handshake, then requests in a session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
+from pydantic_core import to_json
+from starlette.types import Receive, Send
+
+from gateway.surfaces.mcp import stream
+from gateway.surfaces.mcp.about import About
+from gateway.surfaces.mcp.envelope import CANCELLED, INVALID_PARAMS, WireError, is_request
+from gateway.surfaces.mcp.methods import Methods, unknown_method
+from gateway.surfaces.mcp.modern import settle, validate
+from gateway.surfaces.mcp.request import LEVELS, Channel, Request
+from gateway.surfaces.mcp.results import Era
+from gateway.surfaces.mcp.sessions import Session, Sessions
+from gateway.surfaces.mcp.subscriptions import Subscriptions
+from gateway.surfaces.visit import Visit
+
+SESSION = "mcp-session-id"
+_EMPTY = b"{}"
+
+
+class Legacy:
+    """Serves clients that begin with ``initialize``.
+
+    Args:
+        methods: answers what both eras know.
+        about: answers ``initialize``.
+        sessions: the sessions.
+        subscriptions: says which resources a caller may follow.
+    """
+
+    def __init__(
+        self, methods: Methods, about: About, sessions: Sessions, subscriptions: Subscriptions
+    ) -> None:
+        self._methods = methods
+        self._about = about
+        self._sessions = sessions
+        self._subscriptions = subscriptions
+        self._eras = {v: Era(v, about.server) for v in HANDSHAKE_PROTOCOL_VERSIONS}
+        self._own = {
+            "ping": _ping,
+            "logging/setLevel": _set_level,
+            "resources/subscribe": self._subscribe,
+            "resources/unsubscribe": self._unsubscribe,
+        }
+
+    async def serve(
+        self, message: Mapping[str, Any], visit: Visit, receive: Receive, send: Send
+    ) -> None:
+        """Answer one POST, whose body is decoded already."""
+        try:
+            request_like = is_request(message)
+        except WireError as error:
+            return await stream.send_json(send, error.body(None), error.status)
+        if request_like and message["method"] == "initialize":
+            return await self._initialize(message, visit, send)
+        session = await self._session(visit, send)
+        if session is None:
+            return None
+        if not request_like:
+            _take(message, session)
+            return await stream.send_json(send, b"", 202)
+        request = self._request(message, visit, session)
+        work = self._run(request, session)
+        return await stream.answer(
+            work, request.channel.outbox, receive, send, cancel_on_leave=False
+        )
+
+    async def open_stream(self, visit: Visit, receive: Receive, send: Send) -> None:
+        """Answer a GET: the stream on which the portal speaks first."""
+        session = await self._session(visit, send)
+        if session is None:
+            return
+        outbox = stream.Outbox()
+        session.streams.append(outbox)
+        try:
+            await stream.stream(outbox, self._subscriptions.closing, receive, send)
+        finally:
+            session.streams.remove(outbox)
+
+    async def end(self, visit: Visit, send: Send) -> None:
+        """Answer a DELETE: the client is done with its session."""
+        session = await self._session(visit, send)
+        if session is not None:
+            await self._sessions.end(session)
+            await stream.send_json(send, b"", 204)
+
+    async def _initialize(self, message: Mapping[str, Any], visit: Visit, send: Send) -> None:
+        params = message.get("params")
+        try:
+            validate("initialize", LATEST_HANDSHAKE_VERSION, params)
+        except WireError as error:
+            return await stream.send_json(send, error.body(message["id"]))
+        assert params is not None
+        asked = params["protocolVersion"]
+        version = asked if asked in HANDSHAKE_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION
+        session = self._sessions.begin(visit.caller, version, params["capabilities"])
+        result = {
+            "protocolVersion": version,
+            "capabilities": self._about.capabilities(modern=False),
+            "serverInfo": self._about.server,
+            "instructions": self._about.instructions(visit.caller, visit.only),
+        }
+        written = self._eras[version].result("initialize", result)
+        body = _response(message["id"], written)
+        headers = ((SESSION.encode(), session.id.encode()),)
+        return await stream.send_json(send, body, headers=headers)
+
+    async def _session(self, visit: Visit, send: Send) -> Session | None:
+        session_id = visit.headers.get(SESSION)
+        if session_id is None:
+            problem = WireError(-32600, "Begin with `initialize`, then send its Mcp-Session-Id.")
+            await stream.send_json(send, problem.body(None), 400)
+            return None
+        session = await self._sessions.find(session_id, visit.caller)
+        if session is None:
+            problem = WireError(-32600, "The session is unknown or over. Begin a new one.")
+            await stream.send_json(send, problem.body(None), 404)
+        return session
+
+    def _request(self, message: Mapping[str, Any], visit: Visit, session: Session) -> Request:
+        params = message.get("params") or {}
+        meta = params.get("_meta")
+        meta = meta if isinstance(meta, Mapping) else {}
+        channel = Channel(
+            visit.request_id,
+            stream.Outbox(),
+            session.capabilities,
+            progress_token=meta.get("progressToken"),
+            session=session,
+        )
+        return Request(
+            id=message["id"],
+            method=message["method"],
+            params=params,
+            meta=meta,
+            caller=visit.caller,
+            era=self._eras[session.version],
+            only=visit.only,
+            headers=visit.headers,
+            channel=channel,
+            session=session,
+        )
+
+    async def _run(self, request: Request, session: Session) -> stream.Reply:
+        task = asyncio.current_task()
+        assert task is not None
+        session.running[request.id] = task
+        try:
+            return await settle(request, self._answer(request))
+        except asyncio.CancelledError:
+            error = WireError(CANCELLED, "The client cancelled the request.")
+            return stream.Reply(error.body(request.id))
+        finally:
+            session.running.pop(request.id, None)
+
+    async def _answer(self, request: Request) -> bytes:
+        validate(request.method, request.era.version, request.params)
+        if own := self._own.get(request.method):
+            return own(request)
+        if request.method == "server/discover":
+            raise unknown_method(request.method)
+        return await self._methods.answer(request)
+
+    def _subscribe(self, request: Request) -> bytes:
+        uri = request.params["uri"]
+        if not self._subscriptions.readable(uri, request):
+            raise WireError(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri})
+        assert request.session is not None
+        request.session.subscribed.add(uri)
+        return _EMPTY
+
+    def _unsubscribe(self, request: Request) -> bytes:
+        assert request.session is not None
+        request.session.subscribed.discard(request.params["uri"])
+        return _EMPTY
+
+
+def _ping(request: Request) -> bytes:
+    return _EMPTY
+
+
+def _set_level(request: Request) -> bytes:
+    assert request.session is not None
+    assert request.params["level"] in LEVELS
+    request.session.log_level = request.params["level"]
+    return _EMPTY
+
+
+def _take(message: Mapping[str, Any], session: Session) -> None:
+    """Take in a notification, or the client's answer to a question of ours."""
+    if "method" not in message:
+        answer = session.asked.get(str(message.get("id")))
+        if answer is not None and not answer.done():
+            answer.set_result(message)
+    elif message["method"] == "notifications/cancelled":
+        task = session.running.get((message.get("params") or {}).get("requestId"))
+        if task is not None:
+            task.cancel()
+
+
+def _response(request_id: Any, result: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":' + to_json(request_id) + b',"result":' + result + b"}"

@@ -1,0 +1,135 @@
+"""The modern leg, 2026-07-28: every POST stands alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import mcp_types as mcp
+from mcp_types import methods as specified
+from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+from starlette.types import Receive, Send
+
+from gateway.pipeline import InternalError
+from gateway.surfaces.mcp import stream
+from gateway.surfaces.mcp.envelope import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    WireError,
+    check_modern,
+    is_request,
+    unsupported_version,
+)
+from gateway.surfaces.mcp.methods import Method, Methods, unknown_method
+from gateway.surfaces.mcp.request import LEVELS, Channel, Request
+from gateway.surfaces.mcp.results import Era
+from gateway.surfaces.mcp.subscriptions import Subscriptions
+from gateway.surfaces.visit import Visit
+
+
+class Modern:
+    """Serves 2026-07-28 requests.
+
+    Args:
+        methods: answers them.
+        subscriptions: answers ``subscriptions/listen``.
+        server: the portal's ``serverInfo``.
+    """
+
+    def __init__(
+        self, methods: Methods, subscriptions: Subscriptions, server: Mapping[str, Any]
+    ) -> None:
+        self._era = Era(LATEST_MODERN_VERSION, server)
+        self._methods = methods
+        self._listen: Method = subscriptions.listen
+
+    async def serve(
+        self, message: Mapping[str, Any], visit: Visit, receive: Receive, send: Send
+    ) -> None:
+        """Answer one POST, whose body is decoded already."""
+        try:
+            if not is_request(message):
+                return await self._notification(message, visit, send)
+            request = self._request(message, visit)
+        except WireError as error:
+            return await stream.send_json(send, error.body(_id(message)), error.status)
+        work = settle(request, self._answer(request))
+        return await stream.answer(
+            work, request.channel.outbox, receive, send, cancel_on_leave=True
+        )
+
+    async def _notification(self, message: Mapping[str, Any], visit: Visit, send: Send) -> None:
+        # This revision defines no notification from client to server; one that comes all the
+        # same is taken and dropped, at a version that is served.
+        if "method" not in message:
+            raise WireError(INVALID_REQUEST, "A response is not accepted on this wire.")
+        version = visit.headers.get("mcp-protocol-version")
+        if version not in MODERN_PROTOCOL_VERSIONS:
+            raise unsupported_version(version)
+        await stream.send_json(send, b"", 202)
+
+    def _request(self, message: Mapping[str, Any], visit: Visit) -> Request:
+        meta = check_modern(message, visit.headers, visit.raw_headers)
+        method, params = message["method"], message["params"]
+        validate(method, LATEST_MODERN_VERSION, params)
+        level = meta.get(mcp.LOG_LEVEL_META_KEY)
+        channel = Channel(
+            visit.request_id,
+            stream.Outbox(),
+            meta[mcp.CLIENT_CAPABILITIES_META_KEY],
+            progress_token=meta.get("progressToken"),
+            log_level=level if level in LEVELS else None,
+        )
+        return Request(
+            id=message["id"],
+            method=method,
+            params=params,
+            meta=meta,
+            caller=visit.caller,
+            era=self._era,
+            only=visit.only,
+            headers=visit.headers,
+            channel=channel,
+        )
+
+    async def _answer(self, request: Request) -> bytes:
+        if request.method == "subscriptions/listen":
+            return await self._listen(request)
+        return await self._methods.answer(request)
+
+
+def validate(method: str, version: str, params: Mapping[str, Any] | None) -> None:
+    """Check a request's parameters against the specification's own models.
+
+    Raises:
+        WireError: the version has no such method, or the parameters are not of its shape.
+    """
+    try:
+        specified.validate_client_request(method, version, params)
+    except KeyError:
+        raise unknown_method(method) from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise WireError(INVALID_PARAMS, f"Invalid parameters: {where}: {first['msg']}") from None
+
+
+async def settle(request: Request, work: Any) -> stream.Reply:
+    """Turn a method's outcome, whatever it is, into the JSON-RPC response."""
+    try:
+        result = await work
+    except WireError as error:
+        status = error.status if request.era.modern else 200
+        return stream.Reply(error.body(request.id), status)
+    except InternalError as error:
+        data = {"request_id": error.request_id}
+        return stream.Reply(WireError(INTERNAL_ERROR, str(error), data).body(request.id))
+    head = b'{"jsonrpc":"2.0","id":' + stream.to_json(request.id) + b',"result":'
+    return stream.Reply(head + result + b"}")
+
+
+def _id(message: Mapping[str, Any]) -> Any:
+    value = message.get("id")
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None

@@ -1,0 +1,132 @@
+"""One MCP request in flight: who asks for what, in which era, and the way back to the client."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from auth import Caller
+from gateway.contract import ToolFailed
+from gateway.surfaces.mcp.results import Era
+from gateway.surfaces.mcp.sessions import Session
+from gateway.surfaces.mcp.stream import Outbox
+
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
+_numbers = itertools.count(1)
+
+
+@dataclass(slots=True)
+class Request:
+    """A checked request and its context.
+
+    Attributes:
+        id: the JSON-RPC id.
+        method: the JSON-RPC method.
+        params: its parameters.
+        meta: ``params._meta``, or an empty mapping.
+        caller: who asks.
+        era: the shape of results.
+        only: a plugin's name, where the endpoint serves one plugin alone.
+        headers: the HTTP headers, names in lower case.
+        channel: the way back to the client.
+        session: the legacy session, or None on the modern leg.
+    """
+
+    id: Any
+    method: str
+    params: Mapping[str, Any]
+    meta: Mapping[str, Any]
+    caller: Caller
+    era: Era
+    only: str | None
+    headers: Mapping[str, str]
+    channel: Channel
+    session: Session | None = None
+
+
+class Channel:
+    """The :class:`gateway.contract.Exchange` of an MCP call.
+
+    Args:
+        request_id: the portal's id for the HTTP request.
+        outbox: where messages to the client go.
+        capabilities: what the client declared.
+        progress_token: the client's token, where it asked for progress.
+        log_level: the least level the client wants, or None for no logs.
+        session: the legacy session through which the client may be asked, or None.
+    """
+
+    def __init__(
+        self,
+        request_id: str,
+        outbox: Outbox,
+        capabilities: Mapping[str, Any],
+        progress_token: Any = None,
+        log_level: str | None = None,
+        session: Session | None = None,
+    ) -> None:
+        self.request_id = request_id
+        self.client_capabilities = capabilities
+        self.outbox = outbox
+        self.input_responses: Mapping[str, Any] | None = None
+        self.request_state: str | None = None
+        self._token = progress_token
+        self._log_level = log_level
+        self._session = session
+        self._done = float("-inf")
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether the client can be asked: only a legacy session can."""
+        return self._session is not None
+
+    async def progress(
+        self, done: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """Send ``notifications/progress``, where asked for and ``done`` has grown."""
+        if self._token is None or done <= self._done:
+            return
+        self._done = done
+        more = {"total": total, "message": message}
+        params = {"progressToken": self._token, "progress": done}
+        params |= {key: value for key, value in more.items() if value is not None}
+        self.notify("notifications/progress", params)
+
+    async def log(self, level: str, data: Any, logger: str | None = None) -> None:
+        """Send ``notifications/message``, where the client's level lets it through."""
+        if self._session is not None:
+            self._log_level = self._session.log_level
+        if self._log_level is None or LEVELS.index(level) < LEVELS.index(self._log_level):
+            return
+        params = {"level": level, "data": data} | ({"logger": logger} if logger else {})
+        self.notify("notifications/message", params)
+
+    def notify(self, method: str, params: Mapping[str, Any]) -> None:
+        """Send a notification on this call's stream."""
+        self.outbox.send({"jsonrpc": "2.0", "method": method, "params": dict(params)})
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Send a request on this call's stream and await the client's answer."""
+        session, capability = self._session, method.partition("/")[0]
+        if session is None or self.outbox.closed:
+            raise ToolFailed("cannot_ask", f"This client cannot answer {method} here.")
+        if capability not in self.client_capabilities:
+            raise ToolFailed("cannot_ask", f"This client did not declare {capability}.")
+        number = f"porch-{next(_numbers)}"
+        answer = session.asked[number] = asyncio.get_running_loop().create_future()
+        try:
+            self.outbox.send(
+                {"jsonrpc": "2.0", "id": number, "method": method, "params": dict(params)}
+            )
+            reply = await answer
+        finally:
+            del session.asked[number]
+        if "error" in reply:
+            message = reply["error"].get("message", "no reason given")
+            raise ToolFailed("client_refused", f"The client refused {method}: {message}")
+        result: Mapping[str, Any] = reply.get("result", {})
+        return result

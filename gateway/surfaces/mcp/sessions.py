@@ -1,0 +1,131 @@
+"""Sessions of the legacy era: small, bound to the caller, and known to every replica.
+
+A session id is signed and carries what a replica needs to know: the negotiated version, the
+client's capabilities, whose it is and when it began. Any replica that holds the same key takes
+it up; an ended one is remembered in the cache for as long as its id would live. What a replica
+keeps beside that (a log level, resource subscriptions, the open stream) is its own and small.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import hmac
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from auth import Caller
+from gateway.contract import Cache
+from gateway.surfaces.mcp.stream import Outbox
+
+LIFETIME = 24 * 3600
+"""Seconds after which a session id is no longer taken."""
+KEPT = 10_000
+"""Sessions whose state one process keeps; the longest unused is dropped first."""
+RECHECK = 30
+"""Seconds after which a process asks again whether another one has ended a session."""
+
+_ASKABLE = ("elicitation", "sampling", "roots")
+
+
+class Session:
+    """A legacy client's session as this process knows it."""
+
+    def __init__(self, session_id: str, claims: Mapping[str, Any]) -> None:
+        self.id = session_id
+        self.version: str = claims["v"]
+        self.person: str | None = claims["p"]
+        self.capabilities: Mapping[str, Any] = claims["c"]
+        self.began: float = claims["t"]
+        self.checked = time.monotonic()
+        self.log_level = "info"
+        self.subscribed: set[str] = set()
+        self.streams: list[Outbox] = []
+        self.running: dict[Any, asyncio.Task[Any]] = {}
+        self.asked: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
+
+    def announce(self, message: Mapping[str, Any]) -> None:
+        """Send a message on the session's newest open stream, if there is one."""
+        if self.streams:
+            self.streams[-1].send(message)
+
+
+class Sessions:
+    """Begins, finds and ends sessions.
+
+    Args:
+        key: signs the ids; the same on every replica.
+        cache: remembers which sessions have ended.
+    """
+
+    def __init__(self, key: bytes, cache: Cache) -> None:
+        self._key = key
+        self._cache = cache
+        self.live: OrderedDict[str, Session] = OrderedDict()
+
+    def begin(self, caller: Caller, version: str, capabilities: Mapping[str, Any]) -> Session:
+        """Start a session for a caller."""
+        claims = {
+            "v": version,
+            "p": caller.person,
+            "c": {name: capabilities[name] for name in _ASKABLE if name in capabilities},
+            "t": int(time.time()),
+            "n": secrets.token_hex(8),
+        }
+        payload = base64.urlsafe_b64encode(to_json(claims)).rstrip(b"=")
+        return self._keep(Session(f"{payload.decode()}.{self._sign(payload)}", claims))
+
+    async def find(self, session_id: str, caller: Caller) -> Session | None:
+        """The session of that id, or None where it is unknown, over, or somebody else's."""
+        session = self.live.get(session_id)
+        fresh = session is not None and time.monotonic() - session.checked < RECHECK
+        if not fresh:
+            if await self._cache.get(_ended(session_id)) is not None:
+                self.live.pop(session_id, None)
+                return None
+            session = session or self._take_up(session_id)
+            if session is None:
+                return None
+            session.checked = time.monotonic()
+        if session is None or session.person != caller.person:
+            return None
+        if time.time() - session.began > LIFETIME:
+            self.live.pop(session_id, None)
+            return None
+        self.live.move_to_end(session_id)
+        return session
+
+    async def end(self, session: Session) -> None:
+        """End a session, here at once and on other replicas within ``RECHECK`` seconds."""
+        self.live.pop(session.id, None)
+        await self._cache.set(_ended(session.id), b"1", LIFETIME)
+
+    def _take_up(self, session_id: str) -> Session | None:
+        payload, _, signature = session_id.partition(".")
+        if not hmac.compare_digest(self._sign(payload.encode()).encode(), signature.encode()):
+            return None
+        try:
+            claims = from_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        except (ValueError, binascii.Error):
+            return None
+        return self._keep(Session(session_id, claims))
+
+    def _keep(self, session: Session) -> Session:
+        self.live[session.id] = session
+        while len(self.live) > KEPT:
+            self.live.popitem(last=False)
+        return session
+
+    def _sign(self, payload: bytes) -> str:
+        return hmac.new(self._key, b"mcp-session" + payload, hashlib.sha256).hexdigest()
+
+
+def _ended(session_id: str) -> str:
+    return "mcp-session-ended:" + hashlib.sha256(session_id.encode()).hexdigest()

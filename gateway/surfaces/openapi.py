@@ -1,0 +1,134 @@
+"""The OpenAPI 3.1 document of all plugins' routes, generated from their models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+from pydantic_core import to_json
+
+from gateway.contract import Route
+
+_REF = "#/components/schemas/{model}"
+
+
+class ErrorBody(BaseModel):
+    """What went wrong: ``code`` for programs, ``message`` for people."""
+
+    code: str
+    message: str
+    details: dict[str, Any]
+
+
+class ErrorAnswer(BaseModel):
+    """The body of every answer that is not a success."""
+
+    error: ErrorBody
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A route, whose it is, and its path below the API's prefix."""
+
+    plugin: str
+    route: Route
+    path: str
+
+
+def document(described: Iterable[Described], about: Mapping[str, str], prefix: str) -> bytes:
+    """Write the document.
+
+    Args:
+        described: the routes.
+        about: the portal's ``title``, ``version`` and ``url``.
+        prefix: the path of the API.
+    """
+    routes = list(described)
+    models: dict[type[BaseModel], None] = dict.fromkeys(
+        [ErrorAnswer, *(model for each in routes for model in _models(each.route))]
+    )
+    refs, schemas = models_json_schema(
+        [(model, "validation") for model in models], ref_template=_REF
+    )
+    names = {model: ref for (model, _), ref in refs.items()}
+    return to_json(
+        {
+            "openapi": "3.1.0",
+            "info": {"title": about["title"], "version": about["version"]},
+            "servers": [{"url": about["url"] + prefix}],
+            "paths": {each.path: {"get": _operation(each, names)} for each in routes},
+            "components": {
+                "schemas": schemas.get("$defs", {}),
+                "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+            },
+        }
+    )
+
+
+def _models(route: Route) -> tuple[type[BaseModel], ...]:
+    return (route.response,)
+
+
+def _operation(each: Described, names: Mapping[type[BaseModel], Any]) -> dict[str, Any]:
+    route = each.route
+    failures = {
+        "400": "A parameter is not good.",
+        "401": "The route asks for a higher tier; sign in.",
+        "403": "The route asks for a higher tier.",
+        "404": "There is no such entry.",
+    }
+    return {
+        "operationId": _operation_id(each),
+        "tags": [each.plugin],
+        "summary": route.summary,
+        "security": [{}, {"bearer": []}],
+        "parameters": list(_parameters(route)),
+        "responses": {
+            "200": _answer("The result.", names[route.response]),
+            **{status: _answer(text, names[ErrorAnswer]) for status, text in failures.items()},
+        },
+    }
+
+
+def _operation_id(each: Described) -> str:
+    words = re.findall(r"\w+", each.path)
+    return "_".join(["get", *words])
+
+
+def _parameters(route: Route) -> Iterable[dict[str, Any]]:
+    in_path = set(re.findall(r"\{(\w+)\}", route.path))
+    schema = route.params.model_json_schema()
+    definitions = schema.get("$defs", {})
+    required = set(schema.get("required", ()))
+    for name, each in schema.get("properties", {}).items():
+        own = _inlined(each, definitions)
+        yield {
+            "name": name,
+            "in": "path" if name in in_path else "query",
+            "required": name in in_path or name in required,
+            "description": own.pop("description", ""),
+            "schema": own,
+        }
+
+
+def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """A copy of a schema with its references replaced by what they refer to."""
+    if isinstance(schema, list):
+        return [_inlined(each, definitions) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        target = definitions[schema["$ref"].rpartition("/")[2]]
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
+        return _inlined({**target, **rest}, definitions)
+    return {key: _inlined(value, definitions) for key, value in schema.items()}
+
+
+def _answer(description: str, reference: Any) -> dict[str, Any]:
+    content = {"application/json": {"schema": reference}}
+    return {"description": description, "content": content}

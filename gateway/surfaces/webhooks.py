@@ -1,0 +1,63 @@
+"""Webhooks: other systems' signed deliveries, under ``/hooks/<plugin>/<name>``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic_core import to_json
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from gateway.contract import Offer, ToolFailed, Webhook
+from gateway.logs import get_logger
+from gateway.surfaces.body import BodyTooLarge, read_body
+from gateway.surfaces.errors import send_error
+from gateway.surfaces.mcp.stream import send_json
+from gateway.surfaces.visit import visit_of
+
+log = get_logger(__name__)
+
+
+def webhook_routes(offers: Mapping[str, Offer], limit: int) -> list[Route]:
+    """One POST route for each webhook.
+
+    Args:
+        offers: the open plugins' offers, by name.
+        limit: bytes that a delivery may have.
+    """
+    return [
+        Route(
+            f"/hooks/{plugin}/{webhook.name}",
+            endpoint=_Endpoint(plugin, webhook, limit),
+            methods=["POST"],
+        )
+        for plugin, offer in offers.items()
+        for webhook in offer.webhooks
+    ]
+
+
+class _Endpoint:
+    def __init__(self, plugin: str, webhook: Webhook, limit: int) -> None:
+        self._plugin = plugin
+        self._webhook = webhook
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        visit = visit_of(scope)
+        try:
+            body = await read_body(receive, visit.headers, self._limit)
+            if not self._webhook.verify(body, visit.headers):
+                message = "The signature does not fit the body. Check the shared secret."
+                await send_error(send, 403, "bad_signature", message, visit.request_id)
+                return
+            answer = await self._webhook.run(body, visit.headers)
+        except BodyTooLarge as error:
+            await send_error(send, 413, "too_large", str(error), visit.request_id)
+        except ToolFailed as failed:
+            await send_error(send, 400, failed.code, failed.message, visit.request_id)
+        except Exception:
+            log.exception("webhook_failed", plugin=self._plugin, webhook=self._webhook.name)
+            message = "Something went wrong here. The sender may try again."
+            await send_error(send, 500, "internal_error", message, visit.request_id)
+        else:
+            await send_json(send, to_json(dict(answer)))

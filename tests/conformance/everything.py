@@ -1,0 +1,467 @@
+"""A plugin with one of everything, as the official conformance suite expects to find it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import mcp_types as mcp
+
+from gateway.contract import (
+    Change,
+    Host,
+    Offer,
+    Plugin,
+    PluginConfig,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+    Tool,
+    ToolFailed,
+    hookimpl,
+)
+
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5Er"
+    "kJggg=="
+)
+WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
+
+
+def _text(text: str) -> mcp.TextContent:
+    return mcp.TextContent(text=text)
+
+
+def _embedded(uri: str, mime_type: str, text: str) -> mcp.EmbeddedResource:
+    return mcp.EmbeddedResource(
+        resource=mcp.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
+    )
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _elicit(message: str, **properties: Any) -> dict[str, Any]:
+    params = {"message": message, "requestedSchema": _object(**properties)}
+    return {"method": "elicitation/create", "params": params}
+
+
+def _sample(text: str, most: int) -> dict[str, Any]:
+    messages = [{"role": "user", "content": {"type": "text", "text": text}}]
+    params = {"messages": messages, "maxTokens": most}
+    return {"method": "sampling/createMessage", "params": params}
+
+
+_ROOTS = {"method": "roots/list", "params": {}}
+
+
+def _need(requests: Mapping[str, Any], state: str | None = None) -> mcp.InputRequiredResult:
+    return mcp.InputRequiredResult.model_validate(
+        {"inputRequests": requests, "requestState": state}
+    )
+
+
+def content_tools() -> list[Tool]:
+    async def test_simple_text() -> str:
+        """Returns plain text."""
+        return "This is a simple text response for testing."
+
+    async def test_image_content() -> list[Any]:
+        """Returns an image."""
+        return [mcp.ImageContent(data=PNG, mime_type="image/png")]
+
+    async def test_audio_content() -> list[Any]:
+        """Returns a sound."""
+        return [mcp.AudioContent(data=WAV, mime_type="audio/wav")]
+
+    async def test_embedded_resource() -> list[Any]:
+        """Returns an embedded resource."""
+        text = "This is an embedded resource content."
+        return [_embedded("test://embedded-resource", "text/plain", text)]
+
+    async def test_multiple_content_types() -> list[Any]:
+        """Returns text, an image and an embedded resource."""
+        data = '{"test":"data","value":123}'
+        return [
+            _text("Multiple content types test:"),
+            mcp.ImageContent(data=PNG, mime_type="image/png"),
+            _embedded("test://mixed-content-resource", "application/json", data),
+        ]
+
+    async def test_error_handling() -> str:
+        """Always fails."""
+        raise ToolFailed("intended", "This tool intentionally returns an error for testing")
+
+    return [
+        Tool.of(each)
+        for each in (
+            test_simple_text,
+            test_image_content,
+            test_audio_content,
+            test_embedded_resource,
+            test_multiple_content_types,
+            test_error_handling,
+        )
+    ]
+
+
+def talking_tools(host: Host) -> list[Tool]:
+    async def test_tool_with_logging() -> str:
+        """Sends three log messages."""
+        for message in ("started", "processing data", "completed"):
+            word = "Tool" if message == "processing data" else "Tool execution"
+            await host.exchange().log("info", f"{word} {message}")
+            await asyncio.sleep(0.05)
+        return "Tool with logging executed successfully"
+
+    async def test_logging_tool() -> str:
+        """Sends a log message, if the client wants any."""
+        await host.exchange().log("info", "A log message")
+        return "Logged."
+
+    async def test_tool_with_progress() -> str:
+        """Reports progress three times."""
+        for done in (0, 50, 100):
+            await host.exchange().progress(done, 100, f"Completed step {done} of 100")
+            await asyncio.sleep(0.05)
+        return "Done."
+
+    async def test_reconnection() -> str:
+        """Takes a moment."""
+        await asyncio.sleep(0.2)
+        return "Reconnection test completed"
+
+    async def test_trigger_tool_change() -> str:
+        """Says that the tool list has changed."""
+        host.changed(Change("everything", "tools"))
+        return "Told."
+
+    async def test_trigger_prompt_change() -> str:
+        """Says that the prompt list has changed."""
+        host.changed(Change("everything", "prompts"))
+        return "Told."
+
+    return [
+        Tool.of(each)
+        for each in (
+            test_tool_with_logging,
+            test_logging_tool,
+            test_tool_with_progress,
+            test_reconnection,
+            test_trigger_tool_change,
+            test_trigger_prompt_change,
+        )
+    ]
+
+
+_DEFAULTS = {
+    "name": {"type": "string", "default": "John Doe"},
+    "age": {"type": "integer", "default": 30},
+    "score": {"type": "number", "default": 95.5},
+    "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
+    "verified": {"type": "boolean", "default": True},
+}
+_PLAIN = ["option1", "option2", "option3"]
+_TITLED = [{"const": f"value{n}", "title": f"Option {n}"} for n in (1, 2, 3)]
+_ENUMS = {
+    "untitledSingle": {"type": "string", "enum": _PLAIN},
+    "titledSingle": {"type": "string", "oneOf": _TITLED},
+    "legacyEnum": {
+        "type": "string",
+        "enum": ["opt1", "opt2", "opt3"],
+        "enumNames": ["Option One", "Option Two", "Option Three"],
+    },
+    "untitledMulti": {"type": "array", "items": {"type": "string", "enum": _PLAIN}},
+    "titledMulti": {"type": "array", "items": {"anyOf": _TITLED}},
+}
+
+
+def asking_tools(host: Host) -> list[Tool]:
+    async def ask(message: str, schema: Mapping[str, Any]) -> str:
+        params = {"mode": "form", "message": message, "requestedSchema": schema}
+        answer = await host.exchange().ask("elicitation/create", params)
+        content = json.dumps(answer.get("content", {}))
+        return f"Elicitation completed: action={answer['action']}, content={content}"
+
+    async def test_sampling(prompt: str) -> str:
+        """Asks the client's model.
+
+        Args:
+            prompt: what to ask.
+        """
+        params = _sample(prompt, 100)["params"]
+        answer = await host.exchange().ask("sampling/createMessage", params)
+        return f"LLM response: {answer['content']['text']}"
+
+    async def test_elicitation(message: str) -> str:
+        """Asks the person.
+
+        Args:
+            message: what to ask.
+        """
+        schema = _object(username={"type": "string"}, email={"type": "string"})
+        return await ask(message, schema)
+
+    async def test_elicitation_sep1034_defaults() -> str:
+        """Asks with defaults."""
+        return await ask("Please review", {"type": "object", "properties": _DEFAULTS})
+
+    async def test_elicitation_sep1330_enums() -> str:
+        """Asks with every kind of choice."""
+        return await ask("Please choose", {"type": "object", "properties": _ENUMS})
+
+    return [
+        Tool.of(each)
+        for each in (
+            test_sampling,
+            test_elicitation,
+            test_elicitation_sep1034_defaults,
+            test_elicitation_sep1330_enums,
+        )
+    ]
+
+
+_NAME = _elicit("What is your name?", name={"type": "string"})
+_CONFIRM = _elicit("Please confirm", ok={"type": "boolean"})
+
+
+def unfinished_tools(host: Host) -> list[Tool]:
+    def given(*keys: str) -> Mapping[str, Any] | None:
+        answers = host.exchange().input_responses or {}
+        good = all(isinstance(answers.get(key), Mapping) for key in keys)
+        return answers if good else None
+
+    async def test_input_required_result_elicitation() -> Any:
+        """Needs a name."""
+        answers = given("user_name")
+        name = ((answers or {}).get("user_name", {}).get("content") or {}).get("name")
+        return f"Hello, {name}!" if name else _need({"user_name": _NAME})
+
+    async def test_input_required_result_sampling() -> Any:
+        """Needs the client's model."""
+        answers = given("capital_question")
+        if not answers:
+            question = _sample("What is the capital of France?", 100)
+            return _need({"capital_question": question})
+        return json.dumps(answers["capital_question"])
+
+    async def test_input_required_result_list_roots() -> Any:
+        """Needs the client's roots."""
+        answers = given("client_roots")
+        return json.dumps(answers["client_roots"]) if answers else _need({"client_roots": _ROOTS})
+
+    async def test_input_required_result_request_state() -> Any:
+        """Needs a confirmation, and keeps a state."""
+        if not given("confirm"):
+            return _need({"confirm": _CONFIRM}, "round-1")
+        return "state-ok" if host.exchange().request_state == "round-1" else "state-lost"
+
+    async def test_input_required_result_tampered_state() -> Any:
+        """Needs a confirmation, and keeps a state that must not be changed."""
+        return "Done." if given("confirm") else _need({"confirm": _CONFIRM}, "round-1")
+
+    async def test_input_required_result_multiple_inputs() -> Any:
+        """Needs three things at once."""
+        if given("user_name", "greeting", "client_roots"):
+            return "Thank you."
+        greeting = _sample("Generate a greeting", 50)
+        needs = {"user_name": _NAME, "greeting": greeting, "client_roots": _ROOTS}
+        return _need(needs, "round-1")
+
+    async def test_input_required_result_multi_round() -> Any:
+        """Needs one thing after the other."""
+        state = host.exchange().request_state
+        if state == "round-1" and given("step1"):
+            color = _elicit("Step 2: What is your favorite color?", color={"type": "string"})
+            return _need({"step2": color}, "round-2")
+        if state == "round-2" and given("step2"):
+            return "Thank you."
+        name = _elicit("Step 1: What is your name?", name={"type": "string"})
+        return _need({"step1": name}, "round-1")
+
+    async def test_input_required_result_capabilities() -> Any:
+        """Needs whatever the client can give."""
+        offers = {
+            "elicitation": ("user_name", _NAME),
+            "sampling": ("greeting", _sample("Generate a greeting", 50)),
+        }
+        can = host.exchange().client_capabilities
+        needs = dict(need for name, need in offers.items() if name in can)
+        return _need(needs) if needs else "This client can give nothing."
+
+    async def test_missing_capability() -> Any:
+        """Needs sampling."""
+        return _need({"greeting": _sample("Generate a greeting", 50)})
+
+    async def test_streaming_elicitation() -> Any:
+        """Reports progress, then needs a name."""
+        await host.exchange().progress(1, 2)
+        return _need({"user_name": _NAME})
+
+    return [
+        Tool.of(each)
+        for each in (
+            test_input_required_result_elicitation,
+            test_input_required_result_sampling,
+            test_input_required_result_list_roots,
+            test_input_required_result_request_state,
+            test_input_required_result_tampered_state,
+            test_input_required_result_multiple_inputs,
+            test_input_required_result_multi_round,
+            test_input_required_result_capabilities,
+            test_missing_capability,
+            test_streaming_elicitation,
+        )
+    ]
+
+
+_SCHEMA_2020_12 = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {
+        "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+        }
+    },
+    "properties": {
+        "name": {"type": "string"},
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": {"type": "string"},
+        "email": {"type": "string"},
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": False,
+}
+
+
+async def _echo(args: Any, caller: Any) -> str:
+    return json.dumps(args)
+
+
+def schema_tools() -> list[Tool]:
+    region = {"type": "string", "x-mcp-header": "Region"}
+    return [
+        Tool(
+            name="json_schema_2020_12_tool",
+            summary="Has a schema with every keyword.",
+            run=_echo,
+            input_schema=_SCHEMA_2020_12,
+        ),
+        Tool(
+            name="test_x_mcp_header",
+            summary="Mirrors an argument in a header.",
+            run=_echo,
+            input_schema={"type": "object", "properties": {"region": region}},
+        ),
+    ]
+
+
+def resources() -> list[Resource]:
+    async def text(caller: Any) -> str:
+        return "This is the content of the static text resource."
+
+    async def binary(caller: Any) -> bytes:
+        return base64.b64decode(PNG)
+
+    async def watched(caller: Any) -> str:
+        return "Watched resource content"
+
+    return [
+        Resource("test://static-text", "static-text", "A text.", text),
+        Resource("test://static-binary", "static-binary", "An image.", binary, "image/png"),
+        Resource("test://watched-resource", "watched", "Can be followed.", watched),
+    ]
+
+
+async def _template(variables: Mapping[str, str], caller: Any) -> str:
+    number = variables["id"]
+    data = {"id": number, "templateTest": True, "data": f"Data for ID: {number}"}
+    return json.dumps(data)
+
+
+def prompts(host: Host) -> list[Prompt]:
+    async def test_simple_prompt() -> str:
+        """A prompt without arguments."""
+        return "This is a simple prompt for testing."
+
+    async def test_prompt_with_arguments(arg1: str, arg2: str) -> str:
+        """A prompt with arguments.
+
+        Args:
+            arg1: the first.
+            arg2: the second.
+        """
+        return f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
+
+    async def test_prompt_with_embedded_resource(resourceUri: str) -> list[Any]:  # noqa: N803
+        """A prompt with a resource.
+
+        Args:
+            resourceUri: the resource.
+        """
+        resource = _embedded(resourceUri, "text/plain", "Embedded resource content for testing.")
+        ask = _text("Please process the embedded resource above.")
+        return [mcp.PromptMessage(role="user", content=each) for each in (resource, ask)]
+
+    async def test_prompt_with_image() -> list[Any]:
+        """A prompt with an image."""
+        image = mcp.ImageContent(data=PNG, mime_type="image/png")
+        ask = _text("Please analyze the image above.")
+        return [mcp.PromptMessage(role="user", content=each) for each in (image, ask)]
+
+    async def test_input_required_result_prompt() -> Any:
+        """A prompt that needs to know more."""
+        answers = host.exchange().input_responses or {}
+        context = (answers.get("user_context", {}).get("content") or {}).get("context")
+        if context is None:
+            question = _elicit("What context should the prompt use?", context={"type": "string"})
+            return _need({"user_context": question})
+        return f"Use this context: {context}"
+
+    async def first_argument(typed: str, others: Mapping[str, str], caller: Any) -> list[str]:
+        return [each for each in ("paris", "park", "party") if each.startswith(typed)]
+
+    return [
+        Prompt.of(each, name=each.__name__, complete={"arg1": first_argument})
+        for each in (
+            test_simple_prompt,
+            test_prompt_with_arguments,
+            test_prompt_with_embedded_resource,
+            test_prompt_with_image,
+            test_input_required_result_prompt,
+        )
+    ]
+
+
+@asynccontextmanager
+async def _open(config: PluginConfig, host: Host) -> AsyncGenerator[Offer]:
+    yield Offer(
+        tools=[
+            *content_tools(),
+            *talking_tools(host),
+            *asking_tools(host),
+            *unfinished_tools(host),
+            *schema_tools(),
+        ],
+        resources=resources(),
+        templates=[
+            ResourceTemplate("test://template/{id}/data", "template", "Data by id.", _template)
+        ],
+        prompts=prompts(host),
+    )
+
+
+@hookimpl
+def porch_plugin() -> Plugin:
+    return Plugin("everything", "One of everything, for the conformance suite.", _open)
