@@ -99,16 +99,16 @@ def _plain(value: Any) -> str:
 
 def _spellings(value: str) -> set[str]:
     """The value as it stands in JSON, in a repr and in a URL."""
-    spellings = {
+    return {
         value,
         repr(value)[1:-1],
         ascii(value)[1:-1],
         json.dumps(value)[1:-1],
         json.dumps(value, ensure_ascii=False)[1:-1],
+        quote(value, safe="", errors="replace"),
+        quote(value, errors="replace"),
+        quote_plus(value, errors="replace"),
     }
-    if value.isprintable():
-        spellings |= {quote(value, safe=""), quote(value), quote_plus(value)}
-    return spellings
 
 
 redactor = Redactor()

@@ -2,14 +2,19 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import patch
+from urllib.parse import quote
 
 import pytest
 import structlog
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from gateway import logs
-from gateway.redaction import MARK, Redactor
+from gateway.redaction import MARK, SHORTEST, Redactor
 
 SECRET = 'correct "horse" battery'
 
@@ -107,3 +112,32 @@ def test_without_a_terminal_lines_are_json(capsys: pytest.CaptureFixture[str]) -
     logs.configure()
     logs.get_logger("gateway.sample").warning("x")
     assert lines(capsys)[0]["event"] == "x"
+
+
+def formatted(secret: str, json_lines: bool) -> str:
+    """A library's line that holds a secret in its message, its extras and its traceback."""
+    try:
+        raise ValueError({"given": [secret]})
+    except ValueError:
+        error = sys.exc_info()
+    record = logging.LogRecord(
+        "library", logging.INFO, "file.py", 1, "got %s and %r", (secret, (secret,)), error
+    )
+    record.deep = {"in": [{"a": (secret, secret.encode())}, {secret: 1}], "url": quote(secret)}
+    return logs._formatter(json_lines).format(record)
+
+
+@given(
+    secret=st.text(
+        st.characters(exclude_characters="*", exclude_categories=["Cs"]), min_size=SHORTEST
+    ),
+    json_lines=st.booleans(),
+)
+def test_a_registered_secret_never_reaches_a_line(secret: str, json_lines: bool) -> None:
+    assume(secret not in formatted("harmless words", json_lines))
+    own = Redactor()
+    own.register(secret)
+    with patch.object(logs, "redactor", own):
+        line = formatted(secret, json_lines)
+    for spelling in (secret, json.dumps(secret)[1:-1], repr(secret)[1:-1], quote(secret)):
+        assert spelling not in line
