@@ -7,6 +7,7 @@ learns one word; details and ``/metrics`` are for loopback and for admins.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
@@ -105,6 +106,7 @@ class HealthBoard:
         self._asking: dict[str, asyncio.Task[Health]] = {}
         self._notices: list[Callable[[], Iterable[str]]] = []
         self._stopping = False
+        self._last: dict[str, str] = {}
 
     def expect(self, name: str, required: bool) -> None:
         """Name a plugin that is about to open; it is ``starting`` until more is said."""
@@ -140,7 +142,23 @@ class HealthBoard:
         notices = tuple(
             redactor.text(sentence) for source in self._notices for sentence in source()
         )
+        self._log_changes(plugins)
         return Report(self._status(plugins), plugins, notices)
+
+    def _log_changes(self, plugins: tuple[PluginHealth, ...]) -> None:
+        """Log a plugin's state when it changes, not at every question."""
+        for plugin in plugins:
+            now = plugin.health
+            if self._last.get(plugin.name) != now.state:
+                self._last[plugin.name] = now.state
+                level = logging.INFO if now.state in ("ok", "starting") else logging.WARNING
+                log.log(
+                    level,
+                    "plugin_health",
+                    plugin=plugin.name,
+                    state=now.state,
+                    detail=now.detail,
+                )
 
     def _status(
         self, plugins: tuple[PluginHealth, ...]
@@ -174,7 +192,7 @@ async def _asked(name: str, ask: Ask) -> Health:
         if not isinstance(health, Health):
             raise TypeError(f"health() returned {type(health).__name__} instead of Health")
     except Exception as error:
-        log.warning("plugin_health_failed", plugin=name, exc_info=True)
+        log.debug("plugin_health_raised", plugin=name, exc_info=True)
         return Health("failed", redactor.text(f"{type(error).__name__}: {error}"))
     return replace(health, detail=redactor.text(health.detail))
 

@@ -7,6 +7,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.testclient import TestClient
+from structlog.testing import capture_logs
 
 from gateway.contract import Health
 from gateway.health import HealthBoard, health_routes, is_loopback
@@ -128,6 +129,20 @@ async def test_a_raising_plugin_says_why_without_secrets() -> None:
     board.opened("a", broken)
     detail = (await board.report()).plugins[0].health.detail
     assert detail == "RuntimeError: no route to postgresql://porch:***@db"
+
+
+async def test_a_state_is_logged_when_it_changes_and_not_at_every_question() -> None:
+    board = board_of(a=Health())
+    with capture_logs() as lines:
+        await board.report()
+        await board.report()
+        board.failed("a", "the disk is full")
+        await board.report()
+        await board.report()
+    assert [(line["log_level"], line["state"], line["detail"]) for line in lines] == [
+        ("info", "ok", ""),
+        ("warning", "failed", "the disk is full"),
+    ]
 
 
 async def test_a_plugin_that_returns_something_else_is_failed() -> None:
