@@ -68,9 +68,19 @@ def test_the_most_specific_key_wins_whatever_the_order():
         assert tier_of(found, "other/search") == MEMBERS
 
 
+def test_an_exact_name_wins_over_a_pattern_whose_star_stands_for_nothing():
+    assert tier_of(rules(**{"kb/get*": "members", "kb/get": "open"}), "kb/get") == OPEN
+
+
 def test_of_two_patterns_as_long_as_each_other_the_stricter_one_wins():
     for lines in ({"kb/get_*": "open", "kb/*_all": "members"}, {"kb/*_all": "members"}):
         assert tier_of(rules(**lines, **{"kb/a*": "open"}), "kb/get_all") == MEMBERS
+
+
+def test_of_two_patterns_with_one_length_and_tier_the_one_that_hides_wins():
+    hides, shows = Rule("kb/get_*", MEMBERS, hidden=True), Rule("kb/*_all", MEMBERS)
+    for lines in ((hides, shows), (shows, hides)):
+        assert TierRules(lines).decide(tool("kb/get_all"), None, OPEN).hidden
 
 
 def test_stars_that_add_nothing_do_not_make_a_pattern_longer():
@@ -98,12 +108,13 @@ def test_nothing_in_a_key_but_the_star_is_special():
     assert tier_of(found, ItemKey("kb", "resource", "kb://a.c?[x]")) == OPEN
     assert tier_of(found, ItemKey("kb", "resource", "kb://abc?x")) == MEMBERS
     assert tier_of(found, ItemKey("kb", "resource", "kb://qx")) == MEMBERS
+    assert tier_of(found, ItemKey("kb", "resource", "kb://q.\n")) == OPEN
 
 
 def test_a_decision_says_what_decided():
     found = parse_rules(b"items:\n  kb: open\n  kb/get_*: public\n", "tiers.yaml")
     because = [
-        found.decide(tool("kb/get_x"), None, OPEN).because,
+        found.decide(tool("kb/get_x"), None, PUBLIC).because,
         found.decide(tool("kb/get_x"), None, MEMBERS).because,
         found.decide(tool("other/x"), PUBLIC, OPEN).because,
         found.decide(tool("other/x"), None, OPEN).because,
