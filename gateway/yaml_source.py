@@ -229,6 +229,8 @@ _WORDS = {
     "int_parsing": "must be a whole number",
     "int_type": "must be a whole number",
     "float_parsing": "must be a number",
+    "path_type": "must be a path",
+    "byte_size": "must be a size, such as 4MiB",
     "list_type": "must be a list",
     "tuple_type": "must be a list",
     "dict_type": "must be a mapping of keys to values",

@@ -118,7 +118,7 @@ def test_all_problems_are_told_at_once_and_by_line(directory):
         ("public_url: https://a:b@c", "public_url: must be scheme, host, port and path only"),
         ("trusted_proxies: [here]", "trusted_proxies[0]: value is not a valid IPv4 or IPv6"),
         ("limits: {call: 30}", "limits.call: must be a number with its unit: 500ms, 45s, 30m"),
-        ("limits: {body: lots}", "limits.body: could not parse value and unit from byte string"),
+        ("limits: {body: lots}", "limits.body: must be a size, such as 4MiB"),
         ("log: {level: loud}", "log.level: must be 'debug', 'info', 'warning' or 'error'"),
         ("plugins: {a: {enabled: maybe}}", "plugins.a.enabled: must be true or false"),
         ("plugins: {a: 3}", "plugins.a: must be a mapping of keys to values"),
