@@ -1,0 +1,160 @@
+"""The database service: SQLite in the data directory, or PostgreSQL.
+
+The gateway owns the one engine; every owner (a plugin, or the gateway itself) owns its tables
+and a version table of its own, so that owners are migrated apart from each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gateway.services import migrations as revisions
+from gateway.services import sqlite
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from sqlalchemy import URL
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+__all__ = ["DatabaseService", "OwnedDatabase", "open_database"]
+
+
+class DatabaseService:
+    """One engine, shared by all owners; opened at first use.
+
+    Args:
+        address: ``sqlite``, or a ``postgresql://`` URL.
+        data_dir: where ``porch.db`` lies, for SQLite.
+    """
+
+    def __init__(self, address: str, data_dir: Path) -> None:
+        self._embedded = address == "sqlite"
+        self._address = address
+        self._data_dir = data_dir
+        self._migrating = asyncio.Lock()
+
+    @cached_property
+    def engine(self) -> AsyncEngine:
+        """The SQLAlchemy engine, opened at first use."""
+        from sqlalchemy.ext.asyncio import create_async_engine
+
+        if not self._embedded:
+            return create_async_engine(_for_asyncpg(self._address), pool_pre_ping=True)
+        self._data_dir.mkdir(parents=True, exist_ok=True)
+        engine = create_async_engine(f"sqlite+aiosqlite:///{self._data_dir / 'porch.db'}")
+        sqlite.prepare(engine)
+        return engine
+
+    def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """Open a transaction: committed at the end of the block, rolled back on an error.
+
+        In SQLite it has the write lock from its beginning; a task that only reads goes through
+        ``engine.connect()`` and waits for no one.
+        """
+        return sqlite.writing(self.engine) if self._embedded else self.engine.begin()
+
+    def for_owner(self, name: str) -> OwnedDatabase:
+        """The share of one owner: a plugin's name, or ``gateway``."""
+        return OwnedDatabase(self, name)
+
+    async def migrate(self, owner: str, migrations: Path) -> None:
+        """Bring an owner's tables to the newest revision; quick where they are there already.
+
+        Portals that start at the same moment wait for each other. A revision that fails leaves
+        nothing behind.
+
+        Args:
+            owner: whose tables; names the version table ``alembic_version_<owner>``.
+            migrations: a directory with Alembic ``versions/``.
+
+        Raises:
+            MigrationFailed: the tables come from a newer version, or rows would lose what they
+                refer to.
+        """
+        version_table = f"alembic_version_{owner}"
+        wanted = await asyncio.to_thread(revisions.newest, migrations)
+        async with self.engine.connect() as connection:
+            if await connection.run_sync(revisions.recorded, version_table) == wanted:
+                return
+        # Alembic's ``op`` is one for the whole process, so one migration runs at a time.
+        async with self._migrating, self._changing_tables(version_table) as connection:
+            await connection.run_sync(revisions.upgrade, migrations, version_table)
+
+    def _changing_tables(self, lock: str) -> AbstractAsyncContextManager[AsyncConnection]:
+        if self._embedded:
+            return sqlite.changing_tables(self.engine)
+        return _holding_lock(self.engine, lock)
+
+    async def close(self) -> None:
+        """Close the connections, if any was opened."""
+        if "engine" in self.__dict__:
+            await self.engine.dispose()
+
+
+class OwnedDatabase:
+    """The database as one owner sees it: the port ``Database``."""
+
+    def __init__(self, service: DatabaseService, owner: str) -> None:
+        self._service = service
+        self._owner = owner
+
+    @property
+    def engine(self) -> AsyncEngine:
+        """The SQLAlchemy engine, opened at first use."""
+        return self._service.engine
+
+    def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """Open a transaction: committed at the end of the block, rolled back on an error."""
+        return self._service.begin()
+
+    async def migrate(self, migrations: Path) -> None:
+        """Bring the owner's tables to the newest revision (``DatabaseService.migrate``)."""
+        await self._service.migrate(self._owner, migrations)
+
+
+def open_database(address: str, data_dir: Path) -> DatabaseService:
+    """The database service at an address; nothing is opened until it is used.
+
+    Args:
+        address: ``sqlite`` (the file ``porch.db``), or a ``postgresql://`` URL, in which
+            libpq's ``sslmode`` is understood.
+        data_dir: the portal's data directory.
+
+    Raises:
+        ValueError: the address is neither.
+    """
+    if address != "sqlite" and not is_postgres(address):
+        raise ValueError("The database is 'sqlite' or a postgresql:// URL.")
+    return DatabaseService(address, data_dir)
+
+
+def is_postgres(address: str) -> bool:
+    """Whether an address is PostgreSQL's, with or without a driver's name in it."""
+    scheme, separator, _ = address.partition("://")
+    return bool(separator) and scheme.partition("+")[0] in ("postgresql", "postgres")
+
+
+def _for_asyncpg(address: str) -> URL:
+    from sqlalchemy import make_url
+
+    url = make_url(address.replace("postgres://", "postgresql://", 1))
+    query = {"ssl" if name == "sslmode" else name: value for name, value in url.query.items()}
+    return url.set(drivername="postgresql+asyncpg", query=query)
+
+
+@asynccontextmanager
+async def _holding_lock(engine: AsyncEngine, name: str) -> AsyncGenerator[AsyncConnection]:
+    """A PostgreSQL transaction that holds the advisory lock of a name, for its whole length."""
+    from sqlalchemy import text
+
+    digest = hashlib.sha256(name.encode()).digest()[:8]
+    key = int.from_bytes(digest, "big", signed=True)
+    async with engine.begin() as connection:
+        await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+        yield connection
