@@ -1,0 +1,305 @@
+"""The jobs service: durable work, as DBOS workflows in a database of its own.
+
+A job that the process dies under goes on, at the next start, with the step that it had reached.
+DBOS is one for the whole process, so a process has at most one launched service; DBOS is not
+even imported where no plugin declares a job.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import uuid
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from gateway.ports import JobStatus
+from gateway.services.database import is_postgres
+
+if TYPE_CHECKING:
+    from dbos import DBOSConfig, WorkflowStatus
+
+    from gateway.contract import Job
+
+__all__ = ["JobService", "JobsNotRunning", "OwnedJobs", "Run", "open_jobs"]
+
+SCHEMA = "porch_jobs"
+"""Where DBOS keeps its tables, in PostgreSQL."""
+POLLING = 0.25
+"""Seconds between two looks at a queue."""
+_STATES = {
+    "ENQUEUED": "queued",
+    "DELAYED": "queued",
+    "PENDING": "running",
+    "SUCCESS": "done",
+    "CANCELLED": "cancelled",
+}
+"""DBOS's words and ours; every other one is a failure."""
+
+Workflow = Callable[..., Coroutine[Any, Any, Any]]
+
+
+class JobsNotRunning(RuntimeError):
+    """Jobs are queued and asked for only while the service is launched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A job that runs: the port ``JobRun``."""
+
+    id: str
+
+    async def step(self, name: str, function: Any, *args: Any) -> Any:
+        """Run ``await function(*args)`` once; a restart returns the recorded result instead.
+
+        Raises:
+            TypeError: the result is not JSON.
+        """
+        from dbos import DBOS
+
+        async def recorded() -> Any:
+            # Through JSON at once, so that the first run sees just what a later one would.
+            return _as_json(await function(*args), f"The result of step {name!r}")
+
+        return await DBOS.run_step_async({"name": name}, recorded)
+
+
+class JobService:
+    """The jobs of all plugins.
+
+    Args:
+        address: ``sqlite``, or a ``postgresql://`` URL.
+        data_dir: where ``jobs.db`` lies, for SQLite, and this replica's name, for PostgreSQL.
+    """
+
+    def __init__(self, address: str, data_dir: Path) -> None:
+        self._address = address
+        self._data_dir = data_dir
+        self._jobs: dict[str, Job] = {}
+        self._workflows: dict[str, Workflow] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._running = False
+
+    def register(self, plugin: str, jobs: Sequence[Job]) -> None:
+        """Take in a plugin's declarations, before :meth:`launch`.
+
+        Raises:
+            ValueError: two of the plugin's jobs have one name, or a schedule is no cron
+                expression.
+        """
+        for job in jobs:
+            name = f"{plugin}/{job.name}"
+            if name in self._jobs:
+                raise ValueError(f"The plugin {plugin} declares the job {job.name} twice.")
+            _check_schedule(name, job.schedule)
+            self._jobs[name] = job
+
+    def for_owner(self, plugin: str) -> OwnedJobs:
+        """The jobs of one plugin: the port ``Jobs``."""
+        return OwnedJobs(self, plugin)
+
+    async def launch(self) -> None:
+        """Start to work, on this event loop; jobs that a crash interrupted go on.
+
+        Where no plugin declared a job, this does nothing.
+        """
+        if not self._jobs:
+            return
+        await asyncio.to_thread(self._prepare)
+        from dbos import DBOS
+
+        self._running = True
+        # On the loop's own thread: DBOS runs its workflows on the loop it finds here.
+        DBOS.launch()
+        for name, job in self._jobs.items():
+            await DBOS.register_queue_async(
+                name,
+                global_concurrency=job.concurrency,
+                polling_interval_sec=POLLING,
+                on_conflict="always_update",
+            )
+        await asyncio.to_thread(self._schedule)
+
+    async def close(self) -> None:
+        """Stop at once; what was running goes on at the next launch."""
+        if not self._running:
+            return
+        from dbos import DBOS
+
+        self._running = False
+        # That it stops jobs is no news for the log, while we ask for it.
+        logging.getLogger("dbos").setLevel(logging.ERROR)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
+        # DBOS had lent the loop its own threads, which are gone now.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+
+    async def enqueue(self, name: str, payload: Mapping[str, Any], job_id: str) -> str:
+        """Queue the job ``plugin/job`` under an id; a known id means the job that has it."""
+        if name not in self._jobs:
+            raise KeyError(f"No plugin declares the job {name}.")
+        self._check_running()
+        from dbos import DBOS, SetWorkflowID
+
+        checked = _as_json(dict(payload), f"The payload of {name}")
+        with SetWorkflowID(job_id):
+            handle: Any = await DBOS.enqueue_workflow_async(name, self._workflows[name], checked)
+        return str(handle.workflow_id)
+
+    async def status(self, job_id: str) -> WorkflowStatus | None:
+        """What DBOS knows of a job."""
+        self._check_running()
+        from dbos import DBOS
+
+        return await DBOS.get_workflow_status_async(job_id)
+
+    def _check_running(self) -> None:
+        if not self._running:
+            raise JobsNotRunning("Jobs run in a portal that serves: start it with `porch serve`.")
+
+    def _prepare(self) -> None:
+        """Import DBOS, bring its tables up to date and declare the workflows."""
+        logger = logging.getLogger("dbos")
+        if not logger.handlers:  # else DBOS prints to the console, beside the portal's own log
+            logger.addHandler(logging.NullHandler())
+        from dbos import DBOS, DBOSPortableJSONSerializer
+
+        self._data_dir.mkdir(parents=True, exist_ok=True)
+        url = _url(self._address, self._data_dir)
+        DBOS.migrate(url, schema=SCHEMA)
+        embedded = self._address == "sqlite"
+        config: DBOSConfig = {
+            "name": "porch",
+            "system_database_url": url,
+            "dbos_system_schema": SCHEMA,
+            # Both pinned: a job is taken up again only by the executor and version it began with.
+            "executor_id": "embedded" if embedded else _replica(self._data_dir),
+            "application_version": "porch",
+            "serializer": DBOSPortableJSONSerializer(),  # JSON; DBOS's default would be pickle
+            "log_level": "WARNING",
+        }
+        DBOS(config=config)
+        for name, job in self._jobs.items():
+            self._workflows[name] = self._declare(name, job)
+
+    def _declare(self, name: str, job: Job) -> Workflow:
+        from dbos import DBOS
+
+        async def workflow(payload: Any, _context: Any = None) -> Any:
+            if not self._running:
+                raise asyncio.CancelledError  # it stays where it is, for the next launch
+            task = cast("asyncio.Task[Any]", asyncio.current_task())
+            self._tasks.add(task)
+            try:
+                # A schedule hands in its moment instead of a payload.
+                values = payload if isinstance(payload, dict) else {"scheduled": str(payload)}
+                result = await job.run(Run(DBOS.workflow_id or ""), values)
+                return _as_json(result, f"The result of {name}")
+            finally:
+                self._tasks.discard(task)
+
+        return DBOS.workflow(name=name)(workflow)
+
+    def _schedule(self) -> None:
+        from dbos import DBOS
+
+        wanted = {name: job.schedule for name, job in self._jobs.items() if job.schedule}
+        for known in DBOS.list_schedules():
+            if known["schedule_name"] not in wanted:
+                DBOS.delete_schedule(known["schedule_name"])
+        DBOS.apply_schedules(
+            [
+                {
+                    "schedule_name": name,
+                    "workflow_fn": self._workflows[name],
+                    "schedule": cron,
+                    "context": None,
+                    "queue_name": name,
+                }
+                for name, cron in wanted.items()
+            ]
+        )
+
+
+class OwnedJobs:
+    """The jobs as one plugin sees them: the port ``Jobs``."""
+
+    def __init__(self, service: JobService, plugin: str) -> None:
+        self._service = service
+        self._plugin = plugin
+
+    async def enqueue(
+        self, name: str, payload: Mapping[str, Any], *, key: str | None = None
+    ) -> str:
+        """Queue a job that the plugin declared.
+
+        Raises:
+            KeyError: the plugin declares no such job.
+            TypeError: the payload is not JSON.
+            JobsNotRunning: the service is not launched.
+        """
+        full = f"{self._plugin}/{name}"
+        return await self._service.enqueue(full, payload, f"{full}/{key or uuid.uuid4()}")
+
+    async def status(self, job_id: str) -> JobStatus | None:
+        """Where the job is, or None where the plugin has no such job.
+
+        Raises:
+            JobsNotRunning: the service is not launched.
+        """
+        found = await self._service.status(job_id)
+        if found is None or not found.name.startswith(f"{self._plugin}/"):
+            return None
+        error = None if found.error is None else str(found.error)
+        return JobStatus(job_id, _STATES.get(found.status, "failed"), found.output, error)
+
+
+def open_jobs(address: str, data_dir: Path) -> JobService:
+    """The jobs service at an address; nothing is opened before ``launch``.
+
+    Args:
+        address: ``sqlite`` (the file ``jobs.db``), or a ``postgresql://`` URL.
+        data_dir: the portal's data directory.
+
+    Raises:
+        ValueError: the address is neither.
+    """
+    if address != "sqlite" and not is_postgres(address):
+        raise ValueError("The jobs are kept in 'sqlite' or at a postgresql:// URL.")
+    return JobService(address, data_dir)
+
+
+def _url(address: str, data_dir: Path) -> str:
+    if address == "sqlite":
+        return f"sqlite:///{data_dir / 'jobs.db'}"
+    return "postgresql://" + address.partition("://")[2]  # DBOS names the driver itself
+
+
+def _replica(data_dir: Path) -> str:
+    """This replica's name, made once: replicas share a database, not the jobs that they run."""
+    path = data_dir / "replica"
+    if not path.exists():
+        path.write_text(str(uuid.uuid4()))
+    return path.read_text().strip()
+
+
+def _check_schedule(name: str, schedule: str | None) -> None:
+    if schedule is None:
+        return
+    from croniter import croniter  # type: ignore[import-untyped]
+
+    if not croniter.is_valid(schedule, second_at_beginning=True):
+        raise ValueError(f"The schedule of the job {name} is no cron expression: {schedule!r}.")
+
+
+def _as_json(value: Any, what: str) -> Any:
+    try:
+        return json.loads(json.dumps(value))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{what} is not JSON: {error}.") from error
