@@ -1,30 +1,41 @@
 """Write ``docs/reference``: pages that say what the code declares.
 
 ``python scripts/reference.py`` writes the pages; ``--check`` fails where one is out of date.
-The settings come from the JSON schemas of their models, the commands from click.
+The settings come from the JSON schemas of their models, the commands from click, and the items
+from the catalog of a portal that is opened with the shipped configuration and no content.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
 from gateway import schema
+from gateway.app import open_portal
+from gateway.catalog import Catalog
 from gateway.cli import main as porch
-from gateway.config import TIERS_FILE, Environment
-from gateway.contract import Tier
-from gateway.tiers_file import TierRulesFile
+from gateway.config import Environment, load_portal
+from gateway.contract import Plugin, Tier
+from gateway.items import Item
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "reference"
-SHIPPED_TIERS = ROOT / "config" / TIERS_FILE
+CONFIG = ROOT / "config"
+HEADINGS = {
+    "tool": "Tools",
+    "template": "Resource templates",
+    "resource": "Resources",
+    "prompt": "Prompts",
+}
 NOTE = "<!-- Written by `make docs` from the code; do not edit. -->"
 
 Schema = Mapping[str, Any]
@@ -32,9 +43,7 @@ Schema = Mapping[str, Any]
 
 def configuration() -> str:
     """Every key of ``portal.yaml``, of each plugin's section, and every environment variable."""
-    points = entry_points(group="porch.plugins")
-    plugins = [point.load().porch_plugin() for point in points]
-    schemas = schema.generate({plugin.name: plugin.config for plugin in plugins})
+    schemas = schema.generate({plugin.name: plugin.config for plugin in shipped_plugins()})
     return page(
         "# Configuration",
         "An admin writes `portal.yaml`: what runs. Who may use what stands in "
@@ -48,11 +57,14 @@ def configuration() -> str:
     )
 
 
-def tiers() -> str:
-    """The keys of ``tiers.yaml``, which of them counts, and what the shipped file says."""
+def shipped_plugins() -> list[Plugin]:
+    """What every installed plugin declares."""
+    return [point.load().porch_plugin() for point in entry_points(group="porch.plugins")]
+
+
+def tiers(catalog: Catalog) -> str:
+    """The keys of ``tiers.yaml``, which of them counts, and what the shipped file decides."""
     keys = json.loads(schema.generate({})["tiers.schema.json"])
-    rules = TierRulesFile(SHIPPED_TIERS).current
-    ordered = sorted(rules.rules, key=lambda rule: rule.line)
     return page(
         "# Tiers",
         "An admin writes `tiers.yaml`: who may use what. The tiers are "
@@ -65,13 +77,47 @@ def tiers() -> str:
         "The exact name of an item, then a longer pattern, then a shorter one, then the plugin. "
         "Where none of them is there, what the plugin suggests; else `default`. No key goes below "
         "the floor that a plugin declares for what makes no sense without an identity.",
-        "## The shipped file",
-        f"What it does not name is for {rules.default}.",
-        rows(
-            ("key", "tier", "hidden"),
-            *((f"`{rule.key}`", rule.tier, "yes" if rule.hidden else "") for rule in ordered),
-        ),
+        "## What the shipped file decides",
+        items_by_tier(catalog),
     )
+
+
+def items_by_tier(catalog: Catalog) -> str:
+    """A table of everything the shipped plugins offer, with its tier and what decided it."""
+    items = sorted(catalog.items(), key=lambda item: item.key)
+    decisions = [(item, catalog.explain(item)) for item in items]
+    return rows(
+        ("item", "tier", "decided by"),
+        *((f"`{item.key}`", str(decision.tier), decision.because) for item, decision in decisions),
+    )
+
+
+def items_of(plugin: str, catalog: Catalog) -> str:
+    """What one plugin offers to MCP clients: arguments and results of its tools, and the rest."""
+    parts = [f"# What `{plugin}` offers"]
+    for kind in ("tool", "template", "resource", "prompt"):
+        items = [item for item in catalog.items() if (item.plugin, item.kind) == (plugin, kind)]
+        parts += [f"## {HEADINGS[kind]}"] if items else []
+        for item in sorted(items, key=lambda item: item.name):
+            parts += [f"### `{item.name}`", item.entry.get("description", ""), *details(item)]
+    return page(*parts)
+
+
+def details(item: Item) -> Iterator[str]:
+    """Tables of the item's arguments and of its result."""
+    if arguments := item.entry.get("arguments"):
+        needed = {True: "required", False: ""}
+        cells = [
+            (f"`{each['name']}`", needed[each.get("required", False)], each.get("description", ""))
+            for each in arguments
+        ]
+        yield rows(("argument", "", "meaning"), *cells)
+    if (given := item.entry.get("inputSchema", {})).get("properties"):
+        yield "Arguments:"
+        yield from tables(given, level=4)
+    if result := item.entry.get("outputSchema"):
+        yield "Result:"
+        yield from tables(result, level=4)
 
 
 def command_line() -> str:
@@ -90,38 +136,49 @@ def commands(command: click.Command, path: str) -> Iterator[str]:
                 yield from commands(below, f"{path} {name}")
 
 
-def tables(whole: Schema, prefix: str = "", change: Any = str) -> Iterator[str]:
+def tables(
+    whole: Schema, prefix: str = "", change: Callable[[str], str] = str, level: int = 3
+) -> Iterator[str]:
     """Tables of an object's keys: its own first, then those of each section in it.
 
     Args:
         whole: a JSON schema of an object, with its definitions under ``$defs``.
         prefix: what stands before every key.
         change: how a key is written, such as ``str.upper``.
+        level: the level of a section's heading.
     """
     definitions = whole.get("$defs", {})
     waiting: list[tuple[str, Schema]] = [("", whole)]
     while waiting:
         path, section = waiting.pop(0)
         if path:
-            yield f"### `{path}`"
+            yield f"{'#' * level} `{path}`"
             yield section.get("description", "").partition("\n")[0]
         cells = []
         for key, value in section.get("properties", {}).items():
-            name, resolved = f"{path}.{key}" if path else key, resolve(value, definitions)
-            if "properties" in resolved:
-                waiting.append((name, resolved | value))
-            else:
-                name = f"`{prefix}{change(name)}`"
-                default = json_text(value["default"]) if value.get("default") else ""
-                meaning = value.get("description", "")
-                cells.append((name, type_text(value, definitions), default, meaning))
+            name, own = f"{path}.{key}" if path else key, resolve(value, definitions)
+            each = resolve(own.get("items", {}), definitions)
+            if "properties" in each:
+                waiting.append((f"{name}[]", each))
+            if "properties" in own:
+                waiting.append((name, {**own, **value}))
+                continue
+            needed = key in section.get("required", ())
+            default = "required" if needed else default_text(value)
+            kind, meaning = type_text(value, definitions), value.get("description", "")
+            cells.append((f"`{prefix}{change(name)}`", kind, default, meaning))
         if cells:
             yield rows(("key", "value", "default", "meaning"), *cells)
 
 
-def resolve(value: Schema, definitions: Schema) -> dict[str, Any]:
-    """The schema that a ``$ref`` names, or the schema itself."""
-    return dict(definitions[value["$ref"].rpartition("/")[2]] if "$ref" in value else value)
+def resolve(value: Schema, definitions: Schema) -> Schema:
+    """The schema behind an optional value or a ``$ref``, or the schema itself."""
+    alternatives = [each for each in value.get("anyOf", ()) if each.get("type") != "null"]
+    if len(alternatives) == 1:
+        value = alternatives[0]
+    if "$ref" in value:
+        value = definitions[value["$ref"].rpartition("/")[2]]
+    return value
 
 
 def type_text(value: Schema, definitions: Schema) -> str:
@@ -135,6 +192,12 @@ def type_text(value: Schema, definitions: Schema) -> str:
     if value.get("type") == "array":
         return f"list of {type_text(value.get('items', {}), definitions)}"
     return str(value.get("type", "any"))
+
+
+def default_text(value: Schema) -> str:
+    """The default of a key, or nothing where there is none or it is empty."""
+    default = value.get("default")
+    return "" if default in (None, "", [], {}) else json_text(default)
 
 
 def json_text(value: Any) -> str:
@@ -153,7 +216,21 @@ def page(*parts: str) -> str:
     return "\n\n".join([NOTE, *filter(None, parts)]) + "\n"
 
 
-GENERATORS = {"configuration.md": configuration, "tiers.md": tiers, "cli.md": command_line}
+async def pages() -> dict[str, str]:
+    """Every page by its file's name."""
+    plugins = sorted(plugin.name for plugin in shipped_plugins())
+    portal = load_portal(CONFIG, {"services": {"embedding": "none"}})
+    with TemporaryDirectory() as data:
+        async with open_portal(portal, Path(data)) as running:
+            catalog = running.catalog
+            if missing := set(plugins) - catalog.plugins():
+                sys.exit(f"These plugins did not open: {', '.join(missing)}. Run `porch check`.")
+            return {
+                "configuration.md": configuration(),
+                "tiers.md": tiers(catalog),
+                "cli.md": command_line(),
+                **{f"{name}-tools.md": items_of(name, catalog) for name in plugins},
+            }
 
 
 def main() -> None:
@@ -161,17 +238,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Write docs/reference from the code.")
     parser.add_argument("--check", action="store_true", help="compare, change nothing")
     check = parser.parse_args().check
-    PAGES.mkdir(parents=True, exist_ok=True)
-    outdated = []
-    for name, generate in GENERATORS.items():
-        path, text = PAGES / name, generate()
-        if path.exists() and path.read_text() == text:
-            continue
-        outdated.append(str(path.relative_to(ROOT)))
-        if not check:
-            path.write_text(text)
+    texts = {PAGES / name: text for name, text in asyncio.run(pages()).items()}
+    outdated = [
+        path for path, text in texts.items() if not path.exists() or path.read_text() != text
+    ]
+    outdated += [path for path in PAGES.glob("*.md") if path not in texts]
     if check and outdated:
-        sys.exit(f"Out of date: {', '.join(outdated)}. Run `make docs` and commit the files.")
+        names = ", ".join(str(path.relative_to(ROOT)) for path in outdated)
+        sys.exit(f"Out of date: {names}. Run `make docs` and commit the files.")
+    for path in outdated:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(texts[path]) if path in texts else path.unlink()
 
 
 if __name__ == "__main__":
