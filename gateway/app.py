@@ -183,7 +183,7 @@ class PortalApp:
         self.running: Running | None = None
         self._subscriptions: Subscriptions | None = None
         self._starlette = Starlette(
-            lifespan=self._lifespan,
+            lifespan=lambda _: self.opened(),
             exception_handlers={HTTPException: _http_error, Exception: _unexpected},
         )
         config = portal.config
@@ -202,17 +202,18 @@ class PortalApp:
             self._subscriptions.closing.set()
 
     @asynccontextmanager
-    async def _lifespan(self, app: Starlette) -> AsyncGenerator[None]:
+    async def opened(self) -> AsyncGenerator[Running]:
+        """Open the portal for as long as the block lasts; raises as :func:`open_portal`."""
         async with open_portal(self._portal, self._data_dir, modules=self._modules) as running:
             self.running = running
-            app.router.routes.extend(self._routes(running))
+            self._starlette.router.routes[:] = self._routes(running)
             # What lives from here on is small; what was loaded so far need not be looked at
             # again by every full collection (see docs/decisions, performance).
             gc.collect()
             gc.freeze()
             log.info("portal_open", plugins=sorted(running.plugins.offers))
             try:
-                yield
+                yield running
             finally:
                 self.stopping()
                 await finish_working(self._portal.config.limits.shutdown.total_seconds())
@@ -229,8 +230,16 @@ class PortalApp:
             Route("/mcp/{plugin}", endpoint=endpoint),
             rest_mount(offers, running.catalog, running.pipeline, described),
             *webhook_routes(offers, int(config.limits.body)),
-            *health_routes(running.board, running.metrics, _may_see),
+            *health_routes(running.board, running.metrics, self._may_see),
         ]
+
+    def _may_see(self, request: Request) -> bool:
+        visit: Visit = visit_of(request.scope)
+        if visit.local or visit.caller.admin:
+            return True
+        # A proxy on the same machine also comes from loopback, so a portal that has another
+        # public address or a trusted proxy shows details to admins alone.
+        return self._portal.config.is_local and is_loopback(request)
 
     def _mcp(self, running: Running, about: About) -> Endpoint:
         key = running.services.signing_key()
@@ -249,13 +258,7 @@ class PortalApp:
         )
 
 
-def _may_see(request: Request) -> bool:
-    visit: Visit = visit_of(request.scope)
-    return visit.local or visit.caller.admin or is_loopback(request)
-
-
-async def _http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+async def _http_error(request: Request, error: Any) -> Response:
     visit = visit_of(request.scope)
     words = {404: "not_found", 405: "method_not_allowed"}
     code = words.get(error.status_code, "http_error")

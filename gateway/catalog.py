@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from auth import Caller, Tier
 from gateway.access import Decision, ItemKey, TierRules, may_know, may_use
@@ -71,14 +72,14 @@ class Catalog:
         names = alias or {}
         for tool in offer.tools:
             name = names.get(tool.name, tool.name)
-            self._take(plugin, tool.name, lambda t=tool, n=name: tool_item(plugin, t, n))
+            self._take(plugin, tool.name, partial(tool_item, plugin, tool, name))
         for prompt in offer.prompts:
             name = names.get(prompt.name, prompt.name)
-            self._take(plugin, prompt.name, lambda p=prompt, n=name: prompt_item(plugin, p, n))
+            self._take(plugin, prompt.name, partial(prompt_item, plugin, prompt, name))
         for resource in offer.resources:
-            self._take(plugin, resource.uri, lambda r=resource: resource_item(plugin, r))
+            self._take(plugin, resource.uri, partial(resource_item, plugin, resource))
         for template in offer.templates:
-            self._take(plugin, template.uri_template, lambda t=template: template_item(plugin, t))
+            self._take(plugin, template.uri_template, partial(template_item, plugin, template))
         self.instructions[plugin] = offer.instructions
         self.version += 1
 

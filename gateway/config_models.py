@@ -172,6 +172,11 @@ class PortalConfig(_Section):
         return f"http://{host}:{self.listen.port}"
 
     @property
+    def is_local(self) -> bool:
+        """Whether nobody but this machine is meant to reach the portal, by a proxy or else."""
+        return urlsplit(self.url).hostname in _LOOPBACK and not self.trusted_proxies
+
+    @property
     def hosts(self) -> frozenset[str]:
         """The Host headers to accept; ``name:*`` stands for any port.
 

@@ -49,7 +49,10 @@ class Door:
             await self._app(scope, receive, send)
             return
         raw: list[tuple[bytes, bytes]] = scope["headers"]
-        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in raw}
+        # RFC 9110, 5.5: white space around a value is no part of it.
+        headers = {
+            key.decode("latin-1"): value.decode("latin-1").strip(" \t") for key, value in raw
+        }
         request_id = secrets.token_hex(8)
         current_request_id.set(request_id)
         local = scope.get("porch.local", False)

@@ -85,6 +85,7 @@ def _candidates(modules: Sequence[Any] | None) -> Iterable[tuple[str, Any]]:
 def _declared(manager: pluggy.PluginManager, module: Any) -> Plugin:
     manager.register(module)
     try:
+        plugin: Plugin
         (plugin,) = manager.subset_hook_caller(
             "porch_plugin", [m for m in manager.get_plugins() if m is not module]
         )()

@@ -18,7 +18,7 @@ from typing import IO, Any
 import uvicorn
 
 from gateway.app import PortalApp
-from gateway.config import PortalConfig
+from gateway.config_models import PortalConfig
 from gateway.errors import ConfigError, Problem
 
 _LONGEST_SOCKET_PATH = 100
@@ -72,6 +72,11 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, stopping: Callable[[], None]) -> None:
         super().__init__(config)
         self._stopping = stopping
+        self.listening = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._stopping()
@@ -110,27 +115,24 @@ async def serve(
     Raises:
         ConfigError: the port is taken, or the address is not this machine's.
     """
-    tcp = _listen(config)
-    public = _Server(_uvicorn(app, config, lifespan="on"), app.stopping)
-    local = _Quiet(_uvicorn(_Local(app), config, lifespan="off"))
-    with tcp, _unix(local_socket(data_dir)) as unix:
-        serving = asyncio.create_task(public.serve([tcp]))
-        while not (public.started or serving.done()):
-            await asyncio.sleep(0.005)
-        if not serving.done():
+    public = _Server(_uvicorn(app, config), app.stopping)
+    local = _Quiet(_uvicorn(_Local(app), config))
+    with _listen(config) as tcp, _unix(local_socket(data_dir)) as unix:
+        async with app.opened():
+            serving = asyncio.create_task(public.serve([tcp]))
             serving_local = asyncio.create_task(local.serve([unix]))
+            await public.listening.wait()
             ready(tcp.getsockname()[1])
             await asyncio.wait({serving})
             local.should_exit = True
-            await serving_local
-        await serving
+            await asyncio.gather(serving, serving_local)
 
 
-def _uvicorn(app: Any, config: PortalConfig, lifespan: Any) -> uvicorn.Config:
+def _uvicorn(app: Any, config: PortalConfig) -> uvicorn.Config:
     proxies = [str(network) for network in config.trusted_proxies]
     return uvicorn.Config(
         app,
-        lifespan=lifespan,
+        lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,

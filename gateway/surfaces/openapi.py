@@ -74,7 +74,7 @@ def _models(route: Route) -> tuple[type[BaseModel], ...]:
     return (route.response,)
 
 
-def _operation(each: Described, names: Mapping[type[BaseModel], Any]) -> dict[str, Any]:
+def _operation(each: Described, names: Mapping[Any, Any]) -> dict[str, Any]:
     route = each.route
     failures = {
         "400": "A parameter is not good.",

@@ -12,7 +12,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.routing import Mount, Route as StarletteRoute
+from starlette.routing import Mount
+from starlette.routing import Route as StarletteRoute
 from starlette.types import Receive, Scope, Send
 
 from auth import ANONYMOUS, Tier
@@ -129,7 +130,8 @@ class _Endpoint:
     async def _refuse(self, error: NotFound | NotAllowed, visit: Visit, send: Send) -> None:
         at = Refused(visit.caller, "route", "rest", visit.request_id)
         self._pipeline.refused(error, self._tool, at)
-        status, challenge = error.status, ()
+        status = error.status
+        challenge: Headers = ()
         if isinstance(error, NotAllowed) and visit.caller.anonymous:
             status, challenge = 401, ((b"www-authenticate", b"Bearer"),)
         await send_error(

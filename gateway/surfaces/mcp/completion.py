@@ -13,10 +13,10 @@ MOST = 100
 async def complete(item: Item, request: Request) -> bytes:
     """The values that the item's completer offers; none where it has no completer."""
     declared = item.declared
-    assert isinstance(declared, Prompt | ResourceTemplate)
+    completers = declared.complete if isinstance(declared, Prompt | ResourceTemplate) else {}
     argument = request.params["argument"]
     others = (request.params.get("context") or {}).get("arguments") or {}
-    completer = declared.complete.get(argument["name"])
+    completer = completers.get(argument["name"])
     values = list(await completer(argument["value"], others, request.caller)) if completer else []
     completion = {"values": values[:MOST], "total": len(values), "hasMore": len(values) > MOST}
     return request.era.result("completion/complete", {"completion": completion})

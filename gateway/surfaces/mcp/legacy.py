@@ -15,7 +15,7 @@ from gateway.surfaces.mcp.about import About
 from gateway.surfaces.mcp.envelope import CANCELLED, INVALID_PARAMS, WireError, is_request
 from gateway.surfaces.mcp.methods import Methods, unknown_method
 from gateway.surfaces.mcp.modern import settle, validate
-from gateway.surfaces.mcp.request import LEVELS, Channel, Request
+from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session, Sessions
 from gateway.surfaces.mcp.subscriptions import Subscriptions
@@ -92,12 +92,11 @@ class Legacy:
             await stream.send_json(send, b"", 204)
 
     async def _initialize(self, message: Mapping[str, Any], visit: Visit, send: Send) -> None:
-        params = message.get("params")
+        params = message.get("params") or {}
         try:
             validate("initialize", LATEST_HANDSHAKE_VERSION, params)
         except WireError as error:
             return await stream.send_json(send, error.body(message["id"]))
-        assert params is not None
         asked = params["protocolVersion"]
         version = asked if asked in HANDSHAKE_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION
         session = self._sessions.begin(visit.caller, version, params["capabilities"])
@@ -145,51 +144,45 @@ class Legacy:
             only=visit.only,
             headers=visit.headers,
             channel=channel,
-            session=session,
         )
 
     async def _run(self, request: Request, session: Session) -> stream.Reply:
-        task = asyncio.current_task()
-        assert task is not None
-        session.running[request.id] = task
+        if task := asyncio.current_task():
+            session.running[request.id] = task
         try:
-            return await settle(request, self._answer(request))
+            return await settle(request, self._answer(request, session))
         except asyncio.CancelledError:
             error = WireError(CANCELLED, "The client cancelled the request.")
             return stream.Reply(error.body(request.id))
         finally:
             session.running.pop(request.id, None)
 
-    async def _answer(self, request: Request) -> bytes:
+    async def _answer(self, request: Request, session: Session) -> bytes:
         validate(request.method, request.era.version, request.params)
         if own := self._own.get(request.method):
-            return own(request)
+            return own(request, session)
         if request.method == "server/discover":
             raise unknown_method(request.method)
         return await self._methods.answer(request)
 
-    def _subscribe(self, request: Request) -> bytes:
+    def _subscribe(self, request: Request, session: Session) -> bytes:
         uri = request.params["uri"]
         if not self._subscriptions.readable(uri, request):
             raise WireError(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri})
-        assert request.session is not None
-        request.session.subscribed.add(uri)
+        session.subscribed.add(uri)
         return _EMPTY
 
-    def _unsubscribe(self, request: Request) -> bytes:
-        assert request.session is not None
-        request.session.subscribed.discard(request.params["uri"])
+    def _unsubscribe(self, request: Request, session: Session) -> bytes:
+        session.subscribed.discard(request.params["uri"])
         return _EMPTY
 
 
-def _ping(request: Request) -> bytes:
+def _ping(request: Request, session: Session) -> bytes:
     return _EMPTY
 
 
-def _set_level(request: Request) -> bytes:
-    assert request.session is not None
-    assert request.params["level"] in LEVELS
-    request.session.log_level = request.params["level"]
+def _set_level(request: Request, session: Session) -> bytes:
+    session.log_level = request.params["level"]
     return _EMPTY
 
 

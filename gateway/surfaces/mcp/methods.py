@@ -92,9 +92,9 @@ class Methods:
             self._refused(error, name, request)
             failed = ToolFailed(error.code, error.message, error.details)
             return tool_failure(failed, request.channel.request_id, request.era)
-        if item.headers and request.era.modern:
-            if reason := header_values.mismatch(item.headers, arguments, request.headers):
-                raise WireError(HEADER_MISMATCH, f"The header {reason}.")
+        checked = item.headers if request.era.modern else ()
+        if reason := header_values.mismatch(checked, arguments, request.headers):
+            raise WireError(HEADER_MISMATCH, f"The header {reason}.")
         tool = _declared(item, Tool)
         try:
             return await self._run(
@@ -200,7 +200,7 @@ class Methods:
         data = value.model_dump(mode="json", by_alias=True, exclude_none=True)
         needed = {_CAPABILITY[each["method"]] for each in data.get("inputRequests", {}).values()}
         if missing := needed - request.channel.client_capabilities.keys():
-            capabilities = {name: {} for name in sorted(missing)}
+            capabilities: dict[str, Any] = {name: {} for name in sorted(missing)}
             raise ToolFailed(
                 "missing_capability",
                 f"This needs a client that offers {', '.join(sorted(missing))}.",
@@ -226,5 +226,6 @@ _T = TypeVar("_T")
 
 
 def _declared(item: Item, kind: type[_T]) -> _T:
-    assert isinstance(item.declared, kind)
+    if not isinstance(item.declared, kind):
+        raise TypeError(f"{item.key} is not a {kind.__name__}")
     return item.declared

@@ -9,6 +9,7 @@ import mcp_types as mcp
 from mcp_types import methods as specified
 from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
+from pydantic_core import to_json
 from starlette.types import Receive, Send
 
 from gateway.pipeline import InternalError
@@ -126,7 +127,7 @@ async def settle(request: Request, work: Any) -> stream.Reply:
     except InternalError as error:
         data = {"request_id": error.request_id}
         return stream.Reply(WireError(INTERNAL_ERROR, str(error), data).body(request.id))
-    head = b'{"jsonrpc":"2.0","id":' + stream.to_json(request.id) + b',"result":'
+    head = b'{"jsonrpc":"2.0","id":' + to_json(request.id) + b',"result":'
     return stream.Reply(head + result + b"}")
 
 

@@ -33,7 +33,6 @@ class Request:
         only: a plugin's name, where the endpoint serves one plugin alone.
         headers: the HTTP headers, names in lower case.
         channel: the way back to the client.
-        session: the legacy session, or None on the modern leg.
     """
 
     id: Any
@@ -45,7 +44,6 @@ class Request:
     only: str | None
     headers: Mapping[str, str]
     channel: Channel
-    session: Session | None = None
 
 
 class Channel:

@@ -114,7 +114,9 @@ async def _watch(
     committed = False
     try:
         while not (task.done() and outbox.frames.empty() and not frame.done()):
-            waiting = {frame, left} if task.done() else {task, frame, left}
+            waiting: set[asyncio.Future[Any]] = (
+                {frame, left} if task.done() else {task, frame, left}
+            )
             done, _ = await asyncio.wait(waiting, timeout=PING, return_when=asyncio.FIRST_COMPLETED)
             if left in done:
                 return
