@@ -1,0 +1,1 @@
+"""The thin host: knows no plugin by name."""

@@ -120,7 +120,9 @@ class JobStatus:
 class Jobs(Protocol):
     """Durable background work: a job survives a crash and goes on at the step it had reached."""
 
-    async def enqueue(self, name: str, payload: Mapping[str, Any], *, key: str | None = None) -> str:
+    async def enqueue(
+        self, name: str, payload: Mapping[str, Any], *, key: str | None = None
+    ) -> str:
         """Queue a job that the plugin declared.
 
         Args:
