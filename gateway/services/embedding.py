@@ -2,7 +2,7 @@
 
 One model a process, shared by all plugins, on a thread of its own. Stored texts are embedded in
 short batches of similar length, and a query goes before every batch that still waits, so a
-search during indexing waits for one batch at most (about 60 ms on two cores).
+search during indexing waits for one batch at most (about 30 ms on two cores).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from gateway.services.sentence_models import FastembedSentences, OnnxSentences, 
 if TYPE_CHECKING:
     from gateway.ports import Matrix, Vector
 
-BATCH_TOKENS = 1024
-"""How many tokens, padding included, go to the model at once: four long passages."""
+BATCH_TOKENS = 512
+"""How many tokens, padding included, go to the model at once: two long passages."""
 
 CHARACTERS_PER_TOKEN = 4
 """A rough figure for prose, good enough to make batches of similar work."""
