@@ -1,0 +1,99 @@
+"""The vectors of texts that were embedded before, so that no text is embedded twice.
+
+A vector is found by the text's fingerprint and the model's name, in whichever document the text
+stood; it is kept as long as one document holds the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from gateway.contract import Database
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from sqlalchemy import Table
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    Vector = NDArray[np.float32]
+
+_AT_ONCE = 400
+"""Values in one SQL statement; SQLite and PostgreSQL allow more."""
+
+
+class Embeddings:
+    """Kept vectors, in the table that ``migrations/`` makes.
+
+    Args:
+        database: the plugin's database.
+        model: the name of the embedding model; vectors of another one are not found.
+    """
+
+    def __init__(self, database: Database, model: str) -> None:
+        self._database = database
+        self._model = model
+
+    async def find(self, hashes: Iterable[str]) -> dict[str, Vector]:
+        """The kept vectors of texts, by fingerprint; unknown ones are left out."""
+        import numpy as np
+        import sqlalchemy as sa
+
+        table = _table()
+        found: dict[str, Vector] = {}
+        async with self._database.begin() as connection:
+            for some in _parts(sorted(set(hashes))):
+                rows = await connection.execute(
+                    sa.select(table.c.text_hash, table.c.vector)
+                    .distinct()
+                    .where(table.c.text_hash.in_(some), table.c.model == self._model)
+                )
+                found |= {row.text_hash: np.frombuffer(row.vector, np.float32) for row in rows}
+        return found
+
+    async def keep(self, documents: Mapping[str, Mapping[str, Vector]]) -> None:
+        """Keep the vectors of documents, in place of those kept for them before.
+
+        Args:
+            documents: for each document's key, its texts' fingerprints and vectors.
+        """
+        rows = [
+            {"document": key, "text_hash": text, "model": self._model, "vector": vector.tobytes()}
+            for key, vectors in documents.items()
+            for text, vector in vectors.items()
+        ]
+        async with self._database.begin() as connection:
+            await _forget(connection, list(documents))
+            if rows:
+                await connection.execute(_table().insert(), rows)
+
+    async def forget(self, documents: Sequence[str]) -> None:
+        """Forget the vectors that were kept for documents, given their keys."""
+        async with self._database.begin() as connection:
+            await _forget(connection, documents)
+
+
+async def _forget(connection: AsyncConnection, documents: Sequence[str]) -> None:
+    table = _table()
+    for some in _parts(documents):
+        await connection.execute(table.delete().where(table.c.document.in_(some)))
+
+
+def _parts(values: Sequence[str]) -> list[Sequence[str]]:
+    return [values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE)]
+
+
+@lru_cache(maxsize=1)
+def _table() -> Table:
+    import sqlalchemy as sa
+
+    return sa.Table(
+        "knowledge_embeddings",
+        sa.MetaData(),
+        sa.Column("document", sa.String(128), primary_key=True),
+        sa.Column("text_hash", sa.String(32), primary_key=True),
+        sa.Column("model", sa.String(255)),
+        sa.Column("vector", sa.LargeBinary),
+    )

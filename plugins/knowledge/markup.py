@@ -1,0 +1,70 @@
+"""Markdown to plain prose: what an embedding model and a reader of excerpts should see.
+
+Template marks (Liquid, Nunjucks, kramdown), HTML and Markdown's own signs carry no meaning for
+retrieval and cost tokens. Headings survive as Markdown headings, because passages are cut there.
+Every pattern is bounded, so that a hostile page costs time in proportion to its length.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+_RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.MULTILINE | re.IGNORECASE), replacement)
+    for pattern, replacement in (
+        (r"<!--(?:[^-]|-(?!->)){0,5000}-->", ""),
+        (
+            r"\{%-? *comment *-?%\}(?:[^{]|\{(?!%-? *endcomment)){0,5000}\{%-? *endcomment *-?%\}",
+            "",
+        ),
+        (r"\{%(?:[^%]|%(?!\})){0,1000}%\}", ""),
+        (r"\{\{(?:[^}]|\}(?!\})){0,1000}\}\}", ""),
+        (r"\{#(?:[^#\n]|#(?!\})){0,500}#\}", ""),
+        (r"\{[:.#][^{}\n]{0,200}\}", ""),
+        (r"<(script|style)\b[^>]{0,1000}>(?:[^<]|<(?!/\1)){0,20000}</\1 *>", ""),
+        (r"<h([1-6])\b[^<>]{0,500}>", r"\n<<h\1>> "),
+        (r"</?(?:p|br|li|tr|div|section|h[1-6]|ul|ol|table|summary)\b[^<>]{0,500}>", "\n"),
+        (r"</?[a-z][^<>]{0,1000}>", " "),
+        (r"!\[([^\[\]\n]{0,500})\]\([^()\n]{0,1000}\)", r"\1"),
+        (r"!?\[\[(?:[^\[\]|\n]{0,300}\|)?([^\[\]|\n]{1,300})\]\]", r"\1"),
+        (r"\[([^\[\]]{1,500})\]\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,500})?\)", r"\1"),
+        (r"^ {0,3}\[[^\[\]\n]{1,200}\]:[^\n]{0,1000}$", ""),
+        (r"\[\^[^\[\]\n]{1,100}\]", ""),
+        (r"\[([^\[\]\n]{1,500})\]\[[^\[\]\n]{0,200}\]", r"\1"),
+        (r"^[ |:\-]{3,200}$", ""),
+        (r"^((?! {0,3}#)[^\n]+)\n(?! *\n| {0,8}(?:[-*+]|\d{1,3}[.)])[ \t]| {0,3}[#>|<~`])", r"\1 "),
+        (r"^ {0,8}(?:[-*+]|\d{1,3}[.)])[ \t]+", ""),
+        (r"^ {0,3}>[ \t]?(?:\[![a-z]{1,20}\])?", ""),
+        (r"\||\*\*|__|`+|~~~+", " "),
+        (r"(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)", ""),
+        (r"[ \t\u00a0\u200b]+", " "),
+        (r"^ | $", ""),
+    )
+)
+_MARKED = re.compile(r"[<>&*_`\[\]{}|#\n]")
+_HTML_HEADING = re.compile(r"<<h([1-6])>>")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def plain(markdown: str) -> str:
+    """Strip the signs of Markdown, templates and HTML from a page.
+
+    Args:
+        markdown: the body of a document, without frontmatter.
+
+    Returns:
+        Prose with one block a line and ATX headings (``## Heading``) left as they are.
+    """
+    text = _CONTROL.sub(" ", markdown.replace("\r\n", "\n").replace("\r", "\n"))
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
+    text = _HTML_HEADING.sub(lambda match: "#" * int(match[1]), text)
+    return html.unescape(text)
+
+
+def one_line(title: str) -> str:
+    """A title without markup, on one line."""
+    if not _MARKED.search(title):
+        return title
+    return " ".join(plain(title).replace("#", " ").split()) or title

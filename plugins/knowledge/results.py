@@ -1,0 +1,120 @@
+"""What the tools and routes answer with; each field's place is where a reader looks for it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from plugins.knowledge.content import ContentType
+from plugins.knowledge.documents import Document, Entry
+from plugins.knowledge.fields import Maybe
+
+
+class Result(BaseModel):
+    """The base of every answer: camelCase on the wire."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+    )
+
+
+class SearchResult(Result):
+    """A document that answers a search."""
+
+    title: str
+    content_type: ContentType
+    id: str
+    description: Maybe[str] = None
+    passage: Maybe[str] = Field(
+        default=None, description="The part that answers best, at most 500 characters."
+    )
+    group: Maybe[str] = None
+    date: datetime
+    score: float = Field(description="0 to 1; 1 where the query is the document's name.")
+    rerank_score: Maybe[float] = Field(
+        default=None, description="0 to 1, by the reranking model, where the portal has one."
+    )
+    document: Maybe[Document] = None
+
+
+class SearchResults(Result):
+    """The answer to a search, best first unless another order was asked for."""
+
+    results: list[SearchResult]
+    mode: Literal["hybrid", "keyword"] = Field(
+        description="hybrid: by meaning and words; keyword: by words alone, without a model."
+    )
+    note: Maybe[str] = Field(default=None, description="What to know about these results.")
+
+
+class Term(Result):
+    """An entry of the lexicon."""
+
+    term: str
+    id: str
+    definition: str
+    aliases: Maybe[list[str]] = None
+    related_terms: Maybe[list[str]] = None
+
+
+class Definition(Result):
+    """The answer to "what is X?"."""
+
+    found: bool
+    message: Maybe[str] = None
+    entry: Maybe[Term] = None
+    near: Maybe[list[str]] = Field(
+        default=None, description="Terms that the lexicon has and that read or sound alike."
+    )
+
+
+class Terms(Result):
+    """The lexicon entries that a keyword found, best first."""
+
+    results: list[Term]
+
+
+class GroupInfo(Result):
+    """A group or cell: what to filter by, and what it says of itself."""
+
+    group: str = Field(description="The value for the `group` filter.")
+    title: str
+    description: Maybe[str] = None
+    documents: int = Field(description="How many documents carry it.")
+    id: Maybe[str] = Field(default=None, description="The id of its own document, of type group.")
+
+
+class Groups(Result):
+    """All groups, the largest first."""
+
+    groups: list[GroupInfo]
+
+
+class ReleaseInfo(Result):
+    """A creative release: what to filter by, and what it holds."""
+
+    release: str = Field(description="The value for the `release` filter.")
+    documents: int = Field(description="How many documents carry it.")
+    content_types: dict[str, int] = Field(description="How many of each content type.")
+    newest: datetime = Field(description="The date of its newest document.")
+
+
+class Releases(Result):
+    """All creative releases, the newest first."""
+
+    releases: list[ReleaseInfo]
+
+
+class EntryList(Result):
+    """A page of documents, without their bodies."""
+
+    data: list[Entry]
+    total: int
+    offset: int
+    limit: int
