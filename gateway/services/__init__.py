@@ -1,1 +1,250 @@
-"""The backends that plugins share: embedded by default, an address each to grow."""
+"""The backends that plugins share: embedded by default, an address each to grow.
+
+``open_services`` opens what the ``services:`` section of ``portal.yaml`` names. Nothing heavy is
+imported, and nothing is connected to, before it is used. Everyone receives a share: plugins
+through :meth:`Services.for_plugin`, the gateway itself under the owner's name ``gateway``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from gateway.errors import ConfigError, Problem
+from gateway.logs import get_logger
+from gateway.ports import Cache, Database, Embedder, Jobs, Objects, Reranker, Vectors
+from gateway.services import signing
+from gateway.services.cache import CacheService, open_cache
+from gateway.services.database import DatabaseService, open_database
+from gateway.services.jobs import JobService, open_jobs
+from gateway.services.objects import ObjectService, open_objects
+from gateway.services.secrets import address, resolve
+
+if TYPE_CHECKING:
+    from gateway.contract import Job
+    from gateway.services.embedding import ThreadedEmbedder
+    from gateway.services.reranking import ThreadedReranker
+    from gateway.services.vectors import VectorStore
+
+__all__ = ["Services", "ServicesConfig", "Shares", "open_services"]
+
+GATEWAY = "gateway"
+"""The gateway's own name as an owner; no plugin has it."""
+
+log = get_logger(__name__)
+T = TypeVar("T")
+
+
+class ServicesConfig(Protocol):
+    """The ``services:`` section of ``portal.yaml``; addresses may be ``env:`` or ``file:``."""
+
+    @property
+    def database(self) -> str:
+        """``sqlite``, or a ``postgresql://`` URL; jobs are kept there too."""
+        ...
+
+    @property
+    def vectors(self) -> str:
+        """``embedded``, or the URL of a Qdrant server."""
+        ...
+
+    @property
+    def vectors_key(self) -> str | None:
+        """A reference to the Qdrant server's API key."""
+        ...
+
+    @property
+    def objects(self) -> str:
+        """``embedded``, a directory, or an ``s3://`` or ``gs://`` URL."""
+        ...
+
+    @property
+    def cache(self) -> str:
+        """``memory``, or a ``redis://`` URL."""
+        ...
+
+    @property
+    def embedding(self) -> str:
+        """``embedded``, ``none``, a model's name, or the directory of an ONNX model."""
+        ...
+
+    @property
+    def reranker(self) -> str:
+        """``none``, a model's name, or the directory of an ONNX model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What one plugin receives: its own share of every service, as in ``contract.Host``."""
+
+    data_dir: Path
+    database: Database
+    vectors: Vectors
+    objects: Objects
+    cache: Cache
+    jobs: Jobs
+    embedder: Embedder | None
+    reranker: Reranker | None
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Every service of the portal.
+
+    Attributes:
+        data_dir: where the embedded services keep their data.
+        notices: what the admin should know, such as a model that cannot be used.
+    """
+
+    data_dir: Path
+    database: DatabaseService
+    vectors: VectorStore
+    objects: ObjectService
+    cache: CacheService
+    jobs: JobService
+    embedder: ThreadedEmbedder | None
+    reranker: ThreadedReranker | None
+    notices: list[str] = field(default_factory=list)
+
+    @property
+    def shared_database(self) -> Database:
+        """The gateway's own share of the database."""
+        return self.database.for_owner(GATEWAY)
+
+    @property
+    def shared_cache(self) -> Cache:
+        """The gateway's own share of the cache, the same one for every replica."""
+        return self.cache.scoped(GATEWAY)
+
+    def for_plugin(self, name: str) -> Shares:
+        """A plugin's share of everything; its directory is made.
+
+        Raises:
+            ValueError: the name is the gateway's own.
+        """
+        from gateway.services.vectors import OwnedVectors
+
+        if name == GATEWAY:
+            raise ValueError(f"A plugin cannot have the gateway's own name {name!r}.")
+        data_dir = self.data_dir / "plugins" / name
+        data_dir.mkdir(parents=True, exist_ok=True)
+        return Shares(
+            data_dir=data_dir,
+            database=self.database.for_owner(name),
+            vectors=OwnedVectors(self.vectors, name),
+            objects=self.objects.scoped(name),
+            cache=self.cache.scoped(name),
+            jobs=self.jobs.for_owner(name),
+            embedder=self.embedder,
+            reranker=self.reranker,
+        )
+
+    def register_jobs(self, plugin: str, jobs: Sequence[Job]) -> None:
+        """Take in a plugin's jobs, before :meth:`jobs_running`.
+
+        Raises:
+            ValueError: a declaration cannot work (``JobService.register``).
+        """
+        self.jobs.register(plugin, jobs)
+
+    @asynccontextmanager
+    async def jobs_running(self) -> AsyncIterator[None]:
+        """Work on the registered jobs for as long as the block lasts."""
+        try:
+            await self.jobs.launch()
+            yield
+        finally:
+            await self.jobs.close()
+
+    def signing_key(self) -> bytes:
+        """The key that signs what clients bring back; 32 bytes, kept over restarts.
+
+        Raises:
+            ConfigError: the key given in the environment is too short.
+        """
+        try:
+            return signing.signing_key(self.data_dir)
+        except ValueError as error:
+            raise ConfigError([Problem("environment", 0, signing.VARIABLE, str(error))]) from None
+
+
+@asynccontextmanager
+async def open_services(
+    config: ServicesConfig, data_dir: Path, *, root: Path = Path()
+) -> AsyncGenerator[Services]:
+    """Open the services that a configuration names; closed in reverse order.
+
+    A model that cannot be used is no reason not to start: search goes on without it, and
+    ``Services.notices`` says why.
+
+    Args:
+        config: the ``services:`` section.
+        data_dir: where the embedded services keep their data.
+        root: where the relative path of a ``file:`` reference starts.
+
+    Raises:
+        ConfigError: an address is wrong, or a reference leads nowhere.
+    """
+    services = _Opening(config, root).services(data_dir)
+    async with AsyncExitStack() as stack:
+        for each in (services.database, services.cache, services.vectors):
+            stack.push_async_callback(each.close)
+        for model in (services.embedder, services.reranker):
+            if model is not None:
+                stack.push_async_callback(model.close)
+        yield services
+
+
+class _Opening:
+    """Opens the services one by one and collects everything that is wrong with them."""
+
+    def __init__(self, config: ServicesConfig, root: Path) -> None:
+        self._config = config
+        self._root = root
+        self._notices: list[str] = []
+
+    def services(self, data_dir: Path) -> Services:
+        from gateway.services.embedding import open_embedder
+        from gateway.services.reranking import open_reranker
+        from gateway.services.vectors import open_vectors
+
+        config = self._config
+        key = config.vectors_key
+        secret = self._checked("vectors_key", lambda: resolve(key, self._root)) if key else None
+        api_key = secret.get_secret_value() if secret else None
+        return Services(
+            data_dir=data_dir,
+            database=self._at("database", lambda at: open_database(at, data_dir)),
+            vectors=self._at("vectors", lambda at: open_vectors(at, data_dir, api_key=api_key)),
+            objects=self._at("objects", lambda at: open_objects(at, data_dir)),
+            cache=self._at("cache", open_cache),
+            jobs=self._at("database", lambda at: open_jobs(at, data_dir)),
+            embedder=self._model("embedding", open_embedder),
+            reranker=self._model("reranker", open_reranker),
+            notices=self._notices,
+        )
+
+    def _at(self, service: str, opened: Callable[[str], T]) -> T:
+        setting: str = getattr(self._config, service)
+        return self._checked(service, lambda: opened(address(setting, self._root)))
+
+    def _checked(self, service: str, opened: Callable[[], T]) -> T:
+        try:
+            return opened()
+        except ValueError as error:
+            where = f"services.{service}"
+            raise ConfigError([Problem("portal.yaml", 0, where, str(error))]) from None
+
+    def _model(self, service: str, opened: Callable[[str], T | None]) -> T | None:
+        from gateway.services.model_files import ModelUnavailable
+
+        try:
+            return opened(getattr(self._config, service))
+        except ModelUnavailable as error:
+            self._notices.append(f"services.{service}: {error}")
+            log.warning("model_unavailable", service=service, reason=str(error))
+            return None

@@ -2,8 +2,7 @@
 
 A setting that holds a secret says where it is, never what it is: ``env:NAME`` or ``file:PATH``.
 The value is read each time it is needed, so that a rotated file counts at once. Every value
-that was ever resolved is remembered here, so that logs and errors can drop it
-(:func:`known_secrets`).
+that is resolved is made known to ``gateway.redaction``, so that logs and errors drop it.
 """
 
 from __future__ import annotations
@@ -17,12 +16,10 @@ from pydantic import SecretStr
 from gateway.config_types import is_reference
 from gateway.redaction import register_secret
 
-__all__ = ["SecretMissing", "address", "known_secrets", "remember", "resolve"]
+__all__ = ["SecretMissing", "address", "resolve"]
 
 MAX_SECRET_BYTES = 64 * 1024
 """A secret file above this size is surely the wrong file."""
-
-_known: set[str] = set()
 
 
 class SecretMissing(ValueError):
@@ -50,12 +47,12 @@ def resolve(reference: str, base: Path = Path()) -> SecretStr:
         value = _from_file(base / Path(name).expanduser())
     else:
         raise SecretMissing("A secret is written env:NAME or file:PATH, never as its value.")
-    remember(value)
+    register_secret(value)
     return SecretStr(value)
 
 
 def address(setting: str, base: Path = Path()) -> str:
-    """A service's address, which may itself be a reference; its password is remembered.
+    """A service's address, which may itself be a reference; its password is a secret.
 
     Args:
         setting: an address such as ``redis://...``, or a reference to one.
@@ -67,21 +64,9 @@ def address(setting: str, base: Path = Path()) -> str:
     url = resolve(setting, base).get_secret_value() if is_reference(setting) else setting
     password = urlsplit(url).password if "://" in url else None
     if password:
-        remember(password)
-        remember(unquote(password))
+        register_secret(password)
+        register_secret(unquote(password))
     return url
-
-
-def remember(value: str) -> None:
-    """Have a value count as a secret that logs and errors drop."""
-    if value:
-        _known.add(value)
-        register_secret(value)
-
-
-def known_secrets() -> frozenset[str]:
-    """Every secret value that this process has resolved."""
-    return frozenset(_known)
 
 
 def _from_environment(name: str) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.redaction import redactor
+from gateway.redaction import MARK, redactor
 from gateway.services import secrets
 
 
@@ -15,7 +15,7 @@ def test_a_variable_gives_its_value_and_the_representation_hides_it(
     secret = secrets.resolve("env:PORCH_EXAMPLE")
     assert secret.get_secret_value() == "correct horse"
     assert "correct horse" not in f"{secret} {secret!r}"
-    assert "correct horse" in secrets.known_secrets()
+    assert redactor.text("the correct horse runs") == f"the {MARK} runs"
 
 
 def test_a_file_is_read_anew_each_time_and_loses_its_line_break(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_a_file_is_read_anew_each_time_and_loses_its_line_break(tmp_path: Path) 
     assert secrets.resolve("file:key", tmp_path).get_secret_value() == "first value"
     (tmp_path / "key").write_text("second value\r\n")
     assert secrets.resolve("file:key", tmp_path).get_secret_value() == "second value"
-    assert {"first value", "second value"} <= secrets.known_secrets()
+    assert redactor.text("first value, second value") == f"{MARK}, {MARK}"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,8 @@ def test_the_password_of_an_address_counts_as_a_secret(monkeypatch: pytest.Monke
     url = "postgresql://porch:p%40ss-of-the-day@db.example/porch"
     monkeypatch.setenv("PORCH_EXAMPLE", url)
     assert secrets.address("env:PORCH_EXAMPLE") == url
-    assert {url, "p%40ss-of-the-day", "p@ss-of-the-day"} <= secrets.known_secrets()
+    for spelling in (url, "p%40ss-of-the-day", "p@ss-of-the-day"):
+        assert redactor.text(f"<{spelling}>") == f"<{MARK}>"
 
 
 def test_a_plain_address_is_taken_as_it_stands() -> None:
