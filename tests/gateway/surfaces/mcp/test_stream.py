@@ -1,0 +1,136 @@
+import asyncio
+from typing import Any
+
+import pytest
+
+from gateway.surfaces.mcp import stream
+from gateway.surfaces.mcp.stream import Outbox, Reply, answer
+
+
+class Client:
+    """The other end of an ASGI response."""
+
+    def __init__(self) -> None:
+        self.sent: list[dict[str, Any]] = []
+        self.left = asyncio.Event()
+        self.heard = asyncio.Event()
+
+    async def receive(self) -> dict[str, Any]:
+        await self.left.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Any) -> None:
+        self.sent.append(message)
+        self.heard.set()
+
+    @property
+    def kind(self) -> str:
+        return dict(self.sent[0]["headers"])[b"content-type"].decode()
+
+    @property
+    def status(self) -> int:
+        return self.sent[0]["status"]
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(message.get("body", b"") for message in self.sent[1:])
+
+
+async def _answer(client: Client, work, outbox=None, *, cancel_on_leave=True) -> None:
+    await answer(
+        work,
+        outbox or Outbox(),
+        client.receive,
+        client.send,
+        cancel_on_leave=cancel_on_leave,
+    )
+
+
+async def test_quick_work_is_answered_as_json_with_its_status():
+    client = Client()
+
+    async def work() -> Reply:
+        return Reply(b'{"a":1}', 404)
+
+    await _answer(client, work())
+    assert (client.kind, client.status, client.body) == ("application/json", 404, b'{"a":1}')
+
+
+async def test_slow_but_silent_work_is_answered_as_json_too():
+    client = Client()
+
+    async def work() -> Reply:
+        await asyncio.sleep(3 * stream.QUICK)
+        return Reply(b"{}")
+
+    await _answer(client, work())
+    assert client.kind == "application/json"
+
+
+@pytest.mark.parametrize("pause", [0, 3 * stream.QUICK])
+async def test_messages_come_before_the_reply_in_order(pause: float):
+    client, outbox = Client(), Outbox()
+
+    async def work() -> Reply:
+        for number in range(3):
+            outbox.send({"n": number})
+            await asyncio.sleep(pause)
+        return Reply(b'{"n":"reply"}')
+
+    await _answer(client, work(), outbox)
+    assert client.kind == "text/event-stream"
+    data = [line[6:] for line in client.body.split(b"\n") if line.startswith(b"data: ")]
+    assert data == [b'{"n":0}', b'{"n":1}', b'{"n":2}', b'{"n":"reply"}']
+    assert client.sent[-1]["more_body"] is False
+
+
+async def test_long_silence_commits_the_stream_and_pings(monkeypatch):
+    monkeypatch.setattr(stream, "PING", 0.01)
+    client, go = Client(), asyncio.Event()
+
+    async def work() -> Reply:
+        await go.wait()
+        return Reply(b"{}")
+
+    answering = asyncio.create_task(_answer(client, work()))
+    await asyncio.wait_for(client.heard.wait(), 5)
+    go.set()
+    await answering
+    assert client.kind == "text/event-stream"
+    assert client.body.startswith(b": ping\n\n")
+    assert client.body.endswith(b"data: {}\n\n")
+
+
+async def test_a_client_that_leaves_cancels_the_work():
+    client, cancelled, started = Client(), asyncio.Event(), asyncio.Event()
+
+    async def work() -> Reply:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+        raise AssertionError
+
+    answering = asyncio.create_task(_answer(client, work()))
+    await started.wait()
+    client.left.set()
+    await asyncio.wait_for(answering, 5)
+    await asyncio.wait_for(cancelled.wait(), 5)
+    assert client.sent == []
+
+
+async def test_on_the_legacy_leg_the_work_goes_on_without_its_client():
+    client, go, finished = Client(), asyncio.Event(), asyncio.Event()
+
+    async def work() -> Reply:
+        await go.wait()
+        finished.set()
+        return Reply(b"{}")
+
+    answering = asyncio.create_task(_answer(client, work(), cancel_on_leave=False))
+    client.left.set()
+    await asyncio.wait_for(answering, 5)
+    go.set()
+    await stream.finish_working(5)
+    assert finished.is_set()
