@@ -41,6 +41,10 @@ NEVER_KILOBYTES = 1_000_000_000
 """A size of vectors that is never reached, above which a graph index would be built."""
 
 
+class StoreInUse(VectorsUnavailable):
+    """Another process holds the store; its files must be left alone."""
+
+
 class EdgeVectors:
     """A vector store in a directory; one process at a time may use it.
 
@@ -96,9 +100,11 @@ class EdgeVectors:
 
     def _remove(self, name: str) -> None:
         known = self._open.pop(name, None)
+        home = self._directory / name
         if known is not None:
             known.shard.close()
-        home = self._directory / name
+        elif (home / "shard").is_dir():
+            _refuse_foreign(home / "shard")
         if home.is_dir():
             (home / "spec.json").unlink(missing_ok=True)
             shutil.rmtree(home)
@@ -236,14 +242,24 @@ def _load(path: Path) -> EdgeShard:
         return EdgeShard.load(str(path))
     except Exception as error:  # the engine raises bare exceptions
         if "WouldBlock" in str(error):
-            raise VectorsUnavailable(
-                f"Another process uses the vector index in {path}. "
+            raise StoreInUse(
+                f"Another process uses the vector index in {path.parent}. "
                 "Stop it, or give this one another data directory."
             ) from error
         raise VectorsUnavailable(
             f"The vector index in {path.parent} is damaged ({error}). "
             "Remove that folder; it is made anew from the content."
         ) from error
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Keep a folder from being removed under another process; a damaged one may go."""
+    try:
+        _load(path).close()
+    except StoreInUse:
+        raise
+    except VectorsUnavailable:
+        return
 
 
 def _check_vector(spec: CollectionSpec, name: str, vector: Any) -> None:

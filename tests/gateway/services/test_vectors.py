@@ -18,6 +18,7 @@ from gateway.services.vectors import OwnedVectors, VectorStore, open_vectors
 from gateway.services.vectors_edge import EdgeVectors
 from gateway.services.vectors_qdrant import QdrantVectors
 
+THINGS = "porch-test-things"  # a cluster may hold other things
 SPEC = CollectionSpec(
     dense={"text": 4, "title": 2},
     sparse=("words",),
@@ -44,7 +45,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Payload indexes have no effect", UserWarning)
         yield opened
-        await opened.drop("things")
+        await opened.drop(THINGS)
     await opened.close()
 
 
@@ -60,7 +61,7 @@ def thing(name: str, text: np.ndarray, **payload: Any) -> Point:
 async def test_the_nearest_point_comes_first_with_its_cosine_and_chosen_payload(
     store: VectorStore,
 ) -> None:
-    things = await store.collection("things", SPEC)
+    things = await store.collection(THINGS, SPEC)
     east, north = unit(1, 0, 0, 0), unit(0, 1, 0, 0)
     await things.upsert([thing("east", east, kind="a", year=1), thing("north", north, kind="b")])
     query = VectorQuery("text", unit(3, 1, 0, 0), limit=5, payload=("kind",))
@@ -71,7 +72,7 @@ async def test_the_nearest_point_comes_first_with_its_cosine_and_chosen_payload(
 
 
 async def test_several_questions_are_answered_in_order(store: VectorStore) -> None:
-    things = await store.collection("things", SPEC)
+    things = await store.collection(THINGS, SPEC)
     point = Point("both", dense={"text": unit(1, 1, 1, 1), "title": unit(1, 0)})
     await things.upsert([point, Point("title only", dense={"title": unit(0, 1)})])
     by_text, by_title = await things.search(
@@ -82,7 +83,7 @@ async def test_several_questions_are_answered_in_order(store: VectorStore) -> No
 
 
 async def test_a_second_write_replaces_the_whole_point(store: VectorStore) -> None:
-    things = await store.collection("things", SPEC)
+    things = await store.collection(THINGS, SPEC)
     await things.upsert([thing("x", unit(1, 0, 0, 0), kind="old", year=1)])
     await things.upsert([Point("x", dense={"title": unit(1, 0)}, payload={"kind": "new"})])
     assert await things.count() == 1
@@ -110,13 +111,11 @@ async def test_a_second_write_replaces_the_whole_point(store: VectorStore) -> No
 async def test_filters_keep_what_matches(
     store: VectorStore, where: tuple[Condition, ...], names: set[str]
 ) -> None:
-    things = await store.collection("things", SPEC)
+    things = await store.collection(THINGS, SPEC)
     here = unit(1, 1, 1, 1)
     await things.upsert(
         [
-            thing(
-                "a", here, kind="guide", year=2024, weight=0.1, tags=["red", "blue"], mixed="one"
-            ),
+            thing("a", here, kind="guide", year=2024, weight=0.1, tags=["red", "blue"], mixed="x"),
             thing("b", here, kind="guide", year=2025, weight=0.5, tags=["red"], mixed=2),
             thing("c", here, kind="tag", year=2026, weight=0.9, tags="blue"),
         ]
@@ -129,7 +128,7 @@ async def test_filters_keep_what_matches(
 async def test_deletion_removes_what_matches_and_nothing_without_a_condition(
     store: VectorStore,
 ) -> None:
-    things = await store.collection("things", SPEC)
+    things = await store.collection(THINGS, SPEC)
     here = unit(1, 0, 0, 0)
     await things.upsert([thing(str(n), here, year=n) for n in range(10)])
     await things.delete([])
@@ -142,7 +141,7 @@ async def test_deletion_removes_what_matches_and_nothing_without_a_condition(
 
 
 async def test_a_condition_that_says_nothing_is_refused(store: VectorStore) -> None:
-    things = await store.collection("things", SPEC)
+    things = await store.collection(THINGS, SPEC)
     with pytest.raises(ValueError, match="no values and no bounds"):
         await things.delete([Condition("kind")])
 
@@ -150,7 +149,7 @@ async def test_a_condition_that_says_nothing_is_refused(store: VectorStore) -> N
 async def test_sparse_scores_are_the_dot_product_weighted_by_inverse_document_frequency(
     store: VectorStore,
 ) -> None:
-    things = await store.collection("things", SPEC)
+    things = await store.collection(THINGS, SPEC)
     documents = {"a": {1: 2.0, 2: 1.0}, "b": {1: 1.0}, "c": {3: 0.5}, "d": {2: 1.0, 3: 1.0}}
     points = [
         Point(name, sparse={"words": Sparse(tuple(terms), tuple(terms.values()))})
@@ -170,26 +169,26 @@ async def test_sparse_scores_are_the_dot_product_weighted_by_inverse_document_fr
 async def test_the_same_spec_keeps_the_points_and_another_makes_the_collection_anew(
     store: VectorStore,
 ) -> None:
-    things = await store.collection("things", SPEC)
+    things = await store.collection(THINGS, SPEC)
     await things.upsert([thing("x", unit(1, 0, 0, 0))])
     await things.flush()
-    assert await (await store.collection("things", SPEC)).count() == 1
-    wider = await store.collection("things", CollectionSpec(dense={"text": 8}))
+    assert await (await store.collection(THINGS, SPEC)).count() == 1
+    wider = await store.collection(THINGS, CollectionSpec(dense={"text": 8}))
     assert await wider.count() == 0
 
 
 async def test_dropping_removes_all_and_an_absent_collection_is_no_error(
     store: VectorStore,
 ) -> None:
-    things = await store.collection("things", SPEC)
+    things = await store.collection(THINGS, SPEC)
     await things.upsert([thing("x", unit(1, 0, 0, 0))])
-    await store.drop("things")
-    await store.drop("things")
-    assert await (await store.collection("things", SPEC)).count() == 0
+    await store.drop(THINGS)
+    await store.drop(THINGS)
+    assert await (await store.collection(THINGS, SPEC)).count() == 0
 
 
 async def test_the_field_that_keeps_the_id_is_reserved(store: VectorStore) -> None:
-    things = await store.collection("things", SPEC)
+    things = await store.collection(THINGS, SPEC)
     with pytest.raises(ValueError, match="'_id'"):
         await things.upsert([thing("x", unit(1, 0, 0, 0), _id="mine")])
 
@@ -205,15 +204,15 @@ async def test_names_that_could_leave_the_directory_are_refused(
 
 
 async def test_two_owners_with_one_name_never_meet(store: VectorStore) -> None:
-    one, two = OwnedVectors(store, "skills_repo"), OwnedVectors(store, "knowledge")
+    one, two = OwnedVectors(store, "porch_test_one"), OwnedVectors(store, "porch_test_two")
     spec = CollectionSpec(dense={"text": 4})
-    mine = await one.collection("things", spec)
+    mine = await one.collection(THINGS, spec)
     await mine.upsert([thing("x", unit(1, 0, 0, 0))])
-    assert await (await two.collection("things", spec)).count() == 0
+    assert await (await two.collection(THINGS, spec)).count() == 0
     assert await mine.count() == 1
-    await two.drop("things")
+    await two.drop(THINGS)
     assert await mine.count() == 1
-    await one.drop("things")
+    await one.drop(THINGS)
 
 
 def test_an_address_that_is_neither_embedded_nor_a_url_is_refused(tmp_path: Path) -> None:
@@ -263,7 +262,7 @@ async def test_filtered_search_agrees_with_brute_force(
     limit: int,
 ) -> None:
     store = EdgeVectors(tmp_path / uuid.uuid4().hex) if kind == "edge" else memory_qdrant()
-    things = await store.collection("things", CollectionSpec(dense={"text": 4}))
+    things = await store.collection(THINGS, CollectionSpec(dense={"text": 4}))
     await things.upsert(
         [thing(str(row), vector, **payload) for row, (vector, payload) in enumerate(points)]
     )

@@ -68,8 +68,12 @@ async def test_a_store_in_use_by_another_process_says_so(tmp_path: Path) -> None
     writer = start_writer(tmp_path)
     assert writer.stdout is not None
     writer.stdout.readline()
+    for spec in (SPEC, CollectionSpec(dense={"text": 5})):
+        with pytest.raises(VectorsUnavailable, match="Another process"):
+            await EdgeVectors(tmp_path).collection("things", spec)
     with pytest.raises(VectorsUnavailable, match="Another process"):
-        await EdgeVectors(tmp_path).collection("things", SPEC)
+        await EdgeVectors(tmp_path).drop("things")
+    assert (tmp_path / "things" / "spec.json").is_file()
     writer.kill()
     writer.communicate()
 
@@ -83,6 +87,18 @@ async def test_damaged_files_are_named_with_what_to_do(tmp_path: Path) -> None:
         file.write_bytes(b"junk")
     with pytest.raises(VectorsUnavailable, match=r"things is damaged .* Remove that folder"):
         await EdgeVectors(tmp_path).collection("things", SPEC)
+
+
+async def test_damaged_files_may_be_dropped(tmp_path: Path) -> None:
+    store = EdgeVectors(tmp_path)
+    await store.collection("things", SPEC)
+    await store.close()
+    for file in (tmp_path / "things" / "shard" / "segments").rglob("version.info"):
+        file.write_bytes(b"junk")
+    again = EdgeVectors(tmp_path)
+    await again.drop("things")
+    assert await (await again.collection("things", SPEC)).count() == 0
+    await again.close()
 
 
 async def test_a_collection_whose_making_was_interrupted_is_made_anew(tmp_path: Path) -> None:
