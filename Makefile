@@ -78,5 +78,5 @@ $(DEV): requirements/dev.txt $(PORTAL)
 
 $(NODE): tests/conformance/package.json tests/conformance/package-lock.json $(DEV)
 	@echo "Installing the MCP conformance suite and the Inspector for the tests ..."
-	@$(NPM) ci --no-progress
+	@$(NPM) ci --loglevel=error
 	@touch $@
