@@ -98,6 +98,10 @@ class Document(Entry):
 
     content: str
 
+    def entry(self) -> Entry:
+        """All of the document but its body."""
+        return Entry.model_construct(**{name: getattr(self, name) for name in Entry.model_fields})
+
 
 def truncate(content: str, length: int = SNIPPET_LENGTH) -> str:
     """Cut a text at the last space before ``length`` and say so with ``...`` (section 4.4).

@@ -21,7 +21,10 @@ class SearchIndex(Protocol):
         ...
 
     async def replace(self, documents: Sequence[Document]) -> None:
-        """Index the documents, in place of what was known under their keys."""
+        """Index the documents, in place of what was known under their keys.
+
+        May return once they are taken in; :meth:`finish` waits for them.
+        """
         ...
 
     async def remove(self, keys: Sequence[str]) -> None:
@@ -29,7 +32,11 @@ class SearchIndex(Protocol):
         ...
 
     async def finish(self) -> None:
-        """Make all that was written durable and quick to search; called before the manifest
-        records it.
+        """Make all that was taken in durable and quick to search.
+
+        The manifest records documents only after this.
+
+        Raises:
+            Exception: something could not be indexed; the sync gives it again later.
         """
         ...

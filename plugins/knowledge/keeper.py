@@ -66,7 +66,7 @@ class Keeper:
             with progress.shown(self._host.log) as tell:
                 outcome = await self._sync.run(tell)
         except Exception as error:
-            self._log_once(f"{type(error).__name__}: {error}")
+            self._log_once(error)
             return False
         self._logged = ""
         if outcome.changed:
@@ -110,8 +110,10 @@ class Keeper:
         for uri in self._resources:
             self._host.changed(Change(self._host.plugin, "resource", uri))
 
-    def _log_once(self, failure: str) -> None:
-        """Log a failure with its traceback, but not again at every retry."""
-        if failure != self._logged:
-            self._host.log.exception("sync failed; it will be tried again", reason=failure)
-            self._logged = failure
+    def _log_once(self, error: Exception) -> None:
+        """Log a failure, but not again at every retry; its traceback if it is no one's fault."""
+        reason = str(error) or type(error).__name__
+        if reason != self._logged:
+            trace = None if isinstance(error, OSError) else error
+            self._host.log.error("sync failed, trying again", reason=reason, exc_info=trace)
+            self._logged = reason

@@ -70,11 +70,13 @@ class Note:
     """What was read.
 
     Attributes:
+        raw: the file's bytes.
         document: the document, or None where the note cannot be one.
         problems: what a member should mend, in the order of the lines.
     """
 
     origin: Origin
+    raw: bytes = b""
     document: Document | None = None
     problems: list[Problem] = field(default_factory=list)
 
@@ -84,11 +86,6 @@ class Note:
         if self.document is None:
             return False
         return self.document.metadata.publish and not self.document.metadata.draft
-
-    @property
-    def broken(self) -> bool:
-        """Whether the note cannot be served as it stands."""
-        return any(problem.severity == "error" for problem in self.problems)
 
     def report(self, line: int, reason: str, *, error: bool = False) -> None:
         """Add a problem."""
@@ -108,7 +105,7 @@ def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
     Returns:
         The note; its document has the current time in ``syncedAt``.
     """
-    note = Note(origin)
+    note = Note(origin, data)
     try:
         front = read(data)
         id = generate_id(origin.relative)

@@ -8,7 +8,7 @@ nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 
 from gateway.contract import Objects, Tier
 from plugins.knowledge.documents import Document, Entry
@@ -62,29 +62,32 @@ class Store:
 
     async def put(self, documents: Sequence[Document]) -> None:
         """Write documents, then show them in the catalogue."""
-        await asyncio.gather(
-            *(
-                self._objects.put(content_key(document.key), document.model_dump_json().encode())
-                for document in documents
-            )
+        await together(
+            self._objects.put(content_key(document.key), document.model_dump_json().encode())
+            for document in documents
         )
-        self.show(documents)
+        self.show(document.entry() for document in documents)
 
     async def remove(self, keys: Sequence[str]) -> None:
         """Hide documents from the catalogue, then remove them."""
         for key in keys:
             self._entries.pop(key, None)
         self._changed()
-        await asyncio.gather(*(self._objects.delete(content_key(key)) for key in keys))
+        await together(self._objects.delete(content_key(key)) for key in keys)
 
     def show(self, entries: Iterable[Entry]) -> None:
         """Put entries of documents that are stored into the catalogue."""
         for entry in entries:
-            self._entries[entry.key] = Entry.model_construct(
-                **{name: getattr(entry, name) for name in Entry.model_fields}
-            )
+            self._entries[entry.key] = entry
         self._changed()
 
     def _changed(self) -> None:
         self._visible.clear()
         self._version += 1
+
+
+async def together(writes: Iterable[Awaitable[None]]) -> None:
+    """Write at the same time; on a failure, raise only once nothing is being written any more."""
+    for result in await asyncio.gather(*writes, return_exceptions=True):
+        if isinstance(result, BaseException):
+            raise result

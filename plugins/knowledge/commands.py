@@ -1,0 +1,144 @@
+"""``porch knowledge check``: what members should mend, before anything is served."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from gateway.contract import Command, CommandContext
+from plugins.knowledge.config import KnowledgeConfig, SourceConfig
+from plugins.knowledge.frontmatter import Problem
+from plugins.knowledge.manifest import FileRecord, Manifest
+from plugins.knowledge.plan import Planner
+from plugins.knowledge.sources import Source, SourceMissing
+
+
+class CheckArgs(BaseModel):
+    """What ``porch knowledge check`` takes."""
+
+    directory: Path = Field(description="The directory of markdown notes to check.")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check found.
+
+    Attributes:
+        directory: what was checked.
+        files: how many notes there are.
+        served: how many would be served, by type.
+        unpublished: how many do not ask to be: not ``publish: true``, or ``draft: true``.
+        problems: by the order of their paths, with the directory in front.
+    """
+
+    directory: Path
+    files: int
+    served: Counter[str]
+    unpublished: int
+    problems: Sequence[Problem]
+
+    @property
+    def errors(self) -> int:
+        """How many notes cannot be served."""
+        return sum(problem.severity == "error" for problem in self.problems)
+
+    def as_json(self) -> dict[str, Any]:
+        """The report for a program."""
+        return {
+            "directory": str(self.directory),
+            "files": self.files,
+            "served": dict(self.served),
+            "unpublished": self.unpublished,
+            "errors": self.errors,
+            "warnings": len(self.problems) - self.errors,
+            "problems": [asdict(problem) for problem in self.problems],
+        }
+
+
+def inspect(directory: Path, config: KnowledgeConfig) -> Report:
+    """Read every note of a directory as the portal would; blocks.
+
+    Args:
+        directory: the directory.
+        config: the plugin's section; where it names the directory as a source, the source's
+            own settings count.
+
+    Raises:
+        SourceMissing: the directory cannot be listed.
+    """
+    source = Source(_settings(directory, config), config.types, config.max_note)
+    scan = source.scan()
+    plan = Planner(Manifest(), [(source, scan)], "", "").plan()
+    problems = [
+        Problem(str(directory / one.path), one.line, one.reason, one.severity)
+        for one in sorted(plan.problems)
+    ]
+    served = Counter(str(put.document.content_type) for put in plan.puts.values())
+    unpublished = sum(_is_unpublished(record) for record in plan.files.values())
+    return Report(directory, len(plan.files), served, unpublished, problems)
+
+
+def _settings(directory: Path, config: KnowledgeConfig) -> SourceConfig:
+    """The directory's own settings, without the name that would lead its paths."""
+    for source in config.sources:
+        if source.directory.resolve() == directory.resolve():
+            return source.model_copy(update={"name": None})
+    return SourceConfig(directory=directory)
+
+
+def _is_unpublished(record: FileRecord) -> bool:
+    return record.claim is None and all(one.severity != "error" for one in record.problems)
+
+
+def _lines(report: Report) -> list[str]:
+    lines = [
+        str(one) if one.severity == "error" else f"{one.path}:{one.line}: warning: {one.reason}"
+        for one in report.problems
+    ]
+    if lines:
+        lines.append("")
+    warnings = len(report.problems) - report.errors
+    lines.append(
+        f"{report.directory}: {_count(report.files, 'note')}, "
+        f"{report.served.total()} to be served, {report.unpublished} not published, "
+        f"{_count(report.errors, 'error')}, {_count(warnings, 'warning')}."
+    )
+    if report.served:
+        by_type = ", ".join(f"{count} {type}" for type, count in report.served.most_common())
+        lines.append(f"To be served: {by_type}.")
+    elif report.files:
+        lines.append("Nothing would be served: a note asks for it with `publish: true`.")
+    return lines
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+async def check(args: CheckArgs, context: CommandContext) -> int:
+    """Report every note's problems; 1 where a note cannot be served, 2 without a directory."""
+    try:
+        report = await asyncio.to_thread(inspect, args.directory, context.config)
+    except SourceMissing as error:
+        context.echo(f"Cannot list the notes: {error.strerror}")
+        return 2
+    if context.json:
+        context.emit(report.as_json())
+    else:
+        for line in _lines(report):
+            context.echo(line)
+    return 1 if report.errors else 0
+
+
+CHECK = Command(
+    name="check",
+    summary="Report the problems of every note in a directory, as file:line: reason.",
+    args=CheckArgs,
+    run=check,
+)

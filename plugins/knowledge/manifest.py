@@ -1,0 +1,88 @@
+"""The manifest: which file every served document comes from, and how far a sync has come.
+
+It is written before a sync changes anything (with the keys it is about to write or remove as
+``pending``), now and then, and at the end. Whatever moment a process dies at, the next sync
+finds in it what may be half done, and does that again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field, ValidationError
+
+from gateway.contract import Objects
+from plugins.knowledge.documents import Entry
+from plugins.knowledge.frontmatter import Problem
+from plugins.knowledge.ids import CONTENT_PREFIX, MANIFEST_KEY
+
+FORMAT = 1
+
+
+class FileRecord(BaseModel):
+    """What is known of one file.
+
+    Attributes:
+        stamp: the file's stamp when it was read; while it is the same, so are its bytes.
+        date: the date that the note gets if it names none.
+        claim: the ``contentType/id`` that the note asks to be served as, or None.
+        digest: of the document and the markdown it was made from, if it is served.
+        entry: what is served from this file; an older version, where the file broke since.
+        problems: what a member should mend.
+    """
+
+    stamp: str
+    date: datetime
+    claim: str | None = None
+    digest: str = ""
+    entry: Entry | None = None
+    problems: list[Problem] = Field(default_factory=list)
+
+
+class Manifest(BaseModel):
+    """The state of the store as the last sync left it.
+
+    Attributes:
+        rules: what names the configuration by which the notes were read.
+        index: the fingerprint of the search index that holds the documents.
+        commits: the commit of each source, by its directory.
+        files: the files, by the path of their documents.
+        pending: the documents that a sync was about to write or to remove.
+        pending_raw: the paths of originals, likewise.
+    """
+
+    format: int = FORMAT
+    rules: str = ""
+    index: str = ""
+    commits: dict[str, str] = Field(default_factory=dict)
+    files: dict[str, FileRecord] = Field(default_factory=dict)
+    pending: list[str] = Field(default_factory=list)
+    pending_raw: list[str] = Field(default_factory=list)
+
+    def entries(self) -> dict[str, Entry]:
+        """What is served, by the path of its file."""
+        return {path: record.entry for path, record in self.files.items() if record.entry}
+
+
+async def load(objects: Objects) -> Manifest:
+    """Read the manifest.
+
+    Where there is none that can be read, every stored document counts as pending, so that the
+    next sync writes it anew or removes it.
+    """
+    data = await objects.get(MANIFEST_KEY)
+    if data is not None:
+        try:
+            manifest = Manifest.model_validate_json(data)
+        except ValidationError:
+            manifest = Manifest(format=0)
+        if manifest.format == FORMAT:
+            return manifest
+    stored = [info.key async for info in objects.list(CONTENT_PREFIX)]
+    keys = [key.removeprefix(CONTENT_PREFIX).removesuffix(".json") for key in stored]
+    return Manifest(pending=sorted(keys))
+
+
+async def save(objects: Objects, manifest: Manifest) -> None:
+    """Write the manifest whole."""
+    await objects.put(MANIFEST_KEY, manifest.model_dump_json().encode())

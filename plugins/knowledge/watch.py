@@ -1,0 +1,74 @@
+"""Syncs again whenever a file changes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from watchfiles._rust_notify import RustNotify
+
+DEBOUNCE_MS = 200
+"""How long changes are gathered, so that one save of several files is one sync."""
+STEP_MS = 50
+RESCAN_SECONDS = 60
+"""How long at most between two scans, for file systems that report no changes."""
+RETRY_SECONDS = 5
+"""How long until a sync that failed is tried again."""
+
+_GIT_TELLS = ("HEAD", "packed-refs")
+
+
+async def follow(directories: Sequence[Path], sync: Callable[[], Awaitable[bool]]) -> None:
+    """Sync now, and again after every change, until cancelled.
+
+    Each time the directories are watched anew *before* the sync, so that no change falls between
+    the two, and a directory that was away (a mount, a fresh clone) is found when it is back.
+
+    Args:
+        directories: the directories to watch, with all that is in them.
+        sync: brings everything up to date; false where it has to be tried again.
+    """
+    stop = threading.Event()
+    try:
+        while True:
+            watch = await asyncio.to_thread(_open, directories)
+            done = await sync()
+            seconds = RESCAN_SECONDS if done and watch else RETRY_SECONDS
+            await asyncio.to_thread(_wait, watch, seconds, stop)
+    finally:
+        stop.set()
+
+
+def _open(directories: Sequence[Path]) -> RustNotify | None:
+    from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
+
+    try:
+        return RustNotify([str(one) for one in directories], False, False, 300, True, True)
+    except (OSError, WatchfilesRustInternalError):
+        return None  # it is not there, or the system's watches are used up
+
+
+def _wait(watch: RustNotify | None, seconds: int, stop: threading.Event) -> None:
+    """Return when a file has changed, the time is up, or it is time to stop."""
+    if watch is None:
+        stop.wait(seconds)
+        return
+    try:
+        while True:
+            changes = watch.watch(DEBOUNCE_MS, STEP_MS, seconds * 1000, stop)
+            if not isinstance(changes, set) or any(_matters(path) for _, path in changes):
+                return
+    finally:
+        watch.close()
+
+
+def _matters(path: str) -> bool:
+    """Whether a changed file can change a note; of Git's own files few can."""
+    parts = Path(path).parts
+    if ".git" in parts:
+        return parts[-1] in _GIT_TELLS
+    return not any(part.startswith(".") for part in parts[-1:])

@@ -1,0 +1,306 @@
+"""What a sync makes of every change to the notes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.contract import Tier
+
+
+async def test_a_published_note_is_stored_in_the_specified_layout(library: Any) -> None:
+    library.note("artifacts/patterns/cell-governance.md", type="pattern", title="Cells")
+    await library.sync()
+    stored = await library.stored()
+    assert sorted(stored) == [
+        "content/pattern/cell-governance.json",
+        "raw/artifacts/patterns/cell-governance.md",
+    ]
+    document = json.loads(stored["content/pattern/cell-governance.json"])
+    assert document["metadata"] == {
+        "type": "pattern",
+        "title": "Cells",
+        "date": "2024-10-16T00:00:00Z",
+        "publish": True,
+        "draft": False,
+    }
+    assert {"id", "contentType", "path", "content", "syncedAt", "commitSha", "tier"} < set(document)
+    assert await library.objects.get("metadata/manifest.json")
+
+
+async def test_only_what_is_published_and_no_draft_is_served(library: Any) -> None:
+    library.note("notes/a.md")
+    library.note("notes/b.md", publish="false")
+    library.note("notes/c.md", publish=None)
+    library.note("notes/d.md", draft="true")
+    library.note("notes/e.md", publish="maybe")
+    library.note("notes/f.md", draft="perhaps")
+    await library.sync()
+    assert library.keys == ["file/a"]
+
+
+@pytest.mark.parametrize("how", ["unpublish", "draft", "delete", "exclude"])
+async def test_what_is_no_longer_published_leaves_store_and_index(library: Any, how: str) -> None:
+    library.note("tags/dao.md")
+    library.note("tags/hat.md")
+    await library.sync()
+    if how == "delete":
+        library.delete("tags/dao.md")
+    elif how == "exclude":
+        library.config["sources"] = [{"directory": library.notes, "exclude": ["dao.md"]}]
+        await library.start()
+    else:
+        library.note("tags/dao.md", **({"publish": "no"} if how == "unpublish" else {"draft": 1}))
+    outcome = await library.sync()
+    assert (outcome.written, outcome.removed) == (0, 1)
+    assert library.keys == ["tag/hat"]
+    await library.agrees()
+
+
+async def test_a_sync_with_nothing_changed_writes_nothing(library: Any) -> None:
+    library.note("tags/dao.md")
+    await library.sync()
+    before = {path: path.stat() for path in library.notes.parent.rglob("*") if path.is_file()}
+    await library.start()
+    outcome = await library.sync()
+    assert not outcome.changed
+    assert library.index.replaced == []
+    assert {path: path.stat() for path in before} == before
+
+
+async def test_a_touched_file_is_not_indexed_again(library: Any) -> None:
+    file = library.note("tags/dao.md")
+    await library.sync()
+    os.utime(file, ns=(1, 1))
+    await library.start()
+    assert not (await library.sync()).changed
+
+
+async def test_a_renamed_file_keeps_its_document(library: Any) -> None:
+    library.note("tags/dao.md", body="One.")
+    await library.sync()
+    (library.notes / "tags/old").mkdir()
+    (library.notes / "tags/dao.md").rename(library.notes / "tags/old/dao.md")
+    await library.sync()
+    assert (await library.document("tag/dao")).path == "tags/old/dao.md"
+    await library.agrees()
+
+
+async def test_a_note_that_changes_its_type_moves(library: Any) -> None:
+    library.note("notes/a.md", type="pattern")
+    await library.sync()
+    library.note("notes/a.md", type="practice")
+    await library.sync()
+    assert library.keys == ["practice/a"]
+    await library.agrees()
+
+
+async def test_two_types_may_share_an_id(library: Any) -> None:
+    library.note("tags/dao.md")
+    library.note("links/dao.md", url="https://example.org")
+    await library.sync()
+    assert library.keys == ["link/dao", "tag/dao"]
+
+
+async def test_two_files_with_one_type_and_id_are_an_error_that_names_both(library: Any) -> None:
+    library.note("tags/b/dao.md", body="Second.")
+    library.note("tags/a/dao.md", body="First.")
+    await library.sync()
+    assert (await library.document("tag/dao")).content == "First."
+    [problem] = library.problems
+    assert problem.startswith("tags/b/dao.md:1: tag/dao is also what tags/a/dao.md is served as")
+
+
+async def test_the_file_served_already_keeps_its_id(library: Any) -> None:
+    library.note("tags/b/dao.md", body="Second.")
+    await library.sync()
+    library.note("tags/a/dao.md", body="First.")
+    await library.sync()
+    await library.start()
+    await library.sync()
+    assert (await library.document("tag/dao")).content == "Second."
+    assert library.problems[0].startswith("tags/a/dao.md:1:")
+    library.delete("tags/b/dao.md")
+    await library.sync()
+    assert (await library.document("tag/dao")).content == "First."
+    assert library.problems == []
+    await library.agrees()
+
+
+@pytest.mark.parametrize("broken", [b"---\na: [\n---\n", b"---\na: \xff\n---\n", b"x" * 6_000_000])
+async def test_a_note_that_breaks_keeps_its_old_document(library: Any, broken: bytes) -> None:
+    library.note("tags/dao.md", body="Old.")
+    await library.sync()
+    library.write("tags/dao.md", broken)
+    await library.sync()
+    await library.start()
+    await library.sync()
+    assert (await library.document("tag/dao")).content == "Old."
+    assert len(library.problems) == 1
+    await library.agrees()
+    library.note("tags/dao.md", body="New.")
+    await library.sync()
+    assert (await library.document("tag/dao")).content == "New."
+    assert library.problems == []
+
+
+async def test_every_read_stops_at_its_tier(library: Any) -> None:
+    library.config["sources"] = [{"directory": library.notes, "tier": "public"}]
+    await library.start()
+    for tier in ("open", "public", "members", "gold"):
+        library.note(f"notes/{tier}.md", tier=tier)
+    library.note("notes/unsaid.md")
+    await library.sync()
+    seen = {tier: [e.id for e in library.store.entries(tier)] for tier in Tier}
+    assert seen[Tier.OPEN] == ["open"]
+    assert seen[Tier.PUBLIC] == ["open", "public", "unsaid"]
+    assert seen[Tier.MEMBERS] == ["gold", "members", "open", "public", "unsaid"]
+    for tier, ids in seen.items():
+        keys = [f"file/{id}" for id in seen[Tier.MEMBERS]]
+        found = await library.store.documents(keys, tier)
+        assert [d.id for d in found if d] == ids
+        assert [key for key in keys if library.store.entry(key, tier)] == [f"file/{i}" for i in ids]
+    assert "gold" in library.problems[0]
+
+
+async def test_a_note_raised_to_members_is_hidden_at_once(library: Any) -> None:
+    library.note("tags/dao.md")
+    await library.sync()
+    library.note("tags/dao.md", tier="members")
+    await library.sync()
+    assert library.store.entries(Tier.OPEN) == ()
+    assert await library.store.document("tag/dao", Tier.PUBLIC) is None
+
+
+async def test_new_rules_read_every_note_again(library: Any) -> None:
+    library.note("notes/a.md", type="concept")
+    await library.sync()
+    assert library.keys == ["file/a"]
+    library.config["types"] = {"Concept": "tag"}
+    await library.start()
+    await library.sync()
+    assert library.keys == ["tag/a"]
+    assert (await library.document("tag/a")).metadata.original_type == "concept"
+    await library.agrees()
+
+
+async def test_a_new_index_is_given_every_document_again(library: Any) -> None:
+    library.note("tags/dao.md")
+    library.note("tags/hat.md")
+    await library.sync()
+    library.write("tags/hat.md", b"---\nbroken: [\n---\n")
+    library.fingerprint = "2"
+    await library.start()
+    await library.sync()
+    assert sorted(library.index.replaced) == ["tag/dao", "tag/hat"]
+    await library.agrees()
+
+
+async def test_several_sources_lead_their_paths_with_their_names(
+    library: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more/a.md").write_text("---\npublish: true\ntype: article\n---\nMore.")
+    library.note("notes/a.md")
+    library.config["sources"] = [
+        {"directory": library.notes, "name": "own"},
+        {"directory": tmp_path / "more", "name": "more", "tier": "members"},
+    ]
+    await library.start()
+    await library.sync()
+    assert [(e.key, e.path, e.tier) for e in library.store.entries(Tier.MEMBERS)] == [
+        ("article/a", "more/a.md", Tier.MEMBERS),
+        ("file/a", "own/notes/a.md", Tier.OPEN),
+    ]
+    await library.agrees()
+
+
+async def test_a_source_that_is_away_takes_nothing_with_it(library: Any) -> None:
+    library.note("tags/dao.md")
+    await library.sync()
+    library.notes.rename(library.notes.parent / "away")
+    with pytest.raises(OSError, match="notes"):
+        await library.sync()
+    assert library.keys == ["tag/dao"]
+    assert "notes" in library.syncing.status.error
+    (library.notes.parent / "away").rename(library.notes)
+    await library.sync()
+    assert library.syncing.status.error == ""
+    await library.agrees()
+
+
+async def test_a_lost_manifest_is_made_anew_without_leftovers(library: Any) -> None:
+    library.note("tags/dao.md")
+    library.note("tags/gone.md")
+    await library.sync()
+    for damage in (None, b"{not json", b'{"format": 0}'):
+        if damage is None:
+            await library.objects.delete("metadata/manifest.json")
+            library.delete("tags/gone.md")
+        else:
+            await library.objects.put("metadata/manifest.json", damage)
+        await library.start()
+        await library.sync()
+        assert library.keys == ["tag/dao"]
+        assert list(await library.index.documents()) == ["tag/dao"]
+
+
+def git(directory: Path, *arguments: str, date: str = "2024-03-04T05:06:07+00:00") -> str:
+    identity = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org"}
+    identity |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.org"}
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=directory,
+        env=os.environ | identity | {"GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": date},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.strip()
+
+
+async def test_a_checkout_gives_its_commit_and_the_missing_dates(library: Any) -> None:
+    git(library.notes, "init", "-q")
+    library.note("notes/ä b.md", date=None)
+    library.note("notes/dated.md", date="2020-01-01")
+    git(library.notes, "add", ".")
+    git(library.notes, "commit", "-qm", "one")
+    library.note("notes/new.md", date=None)
+    await library.sync()
+    document = await library.document("file/ä b")
+    assert document.commit_sha == git(library.notes, "rev-parse", "HEAD")
+    assert document.metadata.date.isoformat() == "2024-03-04T05:06:07+00:00"
+    assert (await library.document("file/dated")).metadata.date.year == 2020
+    assert (await library.document("file/new")).metadata.date.year > 2024
+
+
+async def test_a_commit_alone_brings_the_new_date(library: Any) -> None:
+    git(library.notes, "init", "-q")
+    library.note("notes/a.md", date=None)
+    library.note("notes/b.md")
+    await library.sync()
+    git(library.notes, "add", ".")
+    git(library.notes, "commit", "-qm", "one")
+    await library.start()
+    outcome = await library.sync()
+    assert outcome.written == 1
+    assert (await library.document("file/a")).metadata.date.year == 2024
+
+
+async def test_a_checkout_starts_none_of_its_own_programs(library: Any) -> None:
+    git(library.notes, "init", "-q")
+    ran = library.notes.parent / "ran"
+    spy = library.write("spy.sh", f"#!/bin/sh\ntouch {ran}\n")
+    spy.chmod(0o755)
+    git(library.notes, "config", "core.fsmonitor", str(spy))
+    library.note("notes/a.md", date=None)
+    git(library.notes, "-c", "core.fsmonitor=false", "add", ".")
+    git(library.notes, "-c", "core.fsmonitor=false", "commit", "-qm", "one")
+    await library.sync()
+    assert library.keys == ["file/a"]
+    assert not ran.exists()
