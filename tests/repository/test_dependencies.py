@@ -45,7 +45,8 @@ def imports(folders: Iterable[str]) -> Iterator[tuple[str, str]]:
         for path in (ROOT / folder).rglob("*.py"):
             if "node_modules" not in path.parts:
                 for module in imported(ast.parse(path.read_text())):
-                    if module not in OURS | sys.stdlib_module_names:
+                    beside = (path.parent / f"{module}.py").exists()
+                    if not beside and module not in OURS | sys.stdlib_module_names:
                         yield str(path.relative_to(ROOT)), module
 
 
