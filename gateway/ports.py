@@ -1,7 +1,7 @@
 """The service ports: what a plugin may ask of the gateway's backends.
 
 Each port is a small Protocol with an embedded and a grown implementation in
-``gateway/services/``; one contract suite (``tests/services/``) runs over all of them. What a
+``gateway/services/``; one contract suite (``tests/gateway/services/``) runs over all of them. What a
 plugin receives is already scoped to it: two plugins that use the same key never meet.
 """
 
@@ -67,7 +67,13 @@ class Objects(Protocol):
         ...
 
     async def put(self, key: str, data: bytes) -> None:
-        """Write the object whole; a reader sees the old bytes or the new ones, never a mix."""
+        """Write the object whole; a reader sees the old bytes or the new ones, never a mix.
+
+        Raises:
+            OSError: the store cannot be written, with ``errno.ENOSPC`` where it is full; the
+                old bytes stay.
+            ValueError: the key is one that not every store can hold.
+        """
         ...
 
     async def delete(self, key: str) -> None:

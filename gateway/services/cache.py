@@ -12,22 +12,21 @@ import time
 from collections import OrderedDict, defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Protocol
 
 from gateway.ports import Cache
 
-if TYPE_CHECKING:
-    from redis.asyncio import Redis
-    from redis.asyncio.client import PubSub
-
-__all__ = ["CacheService", "MemoryCache", "RedisCache", "ScopedCache", "open_cache"]
+__all__ = ["CacheService", "CacheUnavailable", "MemoryCache", "ScopedCache", "open_cache"]
 
 DEFAULT_BYTES = 64 * 1024 * 1024
 ENTRY_OVERHEAD = 200
 """Bytes that an entry costs beside its key and value, in CPython, roughly."""
 BACKLOG = 1024
 """Messages kept for a listener that is slow; beyond it the oldest is dropped."""
+
+
+class CacheUnavailable(OSError):
+    """The cache server does not answer or refuses; the message says which, and no secret."""
 
 
 class CacheService(Cache, Protocol):
@@ -67,7 +66,7 @@ class MemoryCache(CacheService):
 
     async def set(self, key: str, value: bytes, ttl: float | None = None) -> None:
         """Store a value, for ``ttl`` seconds or until it is evicted."""
-        self._store(key, value, None if ttl is None else self._clock() + _positive(ttl))
+        self._store(key, value, None if ttl is None else self._clock() + positive(ttl))
 
     async def delete(self, key: str) -> None:
         """Forget a value; an absent key is not an error."""
@@ -79,11 +78,11 @@ class MemoryCache(CacheService):
         Raises:
             ValueError: the key holds something other than a whole number.
         """
-        value, expires = self._live(key) or (b"0", self._clock() + _positive(ttl))
+        value, expires = self._live(key) or (b"0", self._clock() + positive(ttl))
         try:
             count = int(value) + 1
         except ValueError:
-            raise _not_a_number(key) from None
+            raise not_a_number(key) from None
         self._store(key, b"%d" % count, expires)
         return count
 
@@ -132,69 +131,6 @@ class MemoryCache(CacheService):
         entry = self._entries.pop(key, None)
         if entry is not None:
             self._bytes -= _cost(key, entry[0])
-
-
-class RedisCache(CacheService):
-    """Redis or Valkey, shared by every replica; connected at first use.
-
-    Args:
-        address: a ``redis://``, ``rediss://`` or ``unix://`` URL.
-    """
-
-    def __init__(self, address: str) -> None:
-        self._address = address
-
-    @cached_property
-    def _redis(self) -> Redis:
-        from redis.asyncio import Redis
-
-        return Redis.from_url(self._address, socket_connect_timeout=5, health_check_interval=30)
-
-    async def get(self, key: str) -> bytes | None:
-        """The value, or None where there is none or it has expired."""
-        return cast("bytes | None", await self._redis.get(key))
-
-    async def set(self, key: str, value: bytes, ttl: float | None = None) -> None:
-        """Store a value, for ``ttl`` seconds or until it is evicted."""
-        await self._redis.set(key, value, px=None if ttl is None else _milliseconds(ttl))
-
-    async def delete(self, key: str) -> None:
-        """Forget a value; an absent key is not an error."""
-        await self._redis.delete(key)
-
-    async def increment(self, key: str, ttl: float) -> int:
-        """Add one to a counter that expires ``ttl`` seconds after its first increment.
-
-        Raises:
-            ValueError: the key holds something other than a whole number.
-        """
-        from redis.exceptions import ResponseError
-
-        async with self._redis.pipeline(transaction=True) as both:
-            both.set(key, 0, nx=True, px=_milliseconds(ttl))
-            both.incr(key)
-            try:
-                return int((await both.execute())[1])
-            except ResponseError as error:
-                raise _not_a_number(key) from error
-
-    async def publish(self, channel: str, message: bytes) -> None:
-        """Send a message to everyone who listens on the channel now."""
-        await self._redis.publish(channel, message)
-
-    @asynccontextmanager
-    async def listen(self, channel: str) -> AsyncGenerator[AsyncIterator[bytes]]:
-        """Receive the channel's messages from the moment the block is entered."""
-        async with self._redis.pubsub() as subscription:
-            await subscription.subscribe(channel)
-            # The server confirms first; only from then on does it send us what is published.
-            await subscription.get_message(timeout=None)
-            yield _messages(subscription)
-
-    async def close(self) -> None:
-        """Close the connections, if any was opened."""
-        if "_redis" in self.__dict__:
-            await self._redis.aclose()
 
 
 class ScopedCache:
@@ -248,6 +184,8 @@ def open_cache(address: str) -> CacheService:
     if address == "memory":
         return MemoryCache()
     if address.startswith(("redis://", "rediss://", "unix://")):
+        from gateway.services.cache_redis import RedisCache
+
         return RedisCache(address)
     raise ValueError("The cache is 'memory' or a redis://, rediss:// or unix:// URL.")
 
@@ -256,27 +194,22 @@ def _cost(key: str, value: bytes) -> int:
     return len(key) + len(value) + ENTRY_OVERHEAD
 
 
-def _not_a_number(key: str) -> ValueError:
+def not_a_number(key: str) -> ValueError:
+    """The error of counting up from something that is no whole number."""
     return ValueError(f"The cache key {key} holds no whole number.")
 
 
-def _positive(ttl: float) -> float:
+def positive(ttl: float) -> float:
+    """The time to live in seconds, if it is one.
+
+    Raises:
+        ValueError: it is zero or less.
+    """
     if ttl <= 0:
         raise ValueError("A time to live is more than 0 seconds.")
     return ttl
 
 
-def _milliseconds(ttl: float) -> int:
-    return max(1, round(_positive(ttl) * 1000))
-
-
 async def _drain(queue: asyncio.Queue[bytes]) -> AsyncIterator[bytes]:
     while True:
         yield await queue.get()
-
-
-async def _messages(subscription: PubSub) -> AsyncIterator[bytes]:
-    event: dict[str, Any]
-    async for event in subscription.listen():
-        if event["type"] == "message":
-            yield event["data"]

@@ -9,9 +9,17 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from redis.asyncio import Redis
 
 from gateway.ports import Cache
-from gateway.services.cache import BACKLOG, ENTRY_OVERHEAD, MemoryCache, open_cache
+from gateway.services.cache import (
+    BACKLOG,
+    ENTRY_OVERHEAD,
+    CacheUnavailable,
+    MemoryCache,
+    open_cache,
+)
+from gateway.services.cache_redis import RedisCache
 
 T = TypeVar("T")
 
@@ -107,6 +115,42 @@ async def test_two_owners_never_meet(kind: str, request: pytest.FixtureRequest) 
             assert await anext(heard) == b"mine"
     await other.delete("key")
     assert await mine.get("key") == b"mine"
+    await service.close()
+
+
+async def test_listening_goes_on_after_the_server_drops_the_connection(redis_url: str) -> None:
+    name = f"test-{uuid.uuid4().hex}"
+    service = open_cache(f"{redis_url}?client_name={name}")
+    assert isinstance(service, RedisCache)
+    async with service.listen(name) as listener, Redis.from_url(redis_url) as admin:
+        clients = await admin.client_list("pubsub")
+        (ours,) = [client["id"] for client in clients if client["name"] == name]
+        await admin.client_kill_filter(_id=ours)
+        heard = asyncio.create_task(anext(listener))
+        async with asyncio.timeout(20):
+            while not heard.done():
+                await service.publish(name, b"still there?")
+                await asyncio.wait({heard}, timeout=0.05)
+        assert heard.result() == b"still there?"
+    await service.close()
+
+
+async def test_a_server_that_does_not_answer_is_a_clear_error_without_secrets(
+    free_tcp_port: int,
+) -> None:
+    service = open_cache(f"redis://porch:the-password@127.0.0.1:{free_tcp_port}")
+    attempts = (
+        service.get("key"),
+        service.set("key", b"1"),
+        service.delete("key"),
+        service.increment("key", 1),
+        service.publish("news", b"1"),
+        service.listen("news").__aenter__(),
+    )
+    for attempt in attempts:
+        with pytest.raises(CacheUnavailable, match=f"{free_tcp_port}") as raised:
+            await attempt
+        assert "the-password" not in str(raised.value)
     await service.close()
 
 

@@ -162,6 +162,16 @@ async def test_a_folder_cannot_hold_a_key_below_another_and_says_so(tmp_path: Pa
     assert await store.get("a") == b"1"
 
 
+async def test_what_a_crash_left_half_written_is_never_shown(tmp_path: Path) -> None:
+    store = open_objects("embedded", tmp_path)
+    await store.put("a/key", b"old")
+    (tmp_path / "objects" / "a" / "key#1").write_bytes(b"ne")
+    assert await keys(store) == {"a/key"}
+    await store.put("a/key", b"new")
+    assert await store.get("a/key") == b"new"
+    assert await keys(store) == {"a/key"}
+
+
 async def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match=f"Cannot open the objects at {tmp_path}/file/below"):
