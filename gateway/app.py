@@ -87,7 +87,9 @@ async def open_portal(
     found = discover(modules)
     tiers = TierRulesFile(portal.tiers_file)
     async with AsyncExitStack() as stack:
-        services = await stack.enter_async_context(open_services(portal.config.services, data_dir))
+        services = await stack.enter_async_context(
+            open_services(portal.config.services, data_dir, root=portal.root)
+        )
         running = await _assemble(portal, found, tiers, services)
         await services.shared_database.migrate(audit.MIGRATIONS)
         await stack.enter_async_context(running.audit.running())
@@ -110,6 +112,7 @@ async def _assemble(
     log_of_calls = AuditLog(services.shared_database, config.audit.retention)
     board = HealthBoard()
     board.notices(log_of_calls.notices)
+    board.notices(lambda: services.notices)
     board.notices(lambda: [str(each) for each in catalog.set_aside])
     board.notices(lambda: [str(each) for each in tiers.problems])
     board.notices(lambda: _misplaced_keys(tiers, catalog))
@@ -183,7 +186,7 @@ class PortalApp:
         self.running: Running | None = None
         self._subscriptions: Subscriptions | None = None
         self._starlette = Starlette(
-            lifespan=lambda _: self.opened(),
+            lifespan=self._lifespan,
             exception_handlers={HTTPException: _http_error, Exception: _unexpected},
         )
         config = portal.config
@@ -218,6 +221,12 @@ class PortalApp:
                 self.stopping()
                 await finish_working(self._portal.config.limits.shutdown.total_seconds())
                 self.running = None
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncGenerator[None]:
+        # For servers that speak ASGI's lifespan protocol; `porch serve` opens the portal itself.
+        async with self.opened():
+            yield
 
     def _routes(self, running: Running) -> list[Any]:
         config = self._portal.config

@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import signal
 import socket
 import stat
 import tempfile
@@ -67,7 +68,19 @@ def _lock(file: IO[str], data_dir: Path) -> None:
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that says when it begins to stop."""
+    """A uvicorn server that leaves signals to :func:`serve`.
+
+    uvicorn raises a signal again once it has stopped, which would end the process before the
+    portal has closed its plugins and services.
+    """
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+class _Public(_Server):
+    """The server for everyone; says when it listens and when it begins to stop."""
 
     def __init__(self, config: uvicorn.Config, stopping: Callable[[], None]) -> None:
         super().__init__(config)
@@ -81,14 +94,6 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._stopping()
         await super().shutdown(sockets)
-
-
-class _Quiet(uvicorn.Server):
-    """A uvicorn server that leaves signals to another one."""
-
-    @contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
 
 
 class _Local:
@@ -115,17 +120,30 @@ async def serve(
     Raises:
         ConfigError: the port is taken, or the address is not this machine's.
     """
-    public = _Server(_uvicorn(app, config), app.stopping)
-    local = _Quiet(_uvicorn(_Local(app), config))
+    public = _Public(_uvicorn(app, config), app.stopping)
+    local = _Server(_uvicorn(_Local(app), config))
     with _listen(config) as tcp, _unix(local_socket(data_dir)) as unix:
         async with app.opened():
             serving = asyncio.create_task(public.serve([tcp]))
             serving_local = asyncio.create_task(local.serve([unix]))
             await public.listening.wait()
+            _stop_on_signals(public)
             ready(tcp.getsockname()[1])
             await asyncio.wait({serving})
             local.should_exit = True
             await asyncio.gather(serving, serving_local)
+
+
+def _stop_on_signals(server: uvicorn.Server) -> None:
+    """Stop at the first signal, finishing calls in flight; at the second, without them."""
+
+    def stop() -> None:
+        server.force_exit = server.should_exit
+        server.should_exit = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(RuntimeError, ValueError):  # not in the main thread
+            asyncio.get_running_loop().add_signal_handler(number, stop)
 
 
 def _uvicorn(app: Any, config: PortalConfig) -> uvicorn.Config:

@@ -1,0 +1,39 @@
+"""Serves the "everything" plugin on a free port, until it is told to stop.
+
+Run as ``python portal.py DIRECTORY``; it writes the port to ``DIRECTORY/port``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import everything
+import uvloop
+
+from gateway import logs, telemetry
+from gateway.app import PortalApp
+from gateway.config import load_portal
+from gateway.serve import held, serve
+
+
+def main(directory: Path) -> None:
+    logs.configure("warning")
+    telemetry.configure("porch", enabled=True)
+    config = directory / "config"
+    config.mkdir()
+    (config / "tiers.yaml").write_text("default: open\n")
+    portal = load_portal(config, {"listen": {"port": 0}, "services": {"embedding": "none"}})
+    data = directory / "data"
+    app = PortalApp(portal, data, modules=[everything])
+
+    def ready(port: int) -> None:
+        (directory / "port.new").write_text(str(port))
+        (directory / "port.new").rename(directory / "port")
+
+    with held(data):
+        uvloop.run(serve(app, portal.config, data, ready))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,55 @@
+"""The official conformance suite passes against the gateway, in both eras."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+NodeTool = Callable[..., subprocess.CompletedProcess[str]]
+
+PORTAL = Path(__file__).parent / "portal.py"
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    with subprocess.Popen([sys.executable, PORTAL, tmp_path], stderr=subprocess.PIPE) as portal:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "port").exists():
+            if portal.poll() is not None or time.monotonic() > deadline:
+                portal.kill()
+                assert portal.stderr is not None
+                pytest.fail(f"The portal did not start: {portal.stderr.read().decode()}")
+            time.sleep(0.02)
+        # The suite's test of DNS rebinding wants the name localhost.
+        yield f"http://localhost:{(tmp_path / 'port').read_text()}/mcp"
+        portal.terminate()
+        assert portal.wait(20) == 0
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+def test_every_scored_scenario_of_a_revision_passes(
+    url: str, revision: str, node_tool: NodeTool
+) -> None:
+    result = node_tool(
+        "conformance", "server", "--url", url, "--requirements", revision, timeout=170
+    )
+    assert result.returncode == 0, result.stdout[-5000:]
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "scenario",
+    ["http-header-validation", "http-custom-header-server-validation", "json-schema-2020-12"],
+)
+def test_pending_scenarios_pass_as_well(url: str, scenario: str, node_tool: NodeTool) -> None:
+    options = ["--scenario", scenario, "--spec-version", "2026-07-28"]
+    result = node_tool("conformance", "server", "--url", url, *options)
+    assert result.returncode == 0, result.stdout[-5000:]
