@@ -1,8 +1,8 @@
 """The service ports: what a plugin may ask of the gateway's backends.
 
 Each port is a small Protocol with an embedded and a grown implementation in
-``gateway/services/``; one contract suite (``tests/gateway/services/``) runs over all of them. What a
-plugin receives is already scoped to it: two plugins that use the same key never meet.
+``gateway/services/``; one contract suite (``tests/gateway/services/``) runs over all of them.
+What a plugin receives is already scoped to it: two plugins that use the same key never meet.
 """
 
 from __future__ import annotations
