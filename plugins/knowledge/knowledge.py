@@ -1,0 +1,93 @@
+"""The knowledge base as tools, resources, prompts and routes use it: one facade, one truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gateway.contract import Host, Tier, ToolFailed
+from plugins.knowledge import overview
+from plugins.knowledge.content import ContentType, matching
+from plugins.knowledge.documents import Document, Entry
+from plugins.knowledge.filters import Filters
+from plugins.knowledge.index import Index
+from plugins.knowledge.lexicon import Lexicon
+from plugins.knowledge.names import Names
+from plugins.knowledge.results import EntryList, Groups, Releases
+from plugins.knowledge.search import Search
+from plugins.knowledge.store import Store
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+@dataclass(slots=True)
+class Knowledge:
+    """Everything that reads the knowledge base. Every method takes the caller's tier.
+
+    Attributes:
+        portal: the portal's name, for texts.
+        namespace: the community's part of the resource URIs.
+        store: the catalogue and the documents.
+        index: what the sync fills and search reads.
+        search: answers questions.
+        lexicon: defines terms.
+    """
+
+    portal: str
+    namespace: str
+    store: Store
+    index: Index
+    search: Search = field(repr=False)
+    lexicon: Lexicon = field(repr=False)
+
+    @classmethod
+    async def open(cls, host: Host, store: Store, namespace: str) -> Knowledge:
+        """Bring the plugin's tables up to date and open the index.
+
+        Args:
+            host: the services.
+            store: the catalogue, shared with the sync.
+            namespace: the community's part of the resource URIs.
+        """
+        await host.database.migrate(MIGRATIONS)
+        index = await Index.open(host)
+        names = Names(store)
+        search = Search(host, store, index, names)
+        return cls(host.portal, namespace, store, index, search, Lexicon(store, names))
+
+    async def document(self, content_type: ContentType, id: str, up_to: Tier) -> Document:
+        """One document; a parent type finds the document under any of its children.
+
+        Raises:
+            ToolFailed: ``not_found``, and under which other types the id is known.
+        """
+        for one in matching(content_type):
+            if document := await self.store.document(f"{one}/{id}", up_to):
+                return document
+        elsewhere = [str(one) for one in ContentType if self.store.entry(f"{one}/{id}", up_to)]
+        hint = f" There is one of type {' and of type '.join(elsewhere)}." if elsewhere else ""
+        raise ToolFailed("not_found", f"Document not found.{hint}", {"contentTypes": elsewhere})
+
+    def entry(self, content_type: ContentType, id: str, up_to: Tier) -> Entry:
+        """All of one document but its body.
+
+        Raises:
+            ToolFailed: ``not_found``.
+        """
+        if entry := self.store.entry(f"{content_type}/{id}", up_to):
+            return entry
+        raise ToolFailed("not_found", "Document not found.")
+
+    def entries(self, filters: Filters, offset: int, limit: int, up_to: Tier) -> EntryList:
+        """A page of the documents that pass the filters, in the order of type and id."""
+        found = [entry for entry in self.store.entries(up_to) if filters.admits(entry)]
+        page = found[offset : offset + limit]
+        return EntryList(data=page, total=len(found), offset=offset, limit=limit)
+
+    def groups(self, up_to: Tier) -> Groups:
+        """All groups."""
+        return overview.groups(self.store, up_to)
+
+    def releases(self, up_to: Tier) -> Releases:
+        """All releases."""
+        return overview.releases(self.store, up_to)

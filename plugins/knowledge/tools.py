@@ -1,0 +1,123 @@
+"""The seven tools (knowledge server specification, section 7.4). All of them only read."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+from mcp_types import ToolAnnotations
+from pydantic import Field
+
+from gateway.contract import Caller, Tier, Tool
+from plugins.knowledge.content import ContentType
+from plugins.knowledge.documents import Document
+from plugins.knowledge.filters import SearchFilters
+from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.results import Definition, Groups, Releases, SearchResults, Terms
+
+_READ_ONLY = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+
+
+def tools(knowledge: Knowledge) -> list[Tool]:
+    """The tools over a knowledge base, in the order in which a model should consider them."""
+    return [*_searching(knowledge), *_defining(knowledge), *_listing(knowledge)]
+
+
+def _searching(knowledge: Knowledge) -> list[Tool]:
+    async def search_knowledge(
+        query: str, filters: SearchFilters | None = None, *, caller: Caller
+    ) -> SearchResults:
+        """Search the knowledge base for documents: patterns, practices, playbooks, questions,
+        stories, lexicon terms, groups and projects. Finds by meaning and by exact words. Each
+        result has the passage that answers best; its `contentType` and `id` name the document
+        for `get_document`.
+
+        Args:
+            query: What to look for: a question, a topic, a title or a phrase.
+            filters: What to narrow the search to, the order and the number of results.
+        """
+        return await knowledge.search(query, filters or SearchFilters(), caller.tier)
+
+    async def search_with_documents(
+        query: str, filters: SearchFilters | None = None, *, caller: Caller
+    ) -> SearchResults:
+        """Search as `search_knowledge` does, and return each result with its whole document.
+        Use it where passages are not enough; ask for few results, as documents are long.
+
+        Args:
+            query: What to look for: a question, a topic, a title or a phrase.
+            filters: What to narrow the search to, the order and the number of results.
+        """
+        narrowed = filters or SearchFilters()
+        return await knowledge.search(query, narrowed, caller.tier, documents=True)
+
+    async def get_document(
+        content_type: Annotated[
+            ContentType,
+            Field(alias="contentType", description="The content type of the document."),
+        ],
+        id: str,
+        *,
+        caller: Caller,
+    ) -> Document:
+        """Get a whole document, its metadata and its markdown, by what names it in results.
+
+        Args:
+            id: The id of the document.
+        """
+        return await knowledge.document(content_type, id, caller.tier)
+
+    return [
+        _tool(search_knowledge, "Search the knowledge base"),
+        _tool(search_with_documents, "Search for whole documents", Tier.MEMBERS),
+        _tool(get_document, "Get a document", Tier.MEMBERS),
+    ]
+
+
+def _defining(knowledge: Knowledge) -> list[Tool]:
+    async def define_term(term: str, *, caller: Caller) -> Definition:
+        """Get the lexicon's definition of a term. Use it for "what is X?". Finds a term by its
+        name, an alias or its id, in any case, in singular and plural; says so when the lexicon
+        lacks a term, with the terms that come near.
+
+        Args:
+            term: The term to define.
+        """
+        return await knowledge.lexicon.define(term, caller.tier)
+
+    async def search_lexicon(keyword: str, *, caller: Caller) -> Terms:
+        """Search the lexicon by keyword: terms whose name or description holds it, with their
+        definitions.
+
+        Args:
+            keyword: A word, or a part of one.
+        """
+        return await knowledge.lexicon.search(keyword, caller.tier)
+
+    return [
+        _tool(define_term, "Define a term"),
+        _tool(search_lexicon, "Search the lexicon"),
+    ]
+
+
+def _listing(knowledge: Knowledge) -> list[Tool]:
+    async def list_groups(*, caller: Caller) -> Groups:
+        """List the groups and cells, the largest first, with the values that the `group` filter
+        of `search_knowledge` takes."""
+        return knowledge.groups(caller.tier)
+
+    async def list_releases(*, caller: Caller) -> Releases:
+        """List the creative releases, the newest first, with the values that the `release`
+        filter of `search_knowledge` takes."""
+        return knowledge.releases(caller.tier)
+
+    return [
+        _tool(list_groups, "List groups"),
+        _tool(list_releases, "List releases"),
+    ]
+
+
+def _tool(run: Callable[..., Awaitable[Any]], title: str, tier: Tier = Tier.OPEN) -> Tool:
+    return Tool.of(run, title=title, tier=tier, annotations=_READ_ONLY)
