@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import mcp_types as mcp
+from unfinished import elicit, need, obj, sample, unfinished_tools
 
 from gateway.contract import (
     Change,
@@ -39,30 +40,6 @@ def _text(text: str) -> mcp.TextContent:
 def _embedded(uri: str, mime_type: str, text: str) -> mcp.EmbeddedResource:
     return mcp.EmbeddedResource(
         resource=mcp.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
-    )
-
-
-def _object(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
-
-def _elicit(message: str, **properties: Any) -> dict[str, Any]:
-    params = {"message": message, "requestedSchema": _object(**properties)}
-    return {"method": "elicitation/create", "params": params}
-
-
-def _sample(text: str, most: int) -> dict[str, Any]:
-    messages = [{"role": "user", "content": {"type": "text", "text": text}}]
-    params = {"messages": messages, "maxTokens": most}
-    return {"method": "sampling/createMessage", "params": params}
-
-
-_ROOTS = {"method": "roots/list", "params": {}}
-
-
-def _need(requests: Mapping[str, Any], state: str | None = None) -> mcp.InputRequiredResult:
-    return mcp.InputRequiredResult.model_validate(
-        {"inputRequests": requests, "requestState": state}
     )
 
 
@@ -194,7 +171,7 @@ def asking_tools(host: Host) -> list[Tool]:
         Args:
             prompt: what to ask.
         """
-        params = _sample(prompt, 100)["params"]
+        params = sample(prompt, 100)["params"]
         answer = await host.exchange().ask("sampling/createMessage", params)
         return f"LLM response: {answer['content']['text']}"
 
@@ -204,7 +181,7 @@ def asking_tools(host: Host) -> list[Tool]:
         Args:
             message: what to ask.
         """
-        schema = _object(username={"type": "string"}, email={"type": "string"})
+        schema = obj(username={"type": "string"}, email={"type": "string"})
         return await ask(message, schema)
 
     async def test_elicitation_sep1034_defaults() -> str:
@@ -222,100 +199,6 @@ def asking_tools(host: Host) -> list[Tool]:
             test_elicitation,
             test_elicitation_sep1034_defaults,
             test_elicitation_sep1330_enums,
-        )
-    ]
-
-
-_NAME = _elicit("What is your name?", name={"type": "string"})
-_CONFIRM = _elicit("Please confirm", ok={"type": "boolean"})
-
-
-def unfinished_tools(host: Host) -> list[Tool]:
-    def given(*keys: str) -> Mapping[str, Any] | None:
-        answers = host.exchange().input_responses or {}
-        good = all(isinstance(answers.get(key), Mapping) for key in keys)
-        return answers if good else None
-
-    async def test_input_required_result_elicitation() -> Any:
-        """Needs a name."""
-        answers = given("user_name")
-        name = ((answers or {}).get("user_name", {}).get("content") or {}).get("name")
-        return f"Hello, {name}!" if name else _need({"user_name": _NAME})
-
-    async def test_input_required_result_sampling() -> Any:
-        """Needs the client's model."""
-        answers = given("capital_question")
-        if not answers:
-            question = _sample("What is the capital of France?", 100)
-            return _need({"capital_question": question})
-        return json.dumps(answers["capital_question"])
-
-    async def test_input_required_result_list_roots() -> Any:
-        """Needs the client's roots."""
-        answers = given("client_roots")
-        return json.dumps(answers["client_roots"]) if answers else _need({"client_roots": _ROOTS})
-
-    async def test_input_required_result_request_state() -> Any:
-        """Needs a confirmation, and keeps a state."""
-        if not given("confirm"):
-            return _need({"confirm": _CONFIRM}, "round-1")
-        return "state-ok" if host.exchange().request_state == "round-1" else "state-lost"
-
-    async def test_input_required_result_tampered_state() -> Any:
-        """Needs a confirmation, and keeps a state that must not be changed."""
-        return "Done." if given("confirm") else _need({"confirm": _CONFIRM}, "round-1")
-
-    async def test_input_required_result_multiple_inputs() -> Any:
-        """Needs three things at once."""
-        if given("user_name", "greeting", "client_roots"):
-            return "Thank you."
-        greeting = _sample("Generate a greeting", 50)
-        needs = {"user_name": _NAME, "greeting": greeting, "client_roots": _ROOTS}
-        return _need(needs, "round-1")
-
-    async def test_input_required_result_multi_round() -> Any:
-        """Needs one thing after the other."""
-        state = host.exchange().request_state
-        if state == "round-1" and given("step1"):
-            color = _elicit("Step 2: What is your favorite color?", color={"type": "string"})
-            return _need({"step2": color}, "round-2")
-        if state == "round-2" and given("step2"):
-            return "Thank you."
-        name = _elicit("Step 1: What is your name?", name={"type": "string"})
-        return _need({"step1": name}, "round-1")
-
-    async def test_input_required_result_capabilities() -> Any:
-        """Needs whatever the client can give."""
-        offers = {
-            "elicitation": ("user_name", _NAME),
-            "sampling": ("greeting", _sample("Generate a greeting", 50)),
-        }
-        can = host.exchange().client_capabilities
-        needs = dict(need for name, need in offers.items() if name in can)
-        return _need(needs) if needs else "This client can give nothing."
-
-    async def test_missing_capability() -> Any:
-        """Needs sampling."""
-        return _need({"greeting": _sample("Generate a greeting", 50)})
-
-    async def test_streaming_elicitation() -> Any:
-        """Reports progress, then needs a name."""
-        await host.exchange().progress(1, 2)
-        return _need({"user_name": _NAME})
-
-    return [
-        Tool.of(each)
-        for each in (
-            test_input_required_result_elicitation,
-            test_input_required_result_sampling,
-            test_input_required_result_list_roots,
-            test_input_required_result_request_state,
-            test_input_required_result_tampered_state,
-            test_input_required_result_multiple_inputs,
-            test_input_required_result_multi_round,
-            test_input_required_result_capabilities,
-            test_missing_capability,
-            test_streaming_elicitation,
         )
     ]
 
@@ -425,8 +308,8 @@ def prompts(host: Host) -> list[Prompt]:
         answers = host.exchange().input_responses or {}
         context = (answers.get("user_context", {}).get("content") or {}).get("context")
         if context is None:
-            question = _elicit("What context should the prompt use?", context={"type": "string"})
-            return _need({"user_context": question})
+            question = elicit("What context should the prompt use?", context={"type": "string"})
+            return need({"user_context": question})
         return f"Use this context: {context}"
 
     async def first_argument(typed: str, others: Mapping[str, str], caller: Any) -> list[str]:
