@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
+from urllib.parse import quote
 
 from gateway.contract import Change, Health, Host, Tier
 from plugins.knowledge import progress
@@ -12,6 +13,9 @@ from plugins.knowledge.sources import Source
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync import Outcome, Sync
 from plugins.knowledge.watch import follow
+
+MOST_ANNOUNCED = 50
+"""When more documents change at once, those who follow a single one are not told."""
 
 
 class Keeper:
@@ -22,7 +26,7 @@ class Keeper:
         store: what is served.
         sync: what brings it up to date.
         sources: what is watched.
-        resources: the URIs of resources that change with what is served.
+        namespace: the community's part of the resource URIs.
     """
 
     def __init__(
@@ -31,13 +35,13 @@ class Keeper:
         store: Store,
         sync: Sync,
         sources: Sequence[Source],
-        resources: Sequence[str],
+        namespace: str,
     ) -> None:
         self._host = host
         self._store = store
         self._sync = sync
         self._sources = sources
-        self._resources = resources
+        self._base = f"mcp://{namespace}"
         self._logged = ""
 
     @asynccontextmanager
@@ -103,11 +107,13 @@ class Keeper:
     def _announce(self, outcome: Outcome) -> None:
         self._host.log.info(
             "synced",
-            written=outcome.written,
-            removed=outcome.removed,
+            written=len(outcome.written),
+            removed=len(outcome.removed),
             problems=len(self._sync.status.problems),
         )
-        for uri in self._resources:
+        keys = outcome.changed if len(outcome.changed) <= MOST_ANNOUNCED else ()
+        for path in ("data/groups", "data/releases", *(f"documents/{key}" for key in keys)):
+            uri = f"{self._base}/{quote(path)}"
             self._host.changed(Change(self._host.plugin, "resource", uri))
 
     def _log_once(self, error: Exception) -> None:

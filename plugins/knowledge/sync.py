@@ -46,17 +46,17 @@ class Status:
     error: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one sync did: how many documents it wrote and removed."""
+    """What one sync did: the keys of the documents that it wrote and removed."""
 
-    written: int = 0
-    removed: int = 0
+    written: Sequence[str] = ()
+    removed: Sequence[str] = ()
 
     @property
-    def changed(self) -> bool:
-        """Whether anything that is served is different now."""
-        return bool(self.written or self.removed)
+    def changed(self) -> Sequence[str]:
+        """The keys of all documents that are not what they were."""
+        return [*self.written, *self.removed]
 
 
 class Sync:
@@ -126,7 +126,7 @@ class Sync:
             await transfer.carry_out(plan, self._manifest, after, self._telling(progress))
         if after != self._manifest:
             await self._save(after)
-        return Outcome(len(plan.puts), len(plan.removals))
+        return Outcome([put.document.key for put in plan.puts.values()], plan.removals)
 
     def _plan(self) -> tuple[list[tuple[Source, Scan]], Plan]:
         scans = [(source, source.scan()) for source in self._sources]

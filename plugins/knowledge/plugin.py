@@ -1,0 +1,50 @@
+"""The knowledge plugin: a community's knowledge base, kept in step, searched and served."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from gateway.contract import Host, Offer, Plugin, hookimpl
+from plugins.knowledge.commands import CHECK
+from plugins.knowledge.config import KnowledgeConfig
+from plugins.knowledge.keeper import Keeper
+from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.offer import offer
+from plugins.knowledge.sources import Source
+from plugins.knowledge.store import Store
+from plugins.knowledge.sync import Sync, rules_of
+
+
+@hookimpl
+def porch_plugin() -> Plugin:
+    """Declare the plugin."""
+    return Plugin(
+        name="knowledge",
+        summary="A community's knowledge base: search, lexicon, documents.",
+        config=KnowledgeConfig,
+        open=open_knowledge,
+        commands=(CHECK,),
+    )
+
+
+@asynccontextmanager
+async def open_knowledge(config: KnowledgeConfig, host: Host) -> AsyncGenerator[Offer]:
+    """Serve what the store holds, and bring it up to date with the sources.
+
+    Args:
+        config: the plugin's section of ``portal.yaml``.
+        host: the plugin's services.
+    """
+    namespace = config.namespace(host.portal)
+    store = Store(host.objects)
+    knowledge = await Knowledge.open(host, store, namespace)
+    sources = [Source(source, config.types, config.max_note) for source in config.sources]
+    sync = Sync(sources, host.objects, store, knowledge.index, rules_of(config))
+    await sync.load()
+    keeper = Keeper(host, store, sync, sources, namespace)
+    try:
+        async with keeper.running():
+            yield offer(knowledge, keeper.health)
+    finally:
+        await knowledge.index.close()

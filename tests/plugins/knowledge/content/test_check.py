@@ -1,0 +1,105 @@
+"""``porch knowledge check`` names every problem of every note, and never stops at the first."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from pydantic import ValidationError
+
+from gateway.contract import CommandContext
+from plugins.knowledge.commands import CheckArgs, check
+from plugins.knowledge.config import KnowledgeConfig
+
+
+async def run(directory: Path, *, json: bool = False, **config: Any) -> tuple[int, list[Any]]:
+    printed: list[Any] = []
+    context = CommandContext(
+        config=KnowledgeConfig.model_validate(config),
+        echo=printed.append,
+        emit=printed.append,
+        json=json,
+        host=cast(Any, None),
+    )
+    return await check(CheckArgs(directory=directory), context), printed
+
+
+async def test_all_problems_are_reported_with_their_lines(library: Any) -> None:
+    library.note("tags/dao.md")
+    library.note("tags/x/dao.md")
+    library.note("notes/a.md", type="guide", homepage="x")
+    library.note("links/b.md", url="nowhere", tier="gold")
+    library.write("notes/yaml.md", "---\ntitle: a: b\n---\n")
+    library.write("notes/latin.md", b"---\ntitle: \xe9\n---\n")
+    library.write("notes/huge.md", b"x" * 10_000_000)
+    library.note("notes/" + "x" * 65 + ".md")
+    code, printed = await run(library.notes)
+    found = {
+        (Path(match[1]).name, int(match[2]), match[3].split(";")[0][:24])
+        for line in printed
+        if (match := re.fullmatch(r"(.+\.md):(\d+): (.+)", line))
+    }
+    assert code == 1
+    assert {(name[:9], line) for name, line, _ in found} == {
+        ("dao.md", 1),
+        ("a.md", 4),
+        ("b.md", 4),
+        ("b.md", 5),
+        ("yaml.md", 2),
+        ("latin.md", 2),
+        ("huge.md", 1),
+        ("xxxxxxxxx", 1),
+    }
+    assert "8 notes, 3 to be served, 0 not published, 5 errors, 3 warnings" in printed[-2]
+    assert set(printed[-1].split(": ")[1][:-1].split(", ")) == {"1 tag", "1 file", "1 link"}
+
+
+async def test_a_clean_directory_passes_and_json_says_the_same(library: Any) -> None:
+    library.note("tags/dao.md")
+    library.note("notes/a.md", publish=None)
+    assert (await run(library.notes))[0] == 0
+    code, [report] = await run(library.notes, json=True)
+    assert (code, report["served"], report["unpublished"]) == (0, {"tag": 1}, 1)
+    assert (report["errors"], report["problems"]) == (0, [])
+
+
+async def test_the_portals_own_settings_count_for_its_sources(library: Any) -> None:
+    library.note("recipes/a.md")
+    library.note("notes/b.md", type="concept")
+    sources = [{"directory": library.notes, "path_map": {"recipes": "practice"}, "name": "own"}]
+    _, [report] = await run(library.notes, json=True, sources=sources, types={"concept": "tag"})
+    assert report["served"] == {"practice": 1, "tag": 1}
+
+
+async def test_a_directory_that_is_not_there_is_said(tmp_path: Path) -> None:
+    code, [line] = await run(tmp_path / "none")
+    assert code == 2
+    assert "none" in line
+
+
+async def test_a_real_knowledge_base_passes(test_data: Path) -> None:
+    code, [report] = await run(test_data / "civic-kb/repo", json=True)
+    assert code == 0
+    assert (report["files"], sum(report["served"].values())) == (695, 691)
+
+
+async def test_notes_as_members_write_them_are_all_read(test_data: Path) -> None:
+    code, [report] = await run(test_data / "sb-ccc-unpublished/docs", json=True)
+    assert (code, report["files"], report["served"]) == (0, 85, {})
+    assert {one["severity"] for one in report["problems"]} == {"warning"}
+
+
+def test_several_sources_need_names_of_their_own() -> None:
+    for names in ([None, "a"], ["a", "a"]):
+        sources = [{"directory": ".", "name": name} for name in names]
+        with pytest.raises(ValidationError, match="a name of its own"):
+            KnowledgeConfig.model_validate({"sources": sources})
+
+
+def test_the_namespace_is_the_portals_name_unless_it_is_given() -> None:
+    assert KnowledgeConfig().namespace("SuperBenefit DAO!") == "superbenefit-dao"
+    assert KnowledgeConfig().namespace("门廊") == "portal"
+    assert KnowledgeConfig(resource_namespace="kb").namespace("Any") == "kb"
+    assert KnowledgeConfig().sources == ()
