@@ -85,10 +85,8 @@ def _candidates(modules: Sequence[Any] | None) -> Iterable[tuple[str, Any]]:
 def _declared(manager: pluggy.PluginManager, module: Any) -> Plugin:
     manager.register(module)
     try:
-        plugin: Plugin
-        (plugin,) = manager.subset_hook_caller(
-            "porch_plugin", [m for m in manager.get_plugins() if m is not module]
-        )()
+        manager.check_pending()
+        plugin: Plugin = module.porch_plugin()
         _check(plugin)
     except Exception:
         manager.unregister(module)
@@ -160,6 +158,7 @@ class PluginHost:
             config = self._portal.plugin_config(plugin.name, plugin.config)
             host = self.host(plugin.name, changed, wait_ready=wait_ready)
             offer = await stack.enter_async_context(_guarded(plugin, config, host))
+            self._services.register_jobs(plugin.name, offer.jobs)
         except ConfigError as error:
             log.error("plugin_not_opened", plugin=plugin.name, reason=str(error))
             self._board.failed(plugin.name, str(error))
@@ -169,7 +168,6 @@ class PluginHost:
         else:
             self.offers[plugin.name] = offer
             self._catalog.add(plugin.name, offer, section.alias)
-            self._services.register_jobs(plugin.name, offer.jobs)
             self._board.opened(plugin.name, offer.health)
 
     def host(self, name: str, changed: Any = None, *, wait_ready: bool = False) -> Host:
