@@ -1,0 +1,84 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plugins.knowledge.excerpts import LONGEST as LONGEST_EXCERPT
+from plugins.knowledge.excerpts import excerpt
+from plugins.knowledge.markup import one_line, plain
+from plugins.knowledge.passages import LONGEST, cut, fingerprint
+
+MARKDOWN = st.text(alphabet=st.sampled_from("ab .\n#*_`[](){}%<>!|-&'\"0\u00e9"), max_size=3000)
+
+
+def test_a_long_section_is_cut_at_its_headings() -> None:
+    prose = "A sentence that says something worth reading. " * 8
+    passages = cut(f"# Trip\n\n{prose}\n\n## Hotel\n\n{prose}\n\n## Train\n\n{prose}")
+    assert [passage.trail for passage in passages] == [
+        ("Trip",),
+        ("Trip", "Hotel"),
+        ("Trip", "Train"),
+    ]
+
+
+def test_short_sections_share_a_passage_under_the_heading_they_have_in_common() -> None:
+    (passage,) = cut("# Trip\n\n## Hotel\n\nBook it.\n\n## Train\n\nTake it.")
+    assert passage.trail == ("Trip",)
+    assert passage.text == "Book it.\nTake it."
+
+
+def test_a_passage_is_embedded_below_its_title_and_trail() -> None:
+    (passage,) = cut("## Hotel\n\nBook it.")
+    assert passage.headed("Travel") == "Travel > Hotel\nBook it."
+
+
+def test_lines_that_only_wrap_are_one_block() -> None:
+    (passage,) = cut("Write to the\nteam first.\n\n- one\n- two")
+    assert passage.text == "Write to the team first.\none\ntwo"
+
+
+def test_marks_of_templates_html_and_markdown_are_no_prose() -> None:
+    text = (
+        "<!-- secret -->{% comment %}old{% endcomment %}See [the *guide*]({% page '/x' %}) and "
+        "![a map](map.png) of <b>Berlin</b>{#anchor}, `code` &amp; {{ page.x }}[[daos|DAOs]][^1]."
+    )
+    shown = " ".join(plain(text).split())
+    assert shown == "See the guide and a map of Berlin, code & DAOs."
+
+
+def test_a_heading_in_html_counts_as_one() -> None:
+    assert cut('<h2 class="x">Fees</h2>\n<p>None.</p>')[0].trail == ("Fees",)
+
+
+def test_a_title_loses_its_markup() -> None:
+    assert (
+        one_line("Get ready <em>before</em> IG** or **OIG &amp; co")
+        == "Get ready before IG or OIG & co"
+    )
+
+
+@given(MARKDOWN)
+def test_no_passage_is_empty_or_longer_than_the_model_reads(markdown: str) -> None:
+    for passage in cut(markdown):
+        assert 0 < len(passage.text) <= LONGEST
+
+
+@given(MARKDOWN)
+def test_equal_texts_have_equal_fingerprints(markdown: str) -> None:
+    assert [fingerprint(p.text) for p in cut(markdown)] == [
+        fingerprint(p.text) for p in cut(markdown)
+    ]
+
+
+@given(st.text(max_size=LONGEST), st.text(max_size=50))
+def test_an_excerpt_is_short_and_stands_in_the_passage(text: str, question: str) -> None:
+    shown = excerpt(text, question)
+    assert len(shown) <= LONGEST_EXCERPT
+    assert shown.removesuffix("...") in text
+
+
+def test_an_excerpt_shows_the_sentences_that_the_question_is_about() -> None:
+    filler = "Nothing of interest stands here at all. " * 15
+    assert "hotel bill" in excerpt(f"{filler}Send the hotel bill by mail. {filler}", "hotel bill")
+
+
+def test_a_page_of_nothing_but_marks_is_cut_in_time() -> None:
+    assert isinstance(cut("{%" * 50_000 + "<" * 50_000 + "[" * 50_000 + "*" * 50_000), list)

@@ -1,0 +1,177 @@
+"""What is found, in which order, and what a result shows."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from gateway.contract import Tier, ToolFailed
+from plugins.knowledge.filters import SearchFilters
+
+CELL = "Small autonomous teams that govern themselves. " * 6
+
+
+async def ids(base, question: str, tier: Tier = Tier.MEMBERS, **filters) -> list[str]:
+    narrowed = SearchFilters.model_validate({"limit": 20} | filters)
+    found = await base.knowledge.search(question, narrowed, tier)
+    return [result.id for result in found.results]
+
+
+async def test_the_document_whose_name_is_asked_for_comes_first(base, make) -> None:
+    await base.put(
+        make("article/long", "Working group, working group, working group. " * 20),
+        make("tag/wg", "A team.", title="Working groups", aliases=["#WG"]),
+    )
+    assert (await ids(base, "working group"))[0] == "wg"
+    assert (await ids(base, "WGs"))[0] == "wg"
+
+
+async def test_a_quotation_finds_its_passage(base, make) -> None:
+    pages = [make(f"pattern/p{n}", f"{CELL}\n\n## More\n\n{CELL}") for n in range(8)]
+    quoted = make("pattern/quoted", f"{CELL}\n\n## More\n\nTeams that barely govern a boat.")
+    await base.put(*pages, quoted)
+    assert (await ids(base, "that barely govern a boat"))[0] == "quoted"
+
+
+async def test_a_paraphrase_is_found_by_meaning(open_base, word_embedder, make) -> None:
+    base = await open_base(embedder=word_embedder(holiday="leave", boss="supervisor"))
+    await base.put(
+        make("protocol/leave", "Ask a supervisor for leave.", title="Leave"),
+        make("protocol/boats", "Boats and ships and the sea.", title="Boats"),
+    )
+    assert (await ids(base, "boss holiday"))[0] == "leave"
+
+
+async def test_a_result_names_the_document_and_shows_its_best_passage(base, make) -> None:
+    await base.put(
+        make(
+            "pattern/cells",
+            f"## Why\n\n{CELL}\n\n## Cost\n\nA cell costs three coffees a day. {CELL}",
+            title="Cells",
+            description="Teams of few.",
+            group="dao-primitives",
+        )
+    )
+    found = await base.knowledge.search("three coffees", SearchFilters(), Tier.OPEN)
+    (result,) = found.results
+    assert (result.content_type, result.id, result.title) == ("pattern", "cells", "Cells")
+    assert (result.description, result.group) == ("Teams of few.", "dao-primitives")
+    assert "three coffees" in result.passage
+    assert len(result.passage) <= 500
+    assert 0 < result.score <= 1
+    assert result.rerank_score is None
+    assert result.document is None
+    assert found.mode == "hybrid"
+
+
+async def test_a_parent_type_finds_its_children(base, make) -> None:
+    await base.put(make("pattern/a", "Bread."), make("tag/b", "Bread."), make("file/c", "Bread."))
+    assert await ids(base, "bread", contentType="resource") == ["a"]
+    assert await ids(base, "bread", contentType="reference") == ["b"]
+    assert await ids(base, "bread", contentType="file") == ["c"]
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"group": "Bakers"},
+        {"release": "one"},
+        {"status": "Active"},
+        {"tags": ["x", "Sour"]},
+        {"dateFrom": "2024-05-01"},
+        {"dateFrom": "2024-05-01", "dateTo": "2024-05-02"},
+    ],
+)
+async def test_filters_narrow_a_search(base, make, filters) -> None:
+    await base.put(
+        make(
+            "project/wanted",
+            "Bread.",
+            title="Bread",
+            date="2024-05-02T18:00:00Z",
+            group="bakers",
+            release="One",
+            status="active",
+            tags=["sour"],
+        ),
+        make("project/other", "Bread.", title="Bread", date="2024-04-30"),
+    )
+    assert await ids(base, "bread", **filters) == ["wanted"]
+    assert await ids(base, "Bread", **filters) == ["wanted"]
+
+
+async def test_results_come_newest_first_where_asked(base, make) -> None:
+    for number in (2, 1, 3):
+        await base.put(make(f"pattern/p{number}", "Bread.", date=f"2024-0{number}-01"))
+    assert await ids(base, "bread", sort="date") == ["p3", "p2", "p1"]
+
+
+async def test_no_more_results_than_asked_for(base, make) -> None:
+    await base.put(*[make(f"pattern/p{number}", "Bread.") for number in range(30)])
+    assert len(await ids(base, "bread", limit=1)) == 1
+    assert len(await ids(base, "bread", limit=20)) == 20
+    assert len((await base.knowledge.search("bread", SearchFilters(), Tier.OPEN)).results) == 5
+
+
+@pytest.mark.parametrize("wrong", [{"limit": 0}, {"limit": 21}, {"contentType": "x"}, {"y": 1}])
+def test_filters_that_make_no_sense_are_refused(wrong) -> None:
+    with pytest.raises(ValidationError):
+        SearchFilters.model_validate(wrong)
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [("", "empty"), (" \n\t ", "empty"), ("x" * 100_000, "100000"), ("a\x00b", "control")],
+)
+async def test_questions_that_cannot_be_asked_are_refused(base, question, reason) -> None:
+    with pytest.raises(ToolFailed, match=reason) as failed:
+        await base.knowledge.search(question, SearchFilters(), Tier.OPEN)
+    assert failed.value.code == "invalid_query"
+
+
+@pytest.mark.parametrize(
+    "question", ["the of and", "?!", "\u65e5\u672c\u8a9e", "a" * 2000, "l\u2019\u00e9t\u00e9"]
+)
+async def test_odd_questions_are_answered(base, make, question) -> None:
+    await base.put(make("pattern/cells", CELL))
+    assert isinstance(await ids(base, question), list)
+
+
+async def test_an_empty_knowledge_base_has_no_results(base) -> None:
+    assert await ids(base, "anything") == []
+
+
+async def test_documents_come_with_their_results_only(base, make) -> None:
+    await base.put(make("pattern/a", "Bread and butter."), make("pattern/b", "Stone."))
+    await base.host.objects.delete("content/pattern/b.json")
+    found = await base.knowledge.search("bread", SearchFilters(), Tier.OPEN, documents=True)
+    assert [(one.id, one.document.content) for one in found.results] == [("a", "Bread and butter.")]
+
+
+class CountingReranker:
+    """Judges a passage by how often it says ``bread``."""
+
+    model = "bread"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def scores(self, query, passages):
+        self.asked += 1
+        return [min(1.0, passage.lower().count("bread") / 10) for passage in passages]
+
+
+async def test_a_reranker_orders_the_results_and_is_asked_once_an_hour(
+    open_base, word_embedder, make
+) -> None:
+    reranker = CountingReranker()
+    base = await open_base(embedder=word_embedder(), reranker=reranker)
+    await base.put(make("pattern/plain", "Bread."), make("pattern/rich", "Bread, bread, bread."))
+    for _ in range(2):
+        assert await ids(base, "bread") == ["rich", "plain"]
+    found = await base.knowledge.search("bread", SearchFilters(), Tier.OPEN)
+    assert [result.rerank_score for result in found.results] == [0.3, 0.1]
+    assert reranker.asked == 1
+    await base.put(make("pattern/rich", "Bread, bread, bread, bread."))
+    await ids(base, "bread")
+    assert reranker.asked == 2

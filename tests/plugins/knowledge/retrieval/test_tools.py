@@ -1,0 +1,239 @@
+"""The tools, resources, prompts and routes as a client meets them."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from gateway.contract import ANONYMOUS, Caller, Tier, ToolFailed
+from plugins.knowledge.offer import offer
+from plugins.knowledge.tools import tools
+
+MEMBER = Caller("ann", Tier.MEMBERS)
+
+
+@pytest.fixture
+async def filled(base, make):
+    await base.put(
+        make(
+            "tag/daos",
+            "A *community* with rules.",
+            title="DAOs",
+            aliases=["#dao-term"],
+            relatedTerms=["cell"],
+        ),
+        make("tag/consent", "Nobody objects.", title="Consent", description="A way to decide."),
+        make("pattern/cells", "Cells.", title="Cells", group="dao-primitives", release="first"),
+        make(
+            "practice/rounds", "Rounds.", title="Rounds", group="dao-primitives", date="2025-01-01"
+        ),
+        make("group/dao-primitives", "We.", title="DAO Primitives", description="A cell."),
+        make("group/quiet", "We too.", title="Quiet"),
+    )
+    return base.knowledge
+
+
+async def call(knowledge, name, caller=ANONYMOUS, **arguments):
+    tool = next(one for one in tools(knowledge) if one.name == name)
+    return await tool.run(tool.args.model_validate(arguments), caller)
+
+
+async def test_the_tools_are_those_of_the_specification(base) -> None:
+    offered = {tool.name: tool for tool in tools(base.knowledge)}
+    assert set(offered) == {
+        "search_knowledge", "define_term", "search_lexicon", "list_groups", "list_releases",
+        "get_document", "search_with_documents",
+    }  # fmt: skip
+    for tool in offered.values():
+        assert tool.annotations.read_only_hint
+        assert tool.result is not None
+    assert offered["get_document"].tier == Tier.MEMBERS
+
+
+async def test_the_schemas_are_those_of_the_specification(base) -> None:
+    schemas = {tool.name: tool.args.model_json_schema() for tool in tools(base.knowledge)}
+    assert schemas["search_knowledge"]["required"] == ["query"]
+    assert set(schemas["get_document"]["required"]) == {"contentType", "id"}
+    filters = schemas["search_knowledge"]["$defs"]["SearchFilters"]["properties"]
+    assert {"contentType", "group", "release", "limit"} <= set(filters)
+    limit = filters["limit"]
+    assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 20, 5)
+    assert schemas["list_groups"].get("properties", {}) == {}
+
+
+@pytest.mark.parametrize("term", ["DAOs", "dao", "DAO", "#dao-term", "daos", "dao term"])
+async def test_a_term_is_found_by_every_name_it_has(filled, term) -> None:
+    definition = await call(filled, "define_term", term=term)
+    assert definition.found
+    assert definition.entry.definition == "A community with rules."
+    assert definition.entry.related_terms == ["cell"]
+
+
+async def test_an_unknown_term_is_said_to_be_unknown_with_the_near_ones(filled) -> None:
+    definition = await call(filled, "define_term", term="Konsent")
+    assert not definition.found
+    assert definition.message == 'Term "Konsent" not found in lexicon.'
+    assert definition.near == ["Consent"]
+
+
+async def test_the_lexicon_holds_terms_only(filled) -> None:
+    assert not (await call(filled, "define_term", term="cells")).found
+
+
+async def test_a_keyword_finds_terms_by_name_before_description(filled, base, make) -> None:
+    await base.put(make("tag/vote", "Count.", title="Vote", description="Not consent."))
+    found = await call(filled, "search_lexicon", keyword="consent")
+    assert [term.term for term in found.results] == ["Consent", "Vote"]
+
+
+async def test_groups_are_listed_with_their_documents_counted(filled) -> None:
+    found = await call(filled, "list_groups")
+    assert [(one.group, one.title, one.documents) for one in found.groups] == [
+        ("dao-primitives", "DAO Primitives", 2),
+        ("quiet", "Quiet", 0),
+    ]
+
+
+async def test_releases_are_listed_with_what_they_hold(filled) -> None:
+    (release,) = (await call(filled, "list_releases")).releases
+    assert (release.release, release.documents) == ("first", 1)
+    assert release.content_types == {"pattern": 1}
+
+
+async def test_a_document_is_had_by_type_and_id_or_by_its_parent_type(filled) -> None:
+    for content_type in ("pattern", "resource"):
+        document = await call(filled, "get_document", contentType=content_type, id="cells")
+        assert document.content == "Cells."
+
+
+@pytest.mark.parametrize("id", ["nothing", "../../etc/passwd", "", "x" * 300])
+async def test_a_document_that_is_not_there_is_not_found(filled, id) -> None:
+    with pytest.raises(ToolFailed, match="Document not found") as failed:
+        await call(filled, "get_document", contentType="pattern", id=id)
+    assert failed.value.code == "not_found"
+
+
+async def test_a_document_of_another_type_is_hinted_at(filled) -> None:
+    with pytest.raises(ToolFailed, match="one of type pattern"):
+        await call(filled, "get_document", contentType="tag", id="cells")
+
+
+async def test_an_unknown_content_type_is_a_wrong_argument(filled) -> None:
+    with pytest.raises(ValidationError):
+        await call(filled, "get_document", contentType="recipe", id="cells")
+
+
+async def test_search_with_documents_returns_whole_documents(filled) -> None:
+    found = await call(filled, "search_with_documents", query="cells", filters={"limit": 1})
+    assert found.results[0].document.content == "Cells."
+
+
+async def test_results_on_the_wire_are_in_camel_case_without_empty_fields(filled) -> None:
+    found = await call(filled, "search_knowledge", query="cells", filters={"limit": 1})
+    (result,) = found.model_dump(mode="json")["results"]
+    assert {"contentType", "id", "title", "score", "passage"} <= set(result)
+    assert "rerankScore" not in result
+    assert "document" not in result
+
+
+async def test_the_resources_are_those_of_the_specification(filled) -> None:
+    offered = {one.uri: one for one in offer(filled, None).resources}
+    assert set(offered) == {
+        "mcp://test/prompts/knowledge-search",
+        "mcp://test/data/ontology",
+        "mcp://test/data/groups",
+        "mcp://test/data/releases",
+    }
+    guide = await offered["mcp://test/prompts/knowledge-search"].read(ANONYMOUS)
+    assert "Test portal" in guide
+    ontology = (await offered["mcp://test/data/ontology"].read(ANONYMOUS)).model_dump()
+    assert ontology["children"]["story"] == ["study", "article"]
+    assert ontology["metadata"]["discriminator"]["propertyName"] == "type"
+    groups = await offered["mcp://test/data/groups"].read(ANONYMOUS)
+    assert groups == filled.groups(Tier.OPEN)
+
+
+@pytest.mark.parametrize(
+    ("name", "variables", "words"),
+    [
+        ("documents", {"contentType": "pattern", "id": "cells"}, "Cells"),
+        ("groups", {"group": "dao-primitives"}, "rounds"),
+        ("releases", {"release": "first"}, "cells"),
+        ("terms", {"term": "consent"}, "Nobody objects."),
+    ],
+)
+async def test_templates_give_metadata_and_definitions(filled, name, variables, words) -> None:
+    template = next(one for one in offer(filled, None).templates if one.name == name)
+    shown = (await template.read(variables, ANONYMOUS)).model_dump_json()
+    assert words in shown
+    assert '"content":' not in shown
+    with pytest.raises(ToolFailed):
+        await template.read(dict.fromkeys(variables, "nothing"), ANONYMOUS)
+
+
+async def test_completion_offers_what_begins_as_typed_before_what_holds_it(filled) -> None:
+    prompts = {prompt.name: prompt for prompt in offer(filled, None).prompts}
+    assert set(prompts) == {"research-topic", "explain-pattern", "compare-practices"}
+    complete = prompts["explain-pattern"].complete["pattern"]
+    assert await complete("ce", {}, ANONYMOUS) == ["Cells"]
+    topics = await prompts["research-topic"].complete["topic"]("con", {}, ANONYMOUS)
+    assert topics == ["Consent"]
+    templates = {one.name: one.complete for one in offer(filled, None).templates}
+    assert await templates["groups"]["group"]("prim", {}, ANONYMOUS) == ["dao-primitives"]
+    assert await templates["documents"]["contentType"]("p", {}, ANONYMOUS) == [
+        "pattern",
+        "practice",
+        "group",
+    ]
+    assert await templates["documents"]["id"]("", {"contentType": "tag"}, ANONYMOUS) == [
+        "consent",
+        "daos",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("research-topic", {"topic": "hats", "depth": "deep"}),
+        ("explain-pattern", {"pattern": "hats"}),
+        ("compare-practices", {"practice1": "hats", "practice2": "caps"}),
+    ],
+)
+async def test_prompts_name_the_portal_and_what_was_asked(filled, name, arguments) -> None:
+    prompt = next(one for one in offer(filled, None).prompts if one.name == name)
+    text = await prompt.render(prompt.args.model_validate(arguments), ANONYMOUS)
+    assert "Test portal" in text
+    assert '"hats"' in text
+    with pytest.raises(ValidationError):
+        prompt.args.model_validate({})
+
+
+async def get(knowledge, path, caller=ANONYMOUS, **query):
+    route = next(one for one in offer(knowledge, None).routes if one.path == path)
+    return await route.run(route.params.model_validate(query), caller)
+
+
+async def test_entries_are_listed_page_by_page_without_bodies(filled) -> None:
+    page = await get(filled, "/entries", limit="2", offset="1")
+    assert (page.total, page.offset, page.limit, len(page.data)) == (6, 1, 2, 2)
+    assert "content" not in page.model_dump()["data"][0]
+    assert (await get(filled, "/entries", contentType="data")).total == 2
+    assert (await get(filled, "/entries", group="dao-primitives")).total == 2
+    assert (await get(filled, "/entries")).limit == 20
+    assert (await get(filled, "/entries", offset="99")).data == []
+
+
+@pytest.mark.parametrize("query", [{"limit": "0"}, {"limit": "101"}, {"offset": "-1"}, {"x": "1"}])
+async def test_entries_refuse_parameters_out_of_bounds(filled, query) -> None:
+    with pytest.raises(ValidationError):
+        await get(filled, "/entries", **query)
+
+
+async def test_rest_gives_what_the_tools_give(filled) -> None:
+    by_rest = await get(filled, "/search", q="cells", contentType="pattern")
+    by_tool = await call(
+        filled, "search_knowledge", query="cells", filters={"contentType": "pattern"}
+    )
+    assert by_rest == by_tool
+    entry = await get(filled, "/entries/{contentType}/{id}", contentType="tag", id="daos")
+    assert entry == await call(filled, "get_document", contentType="tag", id="daos")
