@@ -1,0 +1,43 @@
+"""``python -m benchmarks``: runs the sections, prints their rows in one table."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from benchmarks.table import Row, markdown, show
+
+SECTIONS = {
+    "overhead": "calls per second and latencies beside a bare Starlette, mcp and FastMCP server",
+    "lists": "tools/list with 200 tools beside Starlette sending the same bytes",
+}
+
+
+@click.command()
+@click.argument("sections", nargs=-1, type=click.Choice(list(SECTIONS)))
+@click.option("--strict", is_flag=True, help="Exit with 1 where a bar is missed.")
+@click.option("--readme", is_flag=True, help="Print the README's table, in Markdown.")
+@click.option("--list", "listing", is_flag=True, help="Say what the sections are.")
+def main(sections: Sequence[str], strict: bool, readme: bool, listing: bool) -> None:
+    """Measure SECTIONS, or all of them, and print one table."""
+    if listing:
+        for name, what in SECTIONS.items():
+            click.echo(f"{name:16}{what}")
+        return
+    rows = [row for name in sections or SECTIONS for row in _measured(name)]
+    click.echo(markdown(rows)) if readme else show(rows)
+    if strict and any(row.missed for row in rows):
+        sys.exit(1)
+
+
+def _measured(section: str) -> list[Row]:
+    click.echo(f"{section}: {SECTIONS[section]} ...", err=True)
+    rows: list[Row] = importlib.import_module(f"benchmarks.{section}").measure()
+    return rows
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m benchmarks")

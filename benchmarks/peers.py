@@ -1,0 +1,224 @@
+"""The servers that are compared, each with the same small tool.
+
+``python -m benchmarks.peers NAME PORT TOOLS`` serves one of them on 127.0.0.1, with so many tools,
+on uvicorn with uvloop and httptools, in one process.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from benchmarks.processes import SERVER_CORE, free_port, running
+
+
+class Sum(BaseModel):
+    """The answer of the small tool."""
+
+    sum: int = Field(description="The sum.")
+
+
+SUMMARY = "Add two numbers."
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "a": {"type": "integer", "description": "One number."},
+        "b": {"type": "integer", "description": "Another number."},
+    },
+    "required": ["a", "b"],
+    "additionalProperties": False,
+}
+
+
+def names(tools: int) -> list[str]:
+    """The names of so many tools: the one that is called, and others to make a long list."""
+    return ["add", *(f"add_{number}" for number in range(1, tools))]
+
+
+def starlette(tools: int) -> Any:
+    """A bare Starlette endpoint that adds, without MCP; ``/list`` sends the bytes put there."""
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
+
+    held = b""
+
+    async def add(request: Request) -> Response:
+        message = await request.json()
+        if message["method"] == "tools/list":
+            return Response(held, media_type="application/json")
+        arguments = message["params"]["arguments"]
+        value = {"sum": arguments["a"] + arguments["b"]}
+        content = [{"type": "text", "text": json.dumps(value)}]
+        result = {"content": content, "structuredContent": value}
+        return JSONResponse({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    async def hold(request: Request) -> Response:
+        nonlocal held
+        held = await request.body()
+        return Response()
+
+    return Starlette(
+        routes=[Route("/mcp", add, methods=["POST"]), Route("/list", hold, methods=["PUT"])]
+    )
+
+
+def mcp_server(tools: int, *, as_json: bool) -> Any:
+    """A bare low-level server of the official SDK, with sessions on the legacy leg."""
+    import mcp_types as types
+    from mcp.server.lowlevel import Server
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
+    offered = [
+        types.Tool(
+            name=name,
+            description=SUMMARY,
+            input_schema=dict(SCHEMA),
+            output_schema=Sum.model_json_schema(),
+        )
+        for name in names(tools)
+    ]
+
+    async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=offered)
+
+    async def call_tool(context: Any, params: Any) -> types.CallToolResult:
+        value = {"sum": params.arguments["a"] + params.arguments["b"]}
+        text = types.TextContent(text=json.dumps(value))
+        return types.CallToolResult(content=[text], structured_content=value)
+
+    server = Server(
+        "mcp",
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        get_tool_input_schema=lambda name: SCHEMA,
+    )
+    manager = StreamableHTTPSessionManager(server, json_response=as_json)
+
+    @asynccontextmanager
+    async def lifespan(app: Any) -> AsyncGenerator[None]:
+        async with manager.run():
+            yield
+
+    return Starlette(routes=[Route("/mcp", endpoint=manager.asgi_app)], lifespan=lifespan)
+
+
+def fastmcp_server(tools: int, *, as_json: bool) -> Any:
+    """A FastMCP server, with sessions on the legacy leg."""
+    from fastmcp import FastMCP
+
+    server: Any = FastMCP("fastmcp")
+
+    async def add(a: int, b: int) -> Sum:
+        """Add two numbers."""
+        return Sum(sum=a + b)
+
+    for name in names(tools):
+        server.tool(add, name=name)
+    return server.http_app(path="/mcp", json_response=as_json, stateless_http=False)
+
+
+def adder(tools: int) -> Any:
+    """A plugin of Porch with the same tools."""
+    from gateway.contract import Offer, Plugin, PluginConfig, Tool
+
+    async def add(a: int, b: int) -> Sum:
+        """Add two numbers.
+
+        Args:
+            a: one number.
+            b: another number.
+        """
+        return Sum(sum=a + b)
+
+    @asynccontextmanager
+    async def opened(config: PluginConfig, host: Any) -> AsyncGenerator[Offer]:
+        yield Offer(tools=[Tool.of(add, name=name) for name in names(tools)])
+
+    return Plugin("adder", SUMMARY, opened)
+
+
+def serve_porch(port: int, tools: int) -> None:
+    """Porch with everything on, as ``porch serve`` runs it, with traces and no exporter."""
+    import uvloop
+
+    from gateway import logs, telemetry
+    from gateway.app import PortalApp
+    from gateway.config import load_portal
+    from gateway.contract import hookimpl
+    from gateway.serve import held, serve
+
+    class Module:
+        @staticmethod
+        @hookimpl
+        def porch_plugin() -> Any:
+            return adder(tools)
+
+    logs.configure("warning")
+    telemetry.configure("porch", enabled=True)
+    with tempfile.TemporaryDirectory() as place:
+        config, data = Path(place, "config"), Path(place, "data")
+        config.mkdir()
+        (config / "tiers.yaml").write_text("default: open\n")
+        portal = load_portal(config, {"listen": {"port": port}})
+        app = PortalApp(portal, data, modules=[Module()])
+        with held(data):
+            uvloop.run(serve(app, portal.config, data, lambda _: None))
+
+
+PEERS: Mapping[str, Callable[[int], Any]] = {
+    "starlette": starlette,
+    "mcp": partial(mcp_server, as_json=True),
+    "mcp-sse": partial(mcp_server, as_json=False),
+    "fastmcp": partial(fastmcp_server, as_json=True),
+    "fastmcp-sse": partial(fastmcp_server, as_json=False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A peer that runs: its port and its process."""
+
+    port: int
+    pid: int
+
+
+@contextmanager
+def serving(names: Iterable[str], tools: int) -> Generator[dict[str, Served]]:
+    """Serve peers while the block lasts, on one core."""
+    with ExitStack() as stack:
+        served = {}
+        for name in names:
+            port = free_port()
+            command = ["-m", "benchmarks.peers", name, str(port), str(tools)]
+            process = stack.enter_context(running(command, port, core=SERVER_CORE))
+            served[name] = Served(port, process.pid)
+        yield served
+
+
+def main() -> None:
+    """Serve the peer that the command line names."""
+    name, port, tools = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    if name == "porch":
+        return serve_porch(port, tools)
+    import uvicorn
+
+    return uvicorn.run(
+        PEERS[name](tools), port=port, loop="uvloop", http="httptools", log_level="error"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""Starts what is measured in processes of their own, on cores of their own."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+SERVER_CORE, CLIENT_CORE = 0, 1
+
+
+def pin(core: int) -> None:
+    """Keep this process on one core, where the machine has more than one and allows it."""
+    if hasattr(os, "sched_setaffinity") and core in os.sched_getaffinity(0):
+        os.sched_setaffinity(0, {core})
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running(
+    command: Sequence[str], port: int, *, core: int | None = None, log: Path | None = None
+) -> Generator[subprocess.Popen[bytes]]:
+    """Run a server while the block lasts; the block begins once its port answers.
+
+    Args:
+        command: what follows the name of this Python.
+        port: the port that it listens on.
+        core: the core to keep it on, or None for any.
+        log: where its output goes.
+
+    Raises:
+        RuntimeError: it ended, or did not listen within a minute.
+    """
+    with open(log or os.devnull, "wb") as output:  # noqa: PTH123
+        process = subprocess.Popen(
+            [sys.executable, *command], stdout=output, stderr=subprocess.STDOUT
+        )
+        try:
+            if core is not None and hasattr(os, "sched_setaffinity"):
+                os.sched_setaffinity(process.pid, {core} & os.sched_getaffinity(0) or {0})
+            await_port(process, port)
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def await_port(process: subprocess.Popen[bytes], port: int, seconds: float = 60) -> None:
+    """Wait until a process listens; raises ``RuntimeError`` where it does not."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            raise RuntimeError(f"{process.args!r} ended with {process.returncode}")
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.01)
+    raise RuntimeError(f"{process.args!r} does not listen on port {port}")
+
+
+def memory(pid: int) -> tuple[float, float]:
+    """What a process holds in memory now and at its most (VmRSS, VmHWM), in MiB."""
+    status = dict(
+        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+    )
+    now, most = (int(status[key].split()[0]) / 1024 for key in ("VmRSS", "VmHWM"))
+    return now, most
+
+
+def cpu_seconds(pid: int) -> float:
+    """How long a process's main thread has had a processor, in seconds."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9

@@ -1,0 +1,113 @@
+"""The requests that the load generator sends, and how answers are checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Era = Literal["modern", "legacy"]
+Kind = Literal["call", "list"]
+
+ERAS: tuple[Era, ...] = ("modern", "legacy")
+VERSIONS: Mapping[Era, str] = {"modern": "2026-07-28", "legacy": "2025-11-25"}
+TOOLS = 200
+"""Tools in the list that is measured."""
+
+_NUMBER = "NUMBER"
+_PARAMS: Mapping[Kind, Mapping[str, Any]] = {
+    "call": {"name": "add", "arguments": {"a": _NUMBER, "b": 1}},
+    "list": {},
+}
+_METHODS: Mapping[Kind, str] = {"call": "tools/call", "list": "tools/list"}
+_META = {
+    "io.modelcontextprotocol/protocolVersion": VERSIONS["modern"],
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+}
+
+
+def bodies(era: Era, kind: Kind) -> bytes:
+    """The bodies of one kind of request, with ``%(n)d`` where each has its number."""
+    params = {**_PARAMS[kind], "_meta": _META} if era == "modern" else _PARAMS[kind]
+    return _body(_METHODS[kind], params).replace(f'"{_NUMBER}"'.encode(), b"%(n)d")
+
+
+def head(era: Era, kind: Kind, port: int, session: str = "") -> bytes:
+    """The HTTP head of such a request, up to its length."""
+    headers = {"mcp-protocol-version": VERSIONS[era]}
+    if era == "modern":
+        headers["mcp-method"] = _METHODS[kind]
+        headers |= {"mcp-name": "add"} if kind == "call" else {}
+    else:
+        headers["mcp-session-id"] = session
+    return _head(port, headers)
+
+
+def framed(head: bytes, body: bytes) -> bytes:
+    """A whole HTTP request."""
+    return head + b"content-length: %d\r\n\r\n" % len(body) + body
+
+
+def handshake(port: int) -> bytes:
+    """The request that begins a legacy session."""
+    client = {"name": "bench", "version": "1"}
+    params = {"protocolVersion": VERSIONS["legacy"], "capabilities": {}, "clientInfo": client}
+    body = _body("initialize", params).replace(f'"{_NUMBER}"'.encode(), b"0")
+    return framed(_head(port, {}), body)
+
+
+def initialized(port: int, session: str) -> bytes:
+    """The notification that ends the handshake."""
+    body = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
+    return framed(head("legacy", "call", port, session), body)
+
+
+def _body(method: str, params: Mapping[str, Any]) -> bytes:
+    message = {"jsonrpc": "2.0", "id": _NUMBER, "method": method, "params": params}
+    return json.dumps(message, separators=(",", ":")).encode()
+
+
+def _head(port: int, headers: Mapping[str, str]) -> bytes:
+    every = {
+        "host": f"127.0.0.1:{port}",
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+        **headers,
+    }
+    lines = [f"{name}: {value}" for name, value in every.items()]
+    return "\r\n".join(["POST /mcp HTTP/1.1", *lines, ""]).encode()
+
+
+@dataclass
+class Checker:
+    """Checks every answer of one kind; a wrong one raises ``ValueError``."""
+
+    kind: Kind
+    _known: set[bytes] = field(default_factory=set)
+
+    def __call__(self, body: bytes, number: int) -> None:
+        """Check one answer, to the request of that number."""
+        right = self._is_sum(body, number) if self.kind == "call" else self._is_list(body, number)
+        if not right:
+            raise ValueError(f"wrong answer to request {number}: {body[:300]!r}")
+
+    def _is_sum(self, body: bytes, number: int) -> bool:
+        answer = json.loads(body)
+        result = answer["result"]
+        wanted = {"sum": number + 1}
+        return bool(
+            answer["id"] == number
+            and result["structuredContent"] == wanted
+            and json.loads(result["content"][0]["text"]) == wanted
+            and not result.get("isError")
+        )
+
+    def _is_list(self, body: bytes, number: int) -> bool:
+        # A long list is parsed once; the next answers must be the same but for their number.
+        same = body.replace(b'"id":%d' % number, b'"id":0', 1)
+        if same not in self._known:
+            self._known.add(same)
+            return len(json.loads(body)["result"]["tools"]) == TOOLS and len(self._known) == 1
+        return True
