@@ -205,9 +205,14 @@ class PortalApp:
             self._subscriptions.closing.set()
 
     @asynccontextmanager
-    async def opened(self) -> AsyncGenerator[Running]:
-        """Open the portal for as long as the block lasts; raises as :func:`open_portal`."""
-        async with open_portal(self._portal, self._data_dir, modules=self._modules) as running:
+    async def opened(self, *, wait_ready: bool = False) -> AsyncGenerator[Running]:
+        """Open the portal for as long as the block lasts.
+
+        Arguments and errors as in :func:`open_portal`.
+        """
+        async with open_portal(
+            self._portal, self._data_dir, modules=self._modules, wait_ready=wait_ready
+        ) as running:
             self.running = running
             self._starlette.router.routes[:] = self._routes(running)
             # What lives from here on is small; what was loaded so far need not be looked at

@@ -96,13 +96,18 @@ class _Public(_Server):
         await super().shutdown(sockets)
 
 
-class _Local:
-    """Marks what comes in by the local socket as the portal's own user's."""
+class Local:
+    """Marks what comes in as the portal's own user's, as the local socket's is.
+
+    Args:
+        app: what lies behind.
+    """
 
     def __init__(self, app: Any) -> None:
         self._app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one connection."""
         await self._app({**scope, "porch.local": True}, receive, send)
 
 
@@ -121,7 +126,7 @@ async def serve(
         ConfigError: the port is taken, or the address is not this machine's.
     """
     public = _Public(_uvicorn(app, config), app.stopping)
-    local = _Server(_uvicorn(_Local(app), config))
+    local = _Server(_uvicorn(Local(app), config))
     with _listen(config) as tcp, _unix(local_socket(data_dir)) as unix:
         async with app.opened():
             serving = asyncio.create_task(public.serve([tcp]))

@@ -1,0 +1,127 @@
+"""Examines a configuration and its plugins without touching a portal that runs.
+
+The plugins are opened on embedded services in a directory that is thrown away, so that nothing
+of the portal's data is read or written and no server is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from gateway.app import Running, open_portal
+from gateway.config import Portal
+from gateway.config_models import Services
+from gateway.errors import ConfigError, Problem
+from gateway.plugin_host import Found, discover
+from gateway.services.secrets import address
+from gateway.tiers_file import TierRulesFile, check_keys
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the examination found.
+
+    Attributes:
+        problems: what an admin must mend, one line each.
+        notes: what is worth knowing and needs nothing.
+    """
+
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+async def check_portal(portal: Portal) -> Findings:
+    """Examine a portal's configuration, its tier rules and the installed plugins.
+
+    Args:
+        portal: the configuration; that ``portal.yaml`` itself is right is known by now.
+    """
+    found = discover()
+    problems = [
+        *(f"{broken.name}: {broken.reason}" for broken in found.broken),
+        *map(str, portal.unknown_plugins(set(found.plugins))),
+        *map(str, _references(portal)),
+    ]
+    notes: list[str] = []
+    misconfigured = dict(_plugin_configs(portal, found))
+    problems += [str(each) for every in misconfigured.values() for each in every]
+    rules_are_good = True
+    try:
+        TierRulesFile(portal.tiers_file)
+    except ConfigError as error:
+        rules_are_good = False
+        problems += map(str, error.problems)
+    with TemporaryDirectory() as directory:
+        beside = _beside(portal, Path(directory), rules_are_good)
+        async with open_portal(beside, Path(directory)) as running:
+            problems += await _opened(running, known={*misconfigured, *_names(found)})
+            if rules_are_good:
+                _look_up_keys(running, problems, notes)
+    return Findings(tuple(problems), tuple(notes))
+
+
+def _names(found: Found) -> Iterator[str]:
+    return (broken.name for broken in found.broken)
+
+
+def _beside(portal: Portal, directory: Path, rules_are_good: bool) -> Portal:
+    """The same portal on embedded services; without its tier rules where they are broken."""
+    services = Services(embedding="none", reranker="none")
+    config = portal.config.model_copy(update={"services": services})
+    rules = portal.directory if rules_are_good else directory
+    return replace(portal, config=config, directory=rules)
+
+
+def _references(portal: Portal) -> Iterator[Problem]:
+    """Services whose ``env:`` or ``file:`` reference leads nowhere."""
+    services = portal.config.services
+    for name in type(services).model_fields:
+        setting = getattr(services, name)
+        if setting is None:
+            continue
+        try:
+            address(setting, portal.root)
+        except ValueError as error:
+            yield portal.source.problem(("services", name), str(error))
+
+
+def _plugin_configs(portal: Portal, found: Found) -> Iterator[tuple[str, tuple[Problem, ...]]]:
+    for name, plugin in found.plugins.items():
+        if not portal.section(name).enabled:
+            continue
+        try:
+            portal.plugin_config(name, plugin.config)
+        except ConfigError as error:
+            yield name, error.problems
+
+
+async def _opened(running: Running, known: Iterable[str]) -> list[str]:
+    """What opening the plugins showed, but for the plugins whose trouble is known already."""
+    told = set(known)
+    report = await running.board.report()
+    failed = [
+        f"{plugin.name}: {plugin.health.detail}"
+        for plugin in report.plugins
+        if plugin.health.state == "failed" and plugin.name not in told
+    ]
+    return failed + [str(each) for each in running.catalog.set_aside]
+
+
+def _look_up_keys(running: Running, problems: list[str], notes: list[str]) -> None:
+    """Keys of tiers.yaml that match nothing; those of absent plugins in one line together."""
+    catalog = running.catalog
+    findings = check_keys(running.tiers.current, catalog.keys(), catalog.plugins())
+    problems += map(str, findings.problems)
+    waiting = set()
+    for notice in findings.notices:
+        if "did you mean" in notice.reason:
+            notes.append(str(notice))
+        else:
+            waiting.add(notice.key.partition("/")[0])
+    if waiting:
+        notes.append(
+            f"tiers.yaml also has keys for plugins not open here: {', '.join(sorted(waiting))}"
+        )

@@ -1,0 +1,108 @@
+"""A way to the portal: the one that runs here, or one opened for this command alone."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+import time
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gateway.cli.options import Setup
+
+if TYPE_CHECKING:
+    import httpx2
+
+PATIENCE = 30.0
+"""Seconds to wait for a portal that is starting or for another command to finish."""
+
+_PAUSE = 0.1
+
+
+@asynccontextmanager
+async def connected(
+    setup: Setup, tier: str = "members", *, wait_ready: bool = True
+) -> AsyncGenerator[httpx2.AsyncClient]:
+    """Connect to the portal that holds the data directory, or open it here.
+
+    Either way requests pass the same doors; they come as the portal's own user, who may act
+    at any tier.
+
+    Args:
+        setup: names the data directory.
+        tier: the tier to act at.
+        wait_ready: whether a portal opened here should index its content first.
+
+    Raises:
+        ConfigError: the data directory stays held by a process that does not answer, or the
+            portal cannot be opened.
+    """
+    import httpx2
+
+    async with AsyncExitStack() as stack:
+        transport = await _transport(setup, stack, wait_ready)
+        client = httpx2.AsyncClient(
+            transport=transport,
+            base_url="http://localhost",
+            headers={"X-Porch-As": tier},
+            timeout=None,
+        )
+        yield await stack.enter_async_context(client)
+
+
+async def _transport(
+    setup: Setup, stack: AsyncExitStack, wait_ready: bool
+) -> httpx2.AsyncBaseTransport:
+    import httpx2
+
+    from gateway.errors import ConfigError
+    from gateway.serve import held, local_socket
+
+    path = local_socket(setup.data_dir)
+    give_up = time.monotonic() + PATIENCE
+    while not is_listening(path):
+        try:
+            stack.enter_context(held(setup.data_dir))
+        except ConfigError:
+            if time.monotonic() > give_up:
+                raise
+            await asyncio.sleep(_PAUSE)
+        else:
+            return await _opened_here(setup, stack, wait_ready)
+    return httpx2.AsyncHTTPTransport(uds=str(path))
+
+
+def is_listening(path: Path) -> bool:
+    """Whether a portal takes connections on a local socket."""
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+        return True
+
+
+async def _opened_here(
+    setup: Setup, stack: AsyncExitStack, wait_ready: bool
+) -> httpx2.AsyncBaseTransport:
+    import httpx2
+
+    from gateway import logs
+    from gateway.app import PortalApp
+    from gateway.serve import Local
+
+    # What goes wrong is told below in a line; PORCH_LOG shows the whole of it.
+    logs.configure(setup.environment.log or "critical")
+    if sys.stderr.isatty():
+        click.echo("No portal runs on this data directory; opening it for this call ...", err=True)
+    app = PortalApp(setup.portal, setup.data_dir)
+    running = await stack.enter_async_context(app.opened(wait_ready=wait_ready))
+    for plugin in (await running.board.report()).plugins:
+        if plugin.health.state == "failed":
+            click.echo(f"Warning: {plugin.name}: {plugin.health.detail}", err=True)
+    return httpx2.ASGITransport(app=Local(app), raise_app_exceptions=False)

@@ -1,0 +1,183 @@
+"""``porch <plugin> <name>``: the commands that plugins declare, made of pydantic models."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import cached_property
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+
+import click
+
+from gateway.cli.options import Setup, config_option, data_option, emit, json_option, load
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+    from pydantic.fields import FieldInfo
+
+    from gateway.contract import Command, Host, Plugin
+    from gateway.plugin_host import Found
+
+
+def plugin_names() -> list[str]:
+    """The names of the installed plugins; imports none of them."""
+    return sorted({point.name for point in entry_points(group="porch.plugins")})
+
+
+class PluginCommands(click.Group):
+    """A plugin's commands; the plugin is imported when they are asked for.
+
+    Args:
+        plugin: the plugin's name.
+    """
+
+    def __init__(self, plugin: str) -> None:
+        super().__init__(plugin, short_help=f"Commands of the plugin {plugin}.")
+        self._plugin = plugin
+
+    @cached_property
+    def _found(self) -> Found:
+        from gateway import logs
+        from gateway.plugin_host import discover
+
+        logs.configure("critical")
+        return discover()
+
+    @cached_property
+    def _declared(self) -> Plugin:
+        plugin = self._found.plugins.get(self._plugin)
+        if plugin is None:
+            reasons = [each.reason for each in self._found.broken if each.name == self._plugin]
+            raise click.ClickException(
+                f"The plugin {self._plugin} cannot be used. {' '.join(reasons)}".rstrip()
+            )
+        return plugin
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the plugin says of itself."""
+        said = self._declared.summary
+        if not self._declared.commands:
+            said += " It has no commands."
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(said)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the plugin's own order."""
+        return [command.name for command in self._declared.commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        for command in self._declared.commands:
+            if command.name == cmd_name:
+                return _click_command(self._declared, command, self._found)
+        return None
+
+
+def _click_command(plugin: Plugin, declared: Command, found: Found) -> click.Command:
+    def run(as_json: bool, config: Path | None, data: Path | None, **values: Any) -> None:
+        setup = load(config, data)
+        args = _validated(declared.args, values)
+        context = _context(setup, plugin, found, as_json)
+
+        async def awaited() -> int:
+            return await declared.run(args, context)
+
+        click.get_current_context().exit(asyncio.run(awaited()))
+
+    parameters = [_parameter(name, field) for name, field in declared.args.model_fields.items()]
+    command = click.Command(declared.name, callback=run, params=parameters, help=declared.summary)
+    for option in (data_option, config_option, json_option):
+        option(command)
+    return command
+
+
+def _parameter(name: str, field: FieldInfo) -> click.Parameter:
+    """A required field as an argument, one with a default as an option, a bool as a flag."""
+    several = get_origin(field.annotation) in (list, tuple)
+    kind = _kind(field.annotation)
+    if field.is_required():
+        metavar = name.upper() + ("..." if several else "")
+        return click.Argument([name], nargs=-1 if several else 1, type=kind, metavar=metavar)
+    flag = f"--{name.replace('_', '-')}"
+    if field.annotation is bool:
+        spelled = f"{flag}/--no-{name.replace('_', '-')}" if field.default else flag
+        return click.Option([spelled, name], is_flag=True, default=field.default, help=_help(field))
+    return click.Option([flag, name], type=kind, multiple=several, help=_help(field))
+
+
+def _kind(annotation: Any) -> click.ParamType[Any]:
+    """Click checks a choice, and pydantic everything else."""
+    choices = [each for part in (annotation, *get_args(annotation)) for each in _choices(part)]
+    return click.Choice(choices) if choices else click.STRING
+
+
+def _choices(annotation: Any) -> list[str]:
+    if get_origin(annotation) is Literal:
+        return [str(each) for each in get_args(annotation)]
+    members = getattr(annotation, "__members__", None)
+    return [str(each.value) for each in members.values()] if members else []
+
+
+def _help(field: FieldInfo) -> str:
+    default = field.get_default(call_default_factory=True, validated_data={})
+    shown = "" if default in (None, "", (), []) or isinstance(default, bool) else default
+    said = field.description or ""
+    return f"{said}  [default: {shown}]" if shown != "" else said
+
+
+def _validated(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
+    from pydantic import ValidationError
+
+    given = {name: value for name, value in values.items() if value not in (None, ())}
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise click.UsageError(_reasons(error)) from None
+
+
+def _reasons(error: ValidationError) -> str:
+    return "; ".join(
+        f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
+        for each in error.errors(include_url=False, include_input=False)
+    )
+
+
+def _context(setup: Setup, plugin: Plugin, found: Found, as_json: bool) -> Any:
+    from gateway.contract import CommandContext
+
+    @asynccontextmanager
+    async def host() -> AsyncGenerator[Host]:
+        async with _host(setup, plugin.name, found) as opened:
+            yield opened
+
+    return CommandContext(
+        config=setup.portal.plugin_config(plugin.name, plugin.config),
+        echo=click.echo,
+        emit=emit,
+        json=as_json,
+        host=host,
+    )
+
+
+@asynccontextmanager
+async def _host(setup: Setup, name: str, found: Found) -> AsyncGenerator[Host]:
+    """The plugin's share of the services, while no portal holds the data directory."""
+    from gateway.catalog import Catalog
+    from gateway.health import HealthBoard
+    from gateway.plugin_host import PluginHost
+    from gateway.serve import held
+    from gateway.services import open_services
+    from gateway.tiers_file import TierRulesFile
+
+    portal = setup.portal
+    catalog = Catalog(TierRulesFile(portal.tiers_file).current)
+    with held(setup.data_dir):
+        async with open_services(
+            portal.config.services, setup.data_dir, root=portal.root
+        ) as services:
+            plugins = PluginHost(portal, found, services, catalog, HealthBoard())
+            yield plugins.host(name, wait_ready=True)

@@ -1,0 +1,98 @@
+"""``porch plugins``: what is installed, and how each plugin is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gateway.cli.options import Setup, config_option, data_option, emit, json_option, load
+
+
+@click.command()
+@json_option
+@config_option
+@data_option
+def command(as_json: bool, config: Path | None, data: Path | None) -> None:
+    """List the installed plugins.
+
+    A plugin is a Python package with an entry point in the group porch.plugins; `pip install`
+    is all it takes. Where a portal runs on the data directory, it also says how each plugin is.
+
+    \b
+    Examples:
+      porch plugins
+      porch plugins --json
+    """
+    setup = load(config, data)
+    found = _found(setup, asyncio.run(_health(setup)))
+    if as_json:
+        emit(found)
+        return
+    if not found:
+        click.echo("No plugin is installed. `porch new-plugin NAME` begins one.")
+    for plugin in found:
+        _show(plugin)
+
+
+def _found(setup: Setup, health: Mapping[str, Any]) -> list[dict[str, Any]]:
+    from gateway import logs
+    from gateway.plugin_host import discover
+
+    logs.configure(setup.environment.log or "critical")
+    packages = {point.name: point.dist for point in entry_points(group="porch.plugins")}
+    found = discover()
+    plugins: list[dict[str, Any]] = []
+    for name, plugin in found.plugins.items():
+        package = packages.get(name)
+        enabled = setup.portal.section(name).enabled
+        how = health.get(name, {})
+        plugins.append(
+            {
+                "name": name,
+                "summary": plugin.summary,
+                "package": f"{package.name} {package.version}" if package else None,
+                "enabled": enabled,
+                "state": how.get("state") or ("not running" if enabled else "disabled"),
+                "detail": how.get("detail", ""),
+                "commands": [f"porch {name} {each.name}" for each in plugin.commands],
+            }
+        )
+    broken = [
+        {"name": each.name, "state": "broken", "detail": each.reason} for each in found.broken
+    ]
+    return plugins + broken
+
+
+async def _health(setup: Setup) -> Mapping[str, Any]:
+    """How a running portal's plugins are; nothing where none runs."""
+    from gateway.serve import local_socket
+
+    path = local_socket(setup.data_dir)
+    if not path.exists():
+        return {}
+    import httpx2
+
+    transport = httpx2.AsyncHTTPTransport(uds=str(path))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        try:
+            report: Mapping[str, Any] = (await http.get("/readyz")).json()
+        except httpx2.TransportError:
+            return {}
+    plugins: Mapping[str, Any] = report["plugins"]
+    return plugins
+
+
+def _show(plugin: Mapping[str, Any]) -> None:
+    from gateway.cli.render import style
+
+    click.echo(f"{style(plugin['name'], bold=True)}  {plugin['state']}")
+    for text in (plugin.get("summary"), plugin["detail"], plugin.get("package")):
+        if text:
+            click.echo(f"    {text}")
+    for name in plugin.get("commands", ()):
+        click.echo(f"    {name}")

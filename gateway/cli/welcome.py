@@ -1,0 +1,95 @@
+"""What ``porch serve`` tells the person who started it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import click
+
+if TYPE_CHECKING:
+    from gateway.app import PortalApp
+    from gateway.config import Portal
+    from gateway.health import Report
+
+_POLL = 0.25
+
+
+class Welcome:
+    """Greets once the portal listens, and says when everything is indexed.
+
+    Args:
+        app: the portal.
+        portal: its configuration.
+        with_tokens: whether static tokens are in use, which calls for a warning.
+    """
+
+    def __init__(self, app: PortalApp, portal: Portal, *, with_tokens: bool) -> None:
+        self._app = app
+        self._portal = portal
+        self._with_tokens = with_tokens
+        self._following: asyncio.Task[None] | None = None
+
+    def listening(self, port: int) -> None:
+        """Print the lines for a portal that listens on a port, and follow its health."""
+        for line in self._lines(port):
+            click.echo(line)
+        self._following = asyncio.get_running_loop().create_task(self._follow())
+
+    def _lines(self, port: int) -> Iterator[str]:
+        url = f"{self._url(port)}/mcp"
+        yield f"{self._portal.config.name} listens (Porch {version('porch')})."
+        yield ""
+        yield f"  Paste into your MCP client    {url}"
+        yield f"  Claude Code                   claude mcp add --transport http porch {url}"
+        yield f'  Cursor, in mcp.json           {{"mcpServers": {{"porch": {{"url": "{url}"}}}}}}'
+        yield f'  VS Code, in mcp.json          {{"servers": {{"porch": {{"url": "{url}"}}}}}}'
+        yield f"  Try it here                   {self._example()}"
+        yield ""
+        if self._with_tokens:
+            yield "Warning: PORCH_STATIC_TOKENS is set. Static tokens are for development and"
+            yield "tests; anyone who learns one has its tier until you change it."
+            yield ""
+
+    def _url(self, port: int) -> str:
+        config = self._portal.config
+        if config.public_url:
+            return config.public_url
+        host = urlsplit(config.url).hostname or "127.0.0.1"
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    def _example(self) -> str:
+        running = self._app.running
+        if running and running.catalog.knows("search_knowledge"):
+            return 'porch call search_knowledge query="who may use what"'
+        return "porch tools"
+
+    async def _follow(self) -> None:
+        """Say what each plugin begins with, and how all are once none is starting any more."""
+        told: set[str] = set()
+        while running := self._app.running:
+            report = await running.board.report()
+            for plugin in report.plugins:
+                if plugin.health.state == "starting" and plugin.name not in told:
+                    told.add(plugin.name)
+                    click.echo(f"{plugin.name}: {plugin.health.detail or 'starting'}")
+            if report.status != "starting":
+                for line in _settled(report):
+                    click.echo(line)
+                return
+            await asyncio.sleep(_POLL)
+
+
+def _settled(report: Report) -> Iterator[str]:
+    for plugin in report.plugins:
+        state = plugin.health.state
+        word = "ready" if state == "ok" else state
+        yield f"{plugin.name}: {word}. {plugin.health.detail}".rstrip()
+    for notice in report.notices:
+        yield f"Note: {notice}"
+    if report.notices or report.status == "failed":
+        yield "`porch check` explains what to mend."
+    yield "Ready. Ctrl+C stops." if report.ready else "Serving what can be served. Ctrl+C stops."
