@@ -40,7 +40,8 @@ async def open_knowledge(config: KnowledgeConfig, host: Host) -> AsyncGenerator[
     store = Store(host.objects)
     knowledge = await Knowledge.open(host, store, namespace)
     sources = [Source(source, config.types, config.max_note) for source in config.sources]
-    sync = Sync(sources, host.objects, store, knowledge.index, rules_of(config))
+    rules = rules_of(config)
+    sync = Sync(sources, host.objects, store, knowledge.index, rules, host.data_dir)
     await sync.load()
     keeper = Keeper(host, store, sync, sources, namespace)
     try:

@@ -69,16 +69,20 @@ class Store:
         self.show(document.entry() for document in documents)
 
     async def remove(self, keys: Sequence[str]) -> None:
-        """Hide documents from the catalogue, then remove them."""
-        for key in keys:
-            self._entries.pop(key, None)
-        self._changed()
+        """Hide documents, then remove them."""
+        self.hide(keys)
         await together(self._objects.delete(content_key(key)) for key in keys)
 
     def show(self, entries: Iterable[Entry]) -> None:
         """Put entries of documents that are stored into the catalogue."""
         for entry in entries:
             self._entries[entry.key] = entry
+        self._changed()
+
+    def hide(self, keys: Iterable[str]) -> None:
+        """Take documents out of the catalogue: nothing reads them any more."""
+        for key in keys:
+            self._entries.pop(key, None)
         self._changed()
 
     def _changed(self) -> None:

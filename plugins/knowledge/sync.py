@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from gateway.contract import Objects
 from plugins.knowledge import manifest as manifests
@@ -68,6 +69,7 @@ class Sync:
         store: the canonical store; its catalogue is filled by :meth:`load`.
         index: the search index.
         rules: what names the configuration by which notes are read.
+        data_dir: where the embedded services keep their data; it must not become full.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Sync:
         store: Store,
         index: SearchIndex,
         rules: str,
+        data_dir: Path,
     ) -> None:
         self.status = Status()
         self._sources = sources
@@ -84,6 +87,7 @@ class Sync:
         self._store = store
         self._index = index
         self._rules = rules
+        self._data_dir = data_dir
         self._manifest = Manifest()
         self._running = asyncio.Lock()
 
@@ -122,7 +126,7 @@ class Sync:
             files=plan.files,
         )
         if not plan.changes_nothing:
-            transfer = Transfer(self._objects, self._store, self._index, self._save)
+            transfer = Transfer(self._objects, self._store, self._index, self._save, self._data_dir)
             await transfer.carry_out(plan, self._manifest, after, self._telling(progress))
         if after != self._manifest:
             await self._save(after)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
 
 from gateway.contract import Objects, Tier
 from plugins.knowledge.documents import Document
@@ -18,6 +21,10 @@ BATCH = 32
 CHECKPOINT_SECONDS = 10.0
 """How much work a process that is killed may have to do again."""
 
+RESERVE_BYTES = 100 * 1024 * 1024
+"""Free space below which nothing is written: an embedded index maps its files into memory, and
+writing to such a file on a full disk ends the process."""
+
 Progress = Callable[[int, int], None]
 """``progress(done, total)``, in documents."""
 Save = Callable[[Manifest], Awaitable[None]]
@@ -31,13 +38,17 @@ class Transfer:
         store: where the documents go.
         index: what finds them.
         save: writes a manifest.
+        data_dir: where the embedded services keep their data.
     """
 
-    def __init__(self, objects: Objects, store: Store, index: SearchIndex, save: Save) -> None:
+    def __init__(
+        self, objects: Objects, store: Store, index: SearchIndex, save: Save, data_dir: Path
+    ) -> None:
         self._objects = objects
         self._store = store
         self._index = index
         self._save = save
+        self._data_dir = data_dir
 
     async def carry_out(
         self, plan: Plan, before: Manifest, after: Manifest, progress: Progress
@@ -49,7 +60,12 @@ class Transfer:
             before: the manifest as it is.
             after: the manifest that holds once all is done.
             progress: told after every batch.
+
+        Raises:
+            OSError: there is no room, or something cannot be written.
         """
+        self._store.hide(plan.removals)  # at once, even where there is no room to record it
+        self._check_room()
         waiting = [*plan.puts, *plan.reindex]
         await self._save(_interim(plan, before, after, waiting, started=False))
         await self._remove(plan)
@@ -57,6 +73,7 @@ class Transfer:
         total = len(waiting)
         progress(0, total)
         while waiting:
+            self._check_room()
             batch, waiting = waiting[:BATCH], waiting[BATCH:]
             await self._index.replace(await self._write(plan, batch))
             progress(total - len(waiting), total)
@@ -65,6 +82,12 @@ class Transfer:
                 await self._save(_interim(plan, before, after, waiting, started=True))
                 saved = time.monotonic()
         await self._index.finish()
+
+    def _check_room(self) -> None:
+        free = shutil.disk_usage(self._data_dir).free
+        if free < RESERVE_BYTES:
+            megabytes = f"{free // 2**20} MiB are free, {RESERVE_BYTES // 2**20} MiB are needed"
+            raise OSError(errno.ENOSPC, f"no room left: {megabytes}", str(self._data_dir))
 
     async def _remove(self, plan: Plan) -> None:
         await self._store.remove(plan.removals)

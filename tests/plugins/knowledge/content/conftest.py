@@ -79,7 +79,8 @@ class Library:
         self.store = Store(self.objects)
         self.index = StoredIndex(self.objects, self.fingerprint)
         made = [Source(source, config.types, config.max_note) for source in config.sources]
-        self.syncing = Sync(made, self.objects, self.store, self.index, rules_of(config))
+        rules = rules_of(config)
+        self.syncing = Sync(made, self.objects, self.store, self.index, rules, self.notes.parent)
         await self.syncing.load()
 
     async def sync(self) -> Outcome:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import Tier
+from plugins.knowledge import transfer
 
 HERE = Path(__file__).parent
 
@@ -116,4 +117,25 @@ async def test_with_no_room_left_the_old_documents_are_served_on(library: Any) -
     await library.sync()
     assert library.syncing.status.error == ""
     assert (await library.document("tag/dao")).content == large
+    await library.agrees()
+
+
+async def test_too_little_room_stops_a_sync_before_it_writes_but_hides_at_once(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.note("tags/dao.md", body="Old.")
+    library.note("tags/hat.md")
+    await library.sync()
+    before = await library.stored()
+    library.note("tags/dao.md", body="New.")
+    library.note("tags/hat.md", publish="false")
+    with monkeypatch.context() as patched:
+        patched.setattr(transfer, "RESERVE_BYTES", 2**62)
+        with pytest.raises(OSError, match="no room left"):
+            await library.sync()
+        assert await library.stored() == before
+        assert library.keys == ["tag/dao"]
+        assert (await library.document("tag/dao")).content == "Old."
+    await library.sync()
+    assert (await library.document("tag/dao")).content == "New."
     await library.agrees()
