@@ -46,7 +46,7 @@ class Authenticator:
         for verifier in self._verifiers:
             if identity := verifier.identify(token):
                 return resolve(identity)
-        raise BadCredential("The token is not known here, or it has expired. Sign in again.")
+        raise BadCredential("The token is not known here, or no longer. Check it, or ask an admin.")
 
 
 def resolve(identity: Identity) -> Caller:

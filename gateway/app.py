@@ -25,7 +25,7 @@ from gateway.changes import Changes
 from gateway.config import Portal
 from gateway.contract import Change
 from gateway.door import Door
-from gateway.errors import wire
+from gateway.errors import ConfigError, wire
 from gateway.health import HealthBoard, health_routes, is_loopback
 from gateway.logs import get_logger
 from gateway.metrics import Metrics
@@ -87,9 +87,7 @@ async def open_portal(
     found = discover(modules)
     tiers = TierRulesFile(portal.tiers_file)
     async with AsyncExitStack() as stack:
-        services = await stack.enter_async_context(
-            open_services(portal.config.services, data_dir, root=portal.root)
-        )
+        services = await stack.enter_async_context(_services(portal, data_dir))
         running = await _assemble(portal, found, tiers, services)
         await services.shared_database.migrate(audit.MIGRATIONS)
         await stack.enter_async_context(running.audit.running())
@@ -101,6 +99,21 @@ async def open_portal(
         await stack.enter_async_context(services.jobs_running())
         await stack.enter_async_context(_tiers_followed(running))
         yield running
+
+
+@asynccontextmanager
+async def _services(portal: Portal, data_dir: Path) -> AsyncGenerator[Services]:
+    config = portal.config.services
+    opening = open_services(config, data_dir, root=portal.root)
+    try:
+        services = await opening.__aenter__()
+    except ConfigError as error:
+        located = [portal.source.problem(tuple(p.key.split(".")), p.reason) for p in error.problems]
+        raise ConfigError(located) from None
+    try:
+        yield services
+    finally:
+        await opening.__aexit__(None, None, None)
 
 
 async def _assemble(
@@ -259,7 +272,7 @@ class PortalApp:
         key = running.services.signing_key()
         sessions = Sessions(key, running.services.shared_cache)
         running.metrics.gauge(
-            "porch_mcp_sessions", "Legacy sessions held here.", lambda: len(sessions.live)
+            "mcp_sessions", "Legacy sessions held here.", lambda: len(sessions.live)
         )
         subscriptions = Subscriptions(running.catalog, running.changes, sessions)
         self._subscriptions = subscriptions

@@ -124,7 +124,7 @@ class Pipeline:
                 request_id=call.request_id,
                 person=call.caller.person,
                 tier=call.caller.tier,
-                item=name[:200],
+                item=error.item if isinstance(error, NotAllowed) else name[:200],
                 kind=call.kind,
                 surface=call.surface,
                 outcome=error.code,

@@ -121,14 +121,14 @@ class _Endpoint:
             parse=lambda raw: _parse(self._route.params, raw),
             raw={**query, **scope.get("path_params", {})},
             caller=visit.caller,
-            surface="cli" if visit.local else "rest",
+            surface=visit.surface("rest"),
             exchange=SilentExchange(visit.request_id),
             trace=visit.headers,
         )
         return await self._pipeline.call(call, _render)
 
     async def _refuse(self, error: NotFound | NotAllowed, visit: Visit, send: Send) -> None:
-        at = Refused(visit.caller, "route", "rest", visit.request_id)
+        at = Refused(visit.caller, "tool", visit.surface("rest"), visit.request_id)
         self._pipeline.refused(error, self._tool, at)
         status = error.status
         challenge: Headers = ()

@@ -29,6 +29,10 @@ class Visit:
     local: bool = False
     only: str | None = None
 
+    def surface(self, name: str) -> str:
+        """What the audit record calls the way in: the surface's name, or ``cli``."""
+        return "cli" if self.local else name
+
 
 def visit_of(scope: Scope) -> Visit:
     """The visit that the door put into the scope."""

@@ -57,7 +57,7 @@ class About:
         for tier, items in self._catalog.beyond(caller, only).items():
             names = ", ".join(item.name for item in items[:_TOLD])
             more = f" and {len(items) - _TOLD} more" if len(items) > _TOLD else ""
-            lines.append(f"Signing in with {tier} access would add: {names}{more}.")
+            lines.append(f"Signing in with a token of {tier} access would add: {names}{more}.")
         return "\n".join(lines)
 
     async def discover(self, request: Request) -> bytes:

@@ -144,6 +144,7 @@ class Legacy:
             only=visit.only,
             headers=visit.headers,
             channel=channel,
+            surface=visit.surface("mcp"),
         )
 
     async def _run(self, request: Request, session: Session) -> stream.Reply:

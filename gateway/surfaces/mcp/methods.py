@@ -181,7 +181,7 @@ class Methods:
             parse=item.parse,
             raw=raw,
             caller=request.caller,
-            surface="mcp",
+            surface=request.surface,
             exchange=channel,
             trace=request.meta if "traceparent" in request.meta else request.headers,
         )
@@ -212,7 +212,7 @@ class Methods:
 
     def _refused(self, error: NotFound | NotAllowed, name: str, request: Request) -> WireError:
         kind = request.method.partition("/")[0].rstrip("s")
-        at = Refused(request.caller, kind, "mcp", request.channel.request_id)
+        at = Refused(request.caller, kind, request.surface, request.channel.request_id)
         self._pipeline.refused(error, name, at)
         return WireError(INVALID_PARAMS, error.message, error.details)
 

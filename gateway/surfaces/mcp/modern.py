@@ -93,6 +93,7 @@ class Modern:
             only=visit.only,
             headers=visit.headers,
             channel=channel,
+            surface=visit.surface("mcp"),
         )
 
     async def _answer(self, request: Request) -> bytes:

@@ -33,6 +33,7 @@ class Request:
         only: a plugin's name, where the endpoint serves one plugin alone.
         headers: the HTTP headers, names in lower case.
         channel: the way back to the client.
+        surface: what the audit record calls the way in.
     """
 
     id: Any
@@ -44,6 +45,7 @@ class Request:
     only: str | None
     headers: Mapping[str, str]
     channel: Channel
+    surface: str = "mcp"
 
 
 class Channel:
