@@ -1,0 +1,77 @@
+"""A knowledge base in this process, over the embedded services, for measuring it from inside."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gateway.config_models import Services
+from gateway.contract import Host
+from gateway.exchange import current_exchange
+from gateway.logs import get_logger
+from gateway.services import open_services
+from gateway.services.model_thread import Usage
+from plugins.knowledge.config import KnowledgeConfig, SourceConfig
+from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.sources import Source
+from plugins.knowledge.store import Store
+from plugins.knowledge.sync import Sync, rules_of
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A knowledge base and what fills it.
+
+    Attributes:
+        knowledge: the knowledge base.
+        host: the services it uses.
+        sync: brings it up to date with its directory.
+        usage: what the embedding model has done so far.
+    """
+
+    knowledge: Knowledge
+    host: Host
+    sync: Sync
+    usage: Usage
+
+
+@asynccontextmanager
+async def library(content: Path, data: Path) -> AsyncGenerator[Library]:
+    """Open a knowledge base with the embedded model; its first sync is the caller's.
+
+    Args:
+        content: the directory of notes.
+        data: where its data is kept.
+    """
+    async with open_services(Services(), data) as services:
+        if services.embedder is None:
+            raise RuntimeError("The embedded model is missing: " + " ".join(services.notices))
+        shares = services.for_plugin("knowledge")
+        host = Host(
+            plugin="knowledge",
+            portal="Benchmark",
+            data_dir=shares.data_dir,
+            database=shares.database,
+            vectors=shares.vectors,
+            objects=shares.objects,
+            cache=shares.cache,
+            jobs=shares.jobs,
+            embedder=services.embedder,
+            reranker=None,
+            log=get_logger("benchmark"),
+            changed=lambda change: None,
+            exchange=current_exchange,
+        )
+        config = KnowledgeConfig(sources=(SourceConfig(directory=content),))
+        store = Store(host.objects)
+        knowledge = await Knowledge.open(host, store, "benchmark")
+        sources = [Source(source, config.types, config.max_note) for source in config.sources]
+        rules = rules_of(config)
+        sync = Sync(sources, host.objects, store, knowledge.index, rules, host.data_dir)
+        try:
+            await sync.load()
+            yield Library(knowledge, host, sync, services.embedder.usage)
+        finally:
+            await knowledge.index.close()
