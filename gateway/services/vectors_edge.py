@@ -10,6 +10,7 @@ points takes 6 ms without one, so none is built: who has more moves to a cluster
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import shutil
 from collections.abc import Callable, Sequence
@@ -39,6 +40,9 @@ BATCH_POINTS = 128
 
 NEVER_KILOBYTES = 1_000_000_000
 """A size of vectors that is never reached, above which a graph index would be built."""
+
+RESERVE_BYTES = 32 * 1024 * 1024
+"""Free space below which nothing is written."""
 
 
 class StoreInUse(VectorsUnavailable):
@@ -95,7 +99,7 @@ class EdgeVectors:
             draft = home / "spec.json.new"
             draft.write_text(wanted, encoding="utf-8")
             draft.replace(spec_file)
-        self._open[name] = EdgeCollection(shard, spec, self._writer)
+        self._open[name] = EdgeCollection(shard, spec, self._writer, home)
         return self._open[name]
 
     def _remove(self, name: str) -> None:
@@ -123,11 +127,15 @@ class EdgeCollection:
         shard: the open shard.
         spec: what it holds.
         writer: the one thread on which everything is written.
+        home: the folder the shard is in.
     """
 
-    def __init__(self, shard: EdgeShard, spec: CollectionSpec, writer: ThreadPoolExecutor) -> None:
+    def __init__(
+        self, shard: EdgeShard, spec: CollectionSpec, writer: ThreadPoolExecutor, home: Path
+    ) -> None:
         self.shard = shard
         self.spec = spec
+        self._home = home
         self._writer = writer
 
     async def upsert(self, points: Sequence[Point]) -> None:
@@ -138,6 +146,7 @@ class EdgeCollection:
 
         Raises:
             ValueError: a vector does not fit the spec, or a payload uses the reserved field.
+            OSError: ``ENOSPC``, less than ``RESERVE_BYTES`` are free; nothing was written.
         """
         for start in range(0, len(points), BATCH_POINTS):
             batch = points[start : start + BATCH_POINTS]
@@ -176,7 +185,14 @@ class EdgeCollection:
         await self._write(self._flush)
 
     async def _write(self, work: Callable[[], None]) -> None:
+        self._check_room()
         await asyncio.get_running_loop().run_in_executor(self._writer, work)
+
+    def _check_room(self) -> None:
+        # The engine maps its files into memory: to write to one on a full disk ends the process.
+        if shutil.disk_usage(self._home).free < RESERVE_BYTES:
+            needed = f"less than {RESERVE_BYTES // 2**20} MiB are free at {self._home}"
+            raise OSError(errno.ENOSPC, f"The vectors are not written: {needed}. Make room.")
 
     def _upsert(self, points: Sequence[Point]) -> None:
         from qdrant_edge import UpdateOperation

@@ -1,5 +1,6 @@
 """What only the embedded store can get wrong: files, other processes and sudden ends."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from gateway.ports import CollectionSpec, Point, Sparse, VectorQuery
+from gateway.services import vectors_edge
 from gateway.services.vectors import VectorsUnavailable
 from gateway.services.vectors_edge import EdgeVectors
 
@@ -151,3 +153,16 @@ async def test_the_directory_cannot_be_written(tmp_path: Path) -> None:
     blocked.write_text("not a directory")
     with pytest.raises(OSError, match=os.strerror(20)):
         await EdgeVectors(blocked).collection("things", SPEC)
+
+
+async def test_a_nearly_full_disk_is_a_clear_error_and_not_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = EdgeVectors(tmp_path)
+    things = await store.collection("things", SPEC)
+    monkeypatch.setattr(vectors_edge, "RESERVE_BYTES", 2**62)
+    with pytest.raises(OSError, match="Make room") as full:
+        await things.upsert([Point("a", {"text": EAST})])
+    assert full.value.errno == errno.ENOSPC
+    assert await things.count() == 0
+    await store.close()
