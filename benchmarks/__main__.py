@@ -13,6 +13,7 @@ from benchmarks.table import Row, markdown, show
 SECTIONS = {
     "overhead": "calls per second and latencies beside a bare Starlette, mcp and FastMCP server",
     "lists": "tools/list with 200 tools beside Starlette sending the same bytes",
+    "startup": "time from spawn to the first right answer, and memory",
     "search_quality": "BM25, similarity and the product on judged questions over civic-kb",
     "search_speed": "search over HTTP at 1,000 and 10,000 documents, and indexing",
 }

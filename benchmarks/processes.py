@@ -6,18 +6,20 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+ROOT = Path(__file__).parent.parent
 SERVER_CORE, CLIENT_CORE = 0, 1
 
 
-def pin(core: int) -> None:
-    """Keep this process on one core, where the machine has more than one and allows it."""
+def pin(core: int, process: int = 0) -> None:
+    """Keep a process, or this one, on a core, where the system allows it and has that core."""
     if hasattr(os, "sched_setaffinity") and core in os.sched_getaffinity(0):
-        os.sched_setaffinity(0, {core})
+        os.sched_setaffinity(process, {core})
 
 
 def free_port() -> int:
@@ -29,29 +31,22 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(
-    command: Sequence[str], port: int, *, core: int | None = None, log: Path | None = None
-) -> Generator[subprocess.Popen[bytes]]:
-    """Run a server while the block lasts; the block begins once its port answers.
+def launched(command: Sequence[str]) -> Generator[subprocess.Popen[bytes]]:
+    """Run a command of this Python while the block lasts; what it prints is shown if it fails.
 
     Args:
         command: what follows the name of this Python.
-        port: the port that it listens on.
-        core: the core to keep it on, or None for any.
-        log: where its output goes.
-
-    Raises:
-        RuntimeError: it ended, or did not listen within a minute.
     """
-    with open(log or os.devnull, "wb") as output:  # noqa: PTH123
+    with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            [sys.executable, *command], stdout=output, stderr=subprocess.STDOUT
+            [sys.executable, *command], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT
         )
         try:
-            if core is not None and hasattr(os, "sched_setaffinity"):
-                os.sched_setaffinity(process.pid, {core} & os.sched_getaffinity(0) or {0})
-            await_port(process, port)
             yield process
+        except Exception as error:
+            output.seek(0)
+            error.add_note(output.read()[-4000:].decode(errors="replace"))
+            raise
         finally:
             process.terminate()
             try:
@@ -59,6 +54,27 @@ def running(
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+@contextmanager
+def running(
+    command: Sequence[str], port: int, *, core: int | None = None
+) -> Generator[subprocess.Popen[bytes]]:
+    """Run a server while the block lasts; the block begins once its port answers.
+
+    Args:
+        command: what follows the name of this Python.
+        port: the port that it listens on.
+        core: the core to keep it on, or None for any.
+
+    Raises:
+        RuntimeError: it ended, or did not listen within a minute.
+    """
+    with launched(command) as process:
+        if core is not None:
+            pin(core, process.pid)
+        await_port(process, port)
+        yield process
 
 
 def await_port(process: subprocess.Popen[bytes], port: int, seconds: float = 60) -> None:
@@ -85,5 +101,6 @@ def memory(pid: int) -> tuple[float, float]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """How long a process's main thread has had a processor, in seconds."""
-    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+    """How long the threads of a process have had a processor, in seconds."""
+    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(each.read_text().split()[0]) for each in threads) / 1e9

@@ -1,0 +1,97 @@
+"""A real portal over a knowledge base: ``porch serve``, asked over HTTP on loopback."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import Popen
+from typing import Any
+
+from benchmarks.processes import ROOT, free_port, launched
+
+_VERSION = "2026-07-28"
+_META = {
+    "io.modelcontextprotocol/protocolVersion": _VERSION,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+_HEADERS = {
+    "content-type": "application/json",
+    "accept": "application/json, text/event-stream",
+    "mcp-protocol-version": _VERSION,
+    "mcp-method": "tools/call",
+    "mcp-name": "search_knowledge",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Portal:
+    """A portal that was just spawned.
+
+    Attributes:
+        port: where it listens, or soon will.
+        process: its process.
+        spawned: when it was spawned, by ``time.perf_counter``.
+    """
+
+    port: int
+    process: Popen[bytes]
+    spawned: float
+
+    def search(self, query: str) -> dict[str, Any]:
+        """What ``search_knowledge`` answers.
+
+        Raises:
+            OSError: the portal does not listen yet.
+            RuntimeError: it answers with an error.
+        """
+        params = {"name": "search_knowledge", "arguments": {"query": query}, "_meta": _META}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        status, body = self._exchange("POST", "/mcp", json.dumps(call))
+        result = json.loads(body).get("result", {})
+        if status != 200 or "structuredContent" not in result:
+            raise RuntimeError(f"{query!r}: {status} {body[:300]!r}")
+        found: dict[str, Any] = result["structuredContent"]
+        return found
+
+    def await_ready(self, seconds: float = 600) -> None:
+        """Wait until everything asked for is indexed; raises ``TimeoutError``."""
+        while not self._ready():
+            if time.perf_counter() - self.spawned > seconds:
+                raise TimeoutError(f"the portal is not ready after {seconds:g} s")
+            self.still_running()
+            time.sleep(0.1)
+
+    def still_running(self) -> None:
+        """Raise ``RuntimeError`` where the process has ended."""
+        if self.process.poll() is not None:
+            raise RuntimeError(f"porch serve ended with {self.process.returncode}")
+
+    def _ready(self) -> bool:
+        try:
+            return self._exchange("GET", "/readyz")[0] == 200
+        except OSError:
+            return False
+
+    def _exchange(self, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body, _HEADERS if body else {})
+            response = connection.getresponse()
+            return response.status, response.read()
+        finally:
+            connection.close()
+
+
+@contextmanager
+def spawned(content: Path, data: Path) -> Generator[Portal]:
+    """Run ``porch serve`` on a directory of notes while the block lasts."""
+    port = free_port()
+    where = ("--content", str(content), "--config", str(ROOT / "config"), "--data", str(data))
+    begun = time.perf_counter()
+    with launched(["-m", "gateway.cli", "serve", "--port", str(port), *where]) as process:
+        yield Portal(port, process, begun)
