@@ -36,7 +36,10 @@ class Filters(BaseModel):
 
     def conditions(self, up_to: Tier) -> tuple[Condition, ...]:
         """What the store must check, the tier of the documents included."""
-        wanted = [Condition("tier", any_of=tuple(str(t) for t in Tier if up_to.allows(t)))]
+        wanted = []
+        if up_to != Tier.MEMBERS:
+            allowed = tuple(str(tier) for tier in Tier if up_to.allows(tier))
+            wanted.append(Condition("tier", any_of=allowed))
         if self.content_type is not None:
             types = tuple(str(one) for one in matching(self.content_type))
             wanted.append(Condition("contentType", any_of=types))

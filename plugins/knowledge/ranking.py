@@ -112,12 +112,15 @@ def _verbatim(question: str, hits: list[Hit]) -> set[str]:
     asked = words(question)
     if len(asked) < _PHRASE_WORDS:
         return set()
-    phrase = f" {' '.join(asked)} "
-    return {
-        hit.payload["key"]
-        for hit in hits[:_READ_FOR_PHRASES]
-        if phrase in f" {' '.join(words(hit.payload['text']))} "
-    }
+    return {hit.payload["key"] for hit in hits[:_READ_FOR_PHRASES] if _holds(hit, asked)}
+
+
+def _holds(hit: Hit, asked: list[str]) -> bool:
+    text = hit.payload["text"]
+    lower = text.lower()
+    if not all(word in lower for word in asked):  # cheap, and nearly always the answer
+        return False
+    return f" {' '.join(asked)} " in f" {' '.join(words(text))} "
 
 
 def _best_passages(hits: Hits) -> dict[str, str]:
