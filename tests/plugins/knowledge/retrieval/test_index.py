@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gateway.contract import Condition, Tier
@@ -68,6 +70,50 @@ async def test_a_restart_embeds_nothing_again(open_base, word_embedder, make, tm
     await again.finish()
     assert first.read
     assert not second.read
+
+
+async def test_a_lost_collection_is_noticed_and_filled_without_the_model(
+    base, embedder, make
+) -> None:
+    from plugins.knowledge.index import COLLECTION, Index
+
+    page = make("pattern/cells", LONG)
+    await base.put(page)
+    read = len(embedder.read)
+    same = await Index.open(replace(base.host, embedder=embedder))
+    assert same.fingerprint == base.knowledge.index.fingerprint
+    await base.host.vectors.drop(COLLECTION)
+    anew = await Index.open(replace(base.host, embedder=embedder))
+    assert anew.fingerprint != same.fingerprint
+    await anew.replace([page])
+    await anew.finish()
+    assert await anew.collection.count() > 1
+    assert len(embedder.read) == read
+
+
+async def test_vectors_are_kept_in_postgresql_too(postgres_url, base, word_embedder, make) -> None:
+    from gateway.services.database import open_database
+    from plugins.knowledge.embeddings import Embeddings
+    from plugins.knowledge.index import Index
+    from plugins.knowledge.knowledge import MIGRATIONS
+
+    service = open_database(postgres_url, base.host.data_dir)
+    database = service.for_owner("knowledge")
+    try:
+        await database.migrate(MIGRATIONS)
+        reads = []
+        for _ in range(2):
+            model = word_embedder()
+            model.model = f"words of {base.host.data_dir}"[-255:]
+            index = Index(base.knowledge.index.collection, model, Embeddings(database, model.model))
+            await index.replace([make("pattern/kept-in-postgresql", LONG)])
+            await index.finish()
+            reads.append(len(model.read))
+        await index.remove(["pattern/kept-in-postgresql"])
+    finally:
+        await service.close()
+    assert reads[0] > 1
+    assert reads[1] == 0
 
 
 async def test_another_model_embeds_everything_anew(base, word_embedder, make) -> None:
