@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.table import Unmeasurable
 from plugins.knowledge.documents import Document
 from plugins.knowledge.markup import one_line, plain
 from plugins.knowledge.passages import cut
@@ -46,11 +47,11 @@ def data_directory() -> Path:
     """The directory of data sets that ``PORCH_TEST_DATA`` names.
 
     Raises:
-        RuntimeError: it is not set, or holds no civic-kb.
+        Unmeasurable: it is not set, or holds no civic-kb.
     """
     directory = Path(os.environ.get("PORCH_TEST_DATA", ""))
     if not (directory / "civic-kb" / "repo").is_dir():
-        raise RuntimeError("Set PORCH_TEST_DATA to the directory that holds civic-kb.")
+        raise Unmeasurable("Set PORCH_TEST_DATA to the directory that holds civic-kb.")
     return directory
 
 

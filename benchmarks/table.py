@@ -13,6 +13,10 @@ from rich.console import Console
 from rich.table import Table
 
 
+class Unmeasurable(Exception):
+    """Something that a section needs is not on this machine; the message says what to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bar:
     """What a value must reach.
