@@ -7,10 +7,12 @@ import gc
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pluggy import HookImpl
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -39,7 +41,6 @@ from gateway.surfaces.mcp.methods import Methods
 from gateway.surfaces.mcp.modern import Modern
 from gateway.surfaces.mcp.sessions import Sessions
 from gateway.surfaces.mcp.state import StateSigner
-from gateway.surfaces.mcp.stream import finish_working
 from gateway.surfaces.mcp.subscriptions import Subscriptions
 from gateway.surfaces.rest import rest_mount
 from gateway.surfaces.visit import Visit, visit_of
@@ -156,7 +157,12 @@ def _how_to_rise(portal: Portal) -> str:
 
 
 def _signal_plugins(changes: Changes, found: Found) -> None:
-    changes.listen(lambda change: found.manager.hook.porch_changed(change=change) and None)
+    # One listener each: what one plugin raises is logged, and the others still hear.
+    def tell(hook: HookImpl, change: Change) -> None:
+        hook.function(*(change for _ in hook.argnames))
+
+    for hook in found.manager.hook.porch_changed.get_hookimpls():
+        changes.listen(partial(tell, hook))
 
 
 @asynccontextmanager
@@ -198,6 +204,7 @@ class PortalApp:
         self._modules = modules
         self.running: Running | None = None
         self._subscriptions: Subscriptions | None = None
+        self._legacy: Legacy | None = None
         self._starlette = Starlette(
             lifespan=self._lifespan,
             exception_handlers={HTTPException: _http_error, Exception: _unexpected},
@@ -215,7 +222,7 @@ class PortalApp:
         if self.running:
             self.running.board.stop()
         if self._subscriptions:
-            self._subscriptions.closing.set()
+            self._subscriptions.close()
 
     @asynccontextmanager
     async def opened(self, *, wait_ready: bool = False) -> AsyncGenerator[Running]:
@@ -237,7 +244,8 @@ class PortalApp:
                 yield running
             finally:
                 self.stopping()
-                await finish_working(self._portal.config.limits.shutdown.total_seconds())
+                if self._legacy:
+                    await self._legacy.finish(self._portal.config.limits.shutdown.total_seconds())
                 self.running = None
 
     @asynccontextmanager
@@ -277,9 +285,10 @@ class PortalApp:
         subscriptions = Subscriptions(running.catalog, running.changes, sessions)
         self._subscriptions = subscriptions
         methods = Methods(running.catalog, running.pipeline, about, StateSigner(key))
+        self._legacy = Legacy(methods, about, sessions, subscriptions)
         return Endpoint(
             Modern(methods, subscriptions, about.server),
-            Legacy(methods, about, sessions, subscriptions),
+            self._legacy,
             running.catalog,
             int(self._portal.config.limits.body),
         )

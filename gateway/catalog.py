@@ -7,6 +7,7 @@ decides the tier is :mod:`gateway.access`, which only this module imports.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,6 +24,9 @@ from gateway.items import (
     template_item,
     tool_item,
 )
+from gateway.logs import get_logger
+
+log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,11 @@ class Catalog:
         except BadDeclaration as error:
             self.set_aside.append(SetAside(plugin, name, f"{error}. Its author must mend it."))
             return
+        except Exception as error:
+            log.exception("item_set_aside", plugin=plugin, item=name)
+            reason = f"{type(error).__name__}: {error}. Its author must mend it."
+            self.set_aside.append(SetAside(plugin, name, reason))
+            return
         items = self._items[item.kind]
         if holder := items.get(item.name):
             self.set_aside.append(SetAside(plugin, name, _clash(plugin, name, holder)))
@@ -156,7 +165,9 @@ class Catalog:
         for template in self._items["template"].values():
             variables = template.variables(uri)
             if variables is not None:
-                return self._gate("template", template.name, caller, only), variables
+                # One that is hidden must leave no trace: the next may match as well.
+                with suppress(NotFound):
+                    return self._gate("template", template.name, caller, only), variables
         raise _unknown("resource", uri)
 
     def template(self, name: str, caller: Caller, only: str | None = None) -> Item:

@@ -60,7 +60,7 @@ class Changes:
 
             async def carry() -> None:
                 async for message in messages:
-                    self._deliver(Change(**from_json(message)))
+                    self._receive(message)
 
             carrier = asyncio.create_task(carry())
             try:
@@ -68,6 +68,15 @@ class Changes:
             finally:
                 carrier.cancel()
                 await asyncio.wait({carrier})
+
+    def _receive(self, message: bytes) -> None:
+        try:
+            change = Change(**from_json(message))
+        except (ValueError, TypeError):
+            # Another version's, or not a replica's at all: no reason to stop listening.
+            log.warning("change_not_understood", bytes=len(message))
+            return
+        self._deliver(change)
 
     def _deliver(self, change: Change) -> None:
         for listener in list(self._listeners.values()):

@@ -40,8 +40,8 @@ class Door:
     ) -> None:
         self._app = app
         self._authenticator = authenticator
-        self._hosts = frozenset(hosts)
-        self._origins = frozenset(origins)
+        self._hosts = frozenset(map(str.lower, hosts))
+        self._origins = frozenset(map(str.lower, origins))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
@@ -55,6 +55,7 @@ class Door:
         }
         request_id = secrets.token_hex(8)
         current_request_id.set(request_id)
+        send = _marked(send, request_id)
         local = scope.get("porch.local", False)
         if not local and (refusal := self._foreign(headers, scope["path"])):
             await send_error(send, refusal[0], "foreign_" + refusal[1], refusal[2], request_id)
@@ -68,7 +69,7 @@ class Door:
             )
             return
         scope["porch.visit"] = Visit(caller, request_id, headers, raw, local)
-        await self._app(scope, receive, _marked(send, request_id))
+        await self._app(scope, receive, send)
 
     def _foreign(self, headers: dict[str, str], path: str) -> tuple[int, str, str] | None:
         host = headers.get("host", "")
@@ -112,6 +113,7 @@ class Door:
 
 
 def _matches(value: str, allowed: frozenset[str]) -> bool:
+    value = value.lower()
     if value in allowed:
         return True
     name, _, port = value.rpartition(":")

@@ -40,6 +40,7 @@ class Call:
         surface: ``mcp``, ``rest`` or ``cli``.
         exchange: the way to the client.
         trace: headers or ``_meta`` values that carry a W3C trace context.
+        kind: what the records call it, where that is not the item's own kind.
     """
 
     item: Item
@@ -50,6 +51,7 @@ class Call:
     surface: str
     exchange: Exchange
     trace: Mapping[str, str] | None = None
+    kind: str = ""
 
 
 class Pipeline:
@@ -82,10 +84,13 @@ class Pipeline:
         """
         started = perf_counter()
         exchanges.enter(call.exchange)
-        with call_span(call.item.kind, call.item.name, call.caller.tier, call.trace) as span:
+        kind = call.kind or call.item.kind
+        self._metrics.in_flight += 1
+        with call_span(kind, call.item.name, call.caller.tier, call.trace) as span:
             outcome, rendered, error = await self._attempt(call, render)
             span.set_outcome(outcome, failed=error is not None)
-        self._account(call, outcome, perf_counter() - started, len(rendered))
+        self._metrics.in_flight -= 1
+        self._account(call, kind, outcome, perf_counter() - started, len(rendered))
         if error is not None:
             raise error
         return rendered
@@ -99,10 +104,13 @@ class Pipeline:
         except ToolFailed as failed:
             return failed.code, b"", failed
         except asyncio.CancelledError as cancelled:
-            return "cancelled", b"", cancelled
-        except Exception:
-            log.exception("call_failed", item=call.item.key)
-            return "internal_error", b"", InternalError(call.exchange.request_id)
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                return "cancelled", b"", cancelled
+            # Nobody cancelled this call: the item awaited something of its own that was.
+            return _broken(call, cancelled)
+        except Exception as error:
+            return _broken(call, error)
 
     async def _run(self, call: Call, args: Any) -> Any:
         seconds = call.item.timeout or self._deadline
@@ -124,7 +132,7 @@ class Pipeline:
                 request_id=call.request_id,
                 person=call.caller.person,
                 tier=call.caller.tier,
-                item=error.item if isinstance(error, NotAllowed) else name[:200],
+                item=error.item if isinstance(error, NotAllowed) else _printable(name),
                 kind=call.kind,
                 surface=call.surface,
                 outcome=error.code,
@@ -135,9 +143,9 @@ class Pipeline:
         item = name if isinstance(error, NotAllowed) else "unknown"
         self._metrics.observe(item, call.kind, call.caller.tier, error.code, 0.0, 0)
 
-    def _account(self, call: Call, outcome: str, seconds: float, size: int) -> None:
+    def _account(self, call: Call, kind: str, outcome: str, seconds: float, size: int) -> None:
         item, tier = call.item, call.caller.tier
-        self._metrics.observe(item.name, item.kind, tier, outcome, seconds, size)
+        self._metrics.observe(item.name, kind, tier, outcome, seconds, size)
         self._audit.write(
             AuditRecord(
                 at=datetime.now(UTC),
@@ -145,13 +153,23 @@ class Pipeline:
                 person=call.caller.person,
                 tier=tier,
                 item=item.key,
-                kind=item.kind,
+                kind=kind,
                 surface=call.surface,
                 outcome=outcome,
                 milliseconds=seconds * 1000,
                 bytes_out=size,
             )
         )
+
+
+def _broken(call: Call, error: BaseException) -> tuple[str, bytes, InternalError]:
+    log.error("call_failed", item=call.item.key, exc_info=error)
+    return "internal_error", b"", InternalError(call.exchange.request_id)
+
+
+def _printable(name: str) -> str:
+    # A caller wrote it: no database has to take a NUL, nor a terminal an escape sequence.
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name[:200])
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ wrong with one plugin is its own affair: the others are served, and health says 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -65,9 +65,7 @@ def discover(modules: Sequence[Any] | None = None) -> Found:
     broken: list[Broken] = []
     for name, load in _candidates(modules):
         try:
-            plugin = _declared(manager, load())
-            if plugin.name in plugins:
-                raise ValueError(f"another plugin is already called {plugin.name!r}")
+            plugin = _declared(manager, load(), plugins)
             plugins[plugin.name] = plugin
         except Exception as error:
             log.warning("plugin_broken", plugin=name, exc_info=True)
@@ -82,12 +80,14 @@ def _candidates(modules: Sequence[Any] | None) -> Iterable[tuple[str, Any]]:
     return [(point.name, point.load) for point in found]
 
 
-def _declared(manager: pluggy.PluginManager, module: Any) -> Plugin:
+def _declared(manager: pluggy.PluginManager, module: Any, taken: Mapping[str, Plugin]) -> Plugin:
     manager.register(module)
     try:
         manager.check_pending()
         plugin: Plugin = module.porch_plugin()
         _check(plugin)
+        if plugin.name in taken:
+            raise ValueError(f"another plugin is already called {plugin.name!r}")
     except Exception:
         manager.unregister(module)
         raise

@@ -31,7 +31,7 @@ async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) ->
         ClientLeft: the connection ended in the middle of it.
     """
     declared = headers.get("content-length", "0")
-    if declared.isdigit() and int(declared) > limit:
+    if declared.isdecimal() and int(declared) > limit:
         raise BodyTooLarge(limit)
     message = await receive()
     if not message.get("more_body") and message["type"] == "http.request":

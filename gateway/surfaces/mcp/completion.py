@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from auth import Caller
 from gateway.contract import Prompt, ResourceTemplate
 from gateway.items import Item
-from gateway.surfaces.mcp.request import Request
+from gateway.surfaces.mcp.results import Era
 
 MOST = 100
 """Values in one answer (MCP: completion)."""
 
 
-async def complete(item: Item, request: Request) -> bytes:
+async def complete(item: Item, params: Mapping[str, Any], caller: Caller) -> list[str]:
     """The values that the item's completer offers; none where it has no completer."""
     declared = item.declared
     completers = declared.complete if isinstance(declared, Prompt | ResourceTemplate) else {}
-    argument = request.params["argument"]
-    others = (request.params.get("context") or {}).get("arguments") or {}
+    argument, context = params["argument"], params.get("context")
+    # Revisions before 2025-06-18 know no context, so nothing has checked it there.
+    others = context.get("arguments") if isinstance(context, Mapping) else None
     completer = completers.get(argument["name"])
-    values = list(await completer(argument["value"], others, request.caller)) if completer else []
+    return list(await completer(argument["value"], others or {}, caller)) if completer else []
+
+
+def completion_result(values: Sequence[str], era: Era) -> bytes:
+    """The values as a ``CompleteResult``."""
     completion = {"values": values[:MOST], "total": len(values), "hasMore": len(values) > MOST}
-    return request.era.result("completion/complete", {"completion": completion})
+    return era.result("completion/complete", {"completion": completion})

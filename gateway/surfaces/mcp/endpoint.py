@@ -8,7 +8,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Receive, Scope, Send
 
 from gateway.catalog import Catalog
-from gateway.surfaces.body import BodyTooLarge, read_body
+from gateway.surfaces.body import BodyTooLarge, ClientLeft, read_body
 from gateway.surfaces.mcp import stream
 from gateway.surfaces.mcp.envelope import INVALID_REQUEST, WireError, parse
 from gateway.surfaces.mcp.legacy import SESSION, Legacy
@@ -16,6 +16,7 @@ from gateway.surfaces.mcp.modern import Modern
 from gateway.surfaces.visit import Visit, visit_of
 
 _VERSION = "mcp-protocol-version"
+_LEGACY = frozenset({None, *HANDSHAKE_PROTOCOL_VERSIONS})
 
 
 class Endpoint:
@@ -42,7 +43,7 @@ class Endpoint:
                 return await _refuse(send, 404, f"There is no plugin {plugin!r} here.")
             visit = replace(visit, only=plugin)
         method = scope["method"]
-        legacy = visit.headers.get(_VERSION) in (None, *HANDSHAKE_PROTOCOL_VERSIONS)
+        legacy = visit.headers.get(_VERSION) in _LEGACY
         if method == "POST":
             return await self._post(legacy, visit, receive, send)
         if not legacy or SESSION not in visit.headers or method not in ("GET", "DELETE"):
@@ -56,6 +57,8 @@ class Endpoint:
             return await _refuse(send, *problem)
         try:
             message = parse(await read_body(receive, visit.headers, self._limit))
+        except ClientLeft:
+            return None
         except BodyTooLarge as error:
             return await _refuse(send, 413, str(error))
         except WireError as error:

@@ -15,6 +15,7 @@ PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
+RESOURCE_NOT_FOUND = -32002
 INTERNAL_ERROR = -32603
 HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
@@ -31,7 +32,7 @@ _STATUS = {
     METHOD_NOT_FOUND: 404,
 }
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-_ONCE = ("mcp-protocol-version", "mcp-method", "mcp-name")
+_ONCE = (b"mcp-protocol-version", b"mcp-method", b"mcp-name")
 
 
 class WireError(Exception):
@@ -112,9 +113,10 @@ def check_modern(
     Raises:
         WireError: with the code and in the order that the specification gives.
     """
+    names = [name for name, _ in raw]
     for name in _ONCE:
-        if sum(key.decode("latin-1") == name for key, _ in raw) > 1:
-            raise WireError(HEADER_MISMATCH, f"The header {name} appears more than once.")
+        if names.count(name) > 1:
+            raise WireError(HEADER_MISMATCH, f"The header {name.decode()} appears more than once.")
     meta = message.get("params", {}).get("_meta")
     required = (mcp.PROTOCOL_VERSION_META_KEY, mcp.CLIENT_CAPABILITIES_META_KEY)
     missing = [key for key in required if not isinstance(meta, Mapping) or key not in meta]
@@ -129,6 +131,7 @@ def check_modern(
 
 def unsupported_version(requested: Any) -> WireError:
     """The error for a protocol version that the portal does not speak."""
+    # As server/discover says; the revisions before are reached by `initialize`, not by retrying.
     data = {"supported": list(MODERN_PROTOCOL_VERSIONS), "requested": requested}
     return WireError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
 

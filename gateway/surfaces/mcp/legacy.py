@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
+from mcp_types import PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from pydantic_core import to_json
 from starlette.types import Receive, Send
 
 from gateway.surfaces.mcp import stream
 from gateway.surfaces.mcp.about import About
-from gateway.surfaces.mcp.envelope import CANCELLED, INVALID_PARAMS, WireError, is_request
-from gateway.surfaces.mcp.methods import Methods, unknown_method
+from gateway.surfaces.mcp.envelope import (
+    CANCELLED,
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    RESOURCE_NOT_FOUND,
+    WireError,
+    is_request,
+)
+from gateway.surfaces.mcp.methods import Methods
 from gateway.surfaces.mcp.modern import settle, validate
 from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session, Sessions
-from gateway.surfaces.mcp.subscriptions import Subscriptions
+from gateway.surfaces.mcp.subscriptions import FOLLOWED, Subscriptions
 from gateway.surfaces.visit import Visit
 
 SESSION = "mcp-session-id"
@@ -42,6 +52,7 @@ class Legacy:
         self._about = about
         self._sessions = sessions
         self._subscriptions = subscriptions
+        self._leftovers: stream.Leftovers = set()
         self._eras = {v: Era(v, about.server) for v in HANDSHAKE_PROTOCOL_VERSIONS}
         self._own = {
             "ping": _ping,
@@ -60,7 +71,7 @@ class Legacy:
             return await stream.send_json(send, error.body(None), error.status)
         if request_like and message["method"] == "initialize":
             return await self._initialize(message, visit, send)
-        session = await self._session(visit, send)
+        session = await self._session(visit, send, message if request_like else {})
         if session is None:
             return None
         if not request_like:
@@ -69,8 +80,16 @@ class Legacy:
         request = self._request(message, visit, session)
         work = self._run(request, session)
         return await stream.answer(
-            work, request.channel.outbox, receive, send, cancel_on_leave=False
+            work, request.channel.outbox, receive, send, leftovers=self._leftovers
         )
+
+    async def finish(self, seconds: float) -> None:
+        """Wait for calls whose clients have left, at most so long; then cancel them."""
+        if self._leftovers:
+            _, unfinished = await asyncio.wait(set(self._leftovers), timeout=seconds)
+            for task in unfinished:
+                task.cancel()
+            await asyncio.gather(*unfinished, return_exceptions=True)
 
     async def open_stream(self, visit: Visit, receive: Receive, send: Send) -> None:
         """Answer a GET: the stream on which the portal speaks first."""
@@ -78,11 +97,11 @@ class Legacy:
         if session is None:
             return
         outbox = stream.Outbox()
-        session.streams.append(outbox)
         try:
-            await stream.stream(outbox, self._subscriptions.closing, receive, send)
-        finally:
-            session.streams.remove(outbox)
+            with self._subscriptions.place(outbox), session.stream(outbox):
+                await stream.stream(outbox, receive, send)
+        except WireError as error:
+            await stream.send_json(send, error.body(None), 503)
 
     async def end(self, visit: Visit, send: Send) -> None:
         """Answer a DELETE: the client is done with its session."""
@@ -111,16 +130,18 @@ class Legacy:
         headers = ((SESSION.encode(), session.id.encode()),)
         return await stream.send_json(send, body, headers=headers)
 
-    async def _session(self, visit: Visit, send: Send) -> Session | None:
+    async def _session(
+        self, visit: Visit, send: Send, message: Mapping[str, Any] = MappingProxyType({})
+    ) -> Session | None:
         session_id = visit.headers.get(SESSION)
         if session_id is None:
-            problem = WireError(-32600, "Begin with `initialize`, then send its Mcp-Session-Id.")
-            await stream.send_json(send, problem.body(None), 400)
+            problem = _no_session(message)
+            await stream.send_json(send, problem.body(message.get("id")), 400)
             return None
         session = await self._sessions.find(session_id, visit.caller)
         if session is None:
-            problem = WireError(-32600, "The session is unknown or over. Begin a new one.")
-            await stream.send_json(send, problem.body(None), 404)
+            problem = WireError(INVALID_REQUEST, "The session is unknown or over. Begin a new one.")
+            await stream.send_json(send, problem.body(message.get("id")), 404)
         return session
 
     def _request(self, message: Mapping[str, Any], visit: Visit, session: Session) -> Request:
@@ -129,7 +150,7 @@ class Legacy:
         meta = meta if isinstance(meta, Mapping) else {}
         channel = Channel(
             visit.request_id,
-            stream.Outbox(),
+            stream.Outbox.of(visit.headers),
             session.capabilities,
             progress_token=meta.get("progressToken"),
             session=session,
@@ -148,33 +169,33 @@ class Legacy:
         )
 
     async def _run(self, request: Request, session: Session) -> stream.Reply:
-        if task := asyncio.current_task():
-            session.running[request.id] = task
+        task = session.running[request.id] = asyncio.current_task()
         try:
             return await settle(request, self._answer(request, session))
         except asyncio.CancelledError:
             error = WireError(CANCELLED, "The client cancelled the request.")
             return stream.Reply(error.body(request.id))
         finally:
-            session.running.pop(request.id, None)
+            if session.running.get(request.id) is task:  # not a later one's with the same id
+                del session.running[request.id]
 
     async def _answer(self, request: Request, session: Session) -> bytes:
         validate(request.method, request.era.version, request.params)
         if own := self._own.get(request.method):
             return own(request, session)
-        if request.method == "server/discover":
-            raise unknown_method(request.method)
         return await self._methods.answer(request)
 
     def _subscribe(self, request: Request, session: Session) -> bytes:
         uri = request.params["uri"]
-        if not self._subscriptions.readable(uri, request):
-            raise WireError(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri})
-        session.subscribed.add(uri)
+        if not self._subscriptions.readable(uri, request.caller, request.only):
+            raise WireError(RESOURCE_NOT_FOUND, f"Unknown resource: {uri}", {"uri": uri})
+        if len(session.subscribed) >= FOLLOWED:
+            raise WireError(INVALID_PARAMS, f"A session may follow {FOLLOWED} resources.")
+        session.subscribed[uri] = request.caller
         return _EMPTY
 
     def _unsubscribe(self, request: Request, session: Session) -> bytes:
-        session.subscribed.discard(request.params["uri"])
+        session.subscribed.pop(request.params["uri"], None)
         return _EMPTY
 
 
@@ -194,9 +215,17 @@ def _take(message: Mapping[str, Any], session: Session) -> None:
         if answer is not None and not answer.done():
             answer.set_result(message)
     elif message["method"] == "notifications/cancelled":
-        task = session.running.get((message.get("params") or {}).get("requestId"))
+        request_id = message.get("params", {}).get("requestId")
+        task = session.running.get(request_id) if isinstance(request_id, str | int) else None
         if task is not None:
             task.cancel()
+
+
+def _no_session(message: Mapping[str, Any]) -> WireError:
+    meta = message.get("params", {}).get("_meta")
+    if isinstance(meta, Mapping) and PROTOCOL_VERSION_META_KEY in meta:
+        return WireError(HEADER_MISMATCH, "The header mcp-protocol-version is missing.")
+    return WireError(INVALID_REQUEST, "Begin with `initialize`, then send its Mcp-Session-Id.")
 
 
 def _response(request_id: Any, result: bytes) -> bytes:

@@ -66,10 +66,10 @@ def _start(cursor: str | None, size: int) -> int:
     if cursor is None:
         return 0
     try:
-        word, _, number = base64.urlsafe_b64decode(cursor.encode()).decode().partition(":")
-        start = int(number)
+        start = int(base64.urlsafe_b64decode(cursor.encode()).decode().removeprefix("from:"))
     except (ValueError, binascii.Error):
-        word, start = "", -1
-    if word != "from" or not 0 < start < size:
+        start = -1
+    # Only what we gave out counts: each cursor that is taken is a page that is kept.
+    if not 0 < start < size or start % PAGE or cursor != _cursor(start):
         raise WireError(INVALID_PARAMS, "The cursor is not one of this list. Start again.")
     return start

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import mcp_types as mcp
@@ -14,12 +18,13 @@ from gateway.items import Item
 from gateway.pipeline import Call, Pipeline, Refused
 from gateway.surfaces.mcp import headers as header_values
 from gateway.surfaces.mcp.about import About
-from gateway.surfaces.mcp.completion import complete
+from gateway.surfaces.mcp.completion import complete, completion_result
 from gateway.surfaces.mcp.envelope import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     MISSING_CAPABILITY,
+    RESOURCE_NOT_FOUND,
     WireError,
 )
 from gateway.surfaces.mcp.listing import Listing
@@ -30,7 +35,7 @@ from gateway.surfaces.mcp.results import (
     tool_failure,
     tool_result,
 )
-from gateway.surfaces.mcp.state import StateSigner
+from gateway.surfaces.mcp.state import BAD_STATE, StateSigner
 
 Method = Callable[[Request], Awaitable[bytes]]
 
@@ -39,6 +44,14 @@ _CAPABILITY = {
     "sampling/createMessage": "sampling",
     "roots/list": "roots",
 }
+_BAD_HEADER = "header_mismatch"
+_NO_CAPABILITY = "missing_capability"
+_WIRE_CODES = {
+    _BAD_HEADER: HEADER_MISMATCH,
+    _NO_CAPABILITY: MISSING_CAPABILITY,
+    BAD_STATE: INVALID_PARAMS,
+}
+"""Failures that 2026-07-28 wants as JSON-RPC errors, rather than as results."""
 
 
 class Methods:
@@ -92,9 +105,6 @@ class Methods:
             self._refused(error, name, request)
             failed = ToolFailed(error.code, error.message, error.details)
             return tool_failure(failed, request.channel.request_id, request.era)
-        checked = item.headers if request.era.modern else ()
-        if reason := header_values.mismatch(checked, arguments, request.headers):
-            raise WireError(HEADER_MISMATCH, f"The header {reason}.")
         tool = _declared(item, Tool)
         try:
             return await self._run(
@@ -143,7 +153,7 @@ class Methods:
             )
         except ToolFailed as failed:
             data = {"uri": uri, **failed.details}
-            raise WireError(INVALID_PARAMS, failed.message, data) from None
+            raise WireError(_code(request, failed.code), failed.message, data) from None
 
     async def _complete(self, request: Request) -> bytes:
         ref = request.params["ref"]
@@ -153,8 +163,15 @@ class Methods:
             else:
                 item = self._catalog.template(ref["uri"], request.caller, request.only)
         except (NotFound, NotAllowed) as error:
-            raise self._refused(error, str(ref), request) from None
-        return await complete(item, request)
+            raise self._refused(error, ref.get("name") or ref["uri"], request) from None
+        call = self._call(request, item, partial(complete, item), dict, request.params)
+        try:
+            return await self._pipeline.call(
+                replace(call, kind="completion"),
+                lambda values: completion_result(values, request.era),
+            )
+        except ToolFailed as failed:
+            raise WireError(INVALID_PARAMS, failed.message, failed.details) from None
 
     async def _run(
         self,
@@ -164,37 +181,53 @@ class Methods:
         raw: Mapping[str, Any],
         render: Callable[[Any], bytes],
     ) -> bytes:
-        purpose = f"{request.method}:{item.name}"
-        channel = request.channel
-        if state := request.params.get("requestState"):
-            channel.request_state = self._signer.open(state, request.caller, purpose)
-        channel.input_responses = request.params.get("inputResponses")
+        def parse(raw: Mapping[str, Any]) -> Any:
+            if request.era.modern:
+                self._check_modern(request, item, raw)
+            return item.parse(raw)
 
         def finish(value: Any) -> bytes:
             if isinstance(value, mcp.InputRequiredResult):
-                return self._input_required(value, request, purpose)
+                return self._input_required(value, request)
             return render(value)
 
-        call = Call(
+        try:
+            return await self._pipeline.call(self._call(request, item, run, parse, raw), finish)
+        except ToolFailed as failed:
+            code = _WIRE_CODES.get(failed.code)
+            if code is None or not request.era.modern:
+                raise
+            raise WireError(code, failed.message, failed.details or None) from None
+
+    def _call(
+        self,
+        request: Request,
+        item: Item,
+        run: Callable[[Any, Any], Awaitable[Any]],
+        parse: Callable[[Mapping[str, Any]], Any],
+        raw: Mapping[str, Any],
+    ) -> Call:
+        return Call(
             item=item,
             run=run,
-            parse=item.parse,
+            parse=parse,
             raw=raw,
             caller=request.caller,
             surface=request.surface,
-            exchange=channel,
+            exchange=request.channel,
             trace=request.meta if "traceparent" in request.meta else request.headers,
         )
-        try:
-            return await self._pipeline.call(call, finish)
-        except ToolFailed as failed:
-            if failed.code != "missing_capability" or not request.era.modern:
-                raise
-            raise WireError(MISSING_CAPABILITY, failed.message, failed.details) from None
 
-    def _input_required(
-        self, value: mcp.InputRequiredResult, request: Request, purpose: str
-    ) -> bytes:
+    def _check_modern(self, request: Request, item: Item, arguments: Mapping[str, Any]) -> None:
+        """Compare the parameter headers, and open the state of an earlier round."""
+        if reason := header_values.mismatch(item.headers, arguments, request.headers):
+            raise ToolFailed(_BAD_HEADER, f"The header {reason}.")
+        channel = request.channel
+        if (state := request.params.get("requestState")) is not None:
+            channel.request_state = self._signer.open(state, request.caller, _purpose(request))
+        channel.input_responses = request.params.get("inputResponses")
+
+    def _input_required(self, value: mcp.InputRequiredResult, request: Request) -> bytes:
         if not request.era.modern:
             raise ToolFailed("needs_newer_client", "This needs a client of MCP 2026-07-28.")
         data = value.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -202,24 +235,38 @@ class Methods:
         if missing := needed - request.channel.client_capabilities.keys():
             capabilities: dict[str, Any] = {name: {} for name in sorted(missing)}
             raise ToolFailed(
-                "missing_capability",
+                _NO_CAPABILITY,
                 f"This needs a client that offers {', '.join(sorted(missing))}.",
                 {"requiredCapabilities": capabilities},
             )
         if value.request_state is not None:
-            data["requestState"] = self._signer.seal(value.request_state, request.caller, purpose)
+            data["requestState"] = self._signer.seal(
+                value.request_state, request.caller, _purpose(request)
+            )
         return request.era.result(request.method, data)
 
     def _refused(self, error: NotFound | NotAllowed, name: str, request: Request) -> WireError:
         kind = request.method.partition("/")[0].rstrip("s")
         at = Refused(request.caller, kind, request.surface, request.channel.request_id)
         self._pipeline.refused(error, name, at)
-        return WireError(INVALID_PARAMS, error.message, error.details)
+        return WireError(_code(request, error.code), error.message, error.details)
 
 
 def unknown_method(method: str) -> WireError:
     """The error for a method that is not served."""
     return WireError(METHOD_NOT_FOUND, f"Unknown method: {method[:100]}")
+
+
+def _code(request: Request, failure: str) -> int:
+    absent = failure == "not_found" and request.method == "resources/read"
+    return RESOURCE_NOT_FOUND if absent and not request.era.modern else INVALID_PARAMS
+
+
+def _purpose(request: Request) -> str:
+    """What a state is good for: this method, this item, these arguments."""
+    asked = [request.params.get(key) for key in ("name", "uri", "arguments")]
+    digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    return f"{request.method}:{digest}"
 
 
 _T = TypeVar("_T")

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 from starlette.types import Receive, Send
 
+from gateway.logs import get_logger
 from gateway.pipeline import InternalError
 from gateway.surfaces.mcp import stream
 from gateway.surfaces.mcp.envelope import (
@@ -28,6 +29,8 @@ from gateway.surfaces.mcp.request import LEVELS, Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.subscriptions import Subscriptions
 from gateway.surfaces.visit import Visit
+
+log = get_logger(__name__)
 
 
 class Modern:
@@ -57,9 +60,7 @@ class Modern:
         except WireError as error:
             return await stream.send_json(send, error.body(_id(message)), error.status)
         work = settle(request, self._answer(request))
-        return await stream.answer(
-            work, request.channel.outbox, receive, send, cancel_on_leave=True
-        )
+        return await stream.answer(work, request.channel.outbox, receive, send)
 
     async def _notification(self, message: Mapping[str, Any], visit: Visit, send: Send) -> None:
         # This revision defines no notification from client to server; one that comes all the
@@ -78,7 +79,7 @@ class Modern:
         level = meta.get(mcp.LOG_LEVEL_META_KEY)
         channel = Channel(
             visit.request_id,
-            stream.Outbox(),
+            stream.Outbox.of(visit.headers),
             meta[mcp.CLIENT_CAPABILITIES_META_KEY],
             progress_token=meta.get("progressToken"),
             log_level=level if level in LEVELS else None,
@@ -128,6 +129,11 @@ async def settle(request: Request, work: Any) -> stream.Reply:
     except InternalError as error:
         data = {"request_id": error.request_id}
         return stream.Reply(WireError(INTERNAL_ERROR, str(error), data).body(request.id))
+    except Exception:
+        log.exception("request_failed", method=request.method)
+        hidden = InternalError(request.channel.request_id)
+        data = {"request_id": hidden.request_id}
+        return stream.Reply(WireError(INTERNAL_ERROR, str(hidden), data).body(request.id))
     head = b'{"jsonrpc":"2.0","id":' + to_json(request.id) + b',"result":'
     return stream.Reply(head + result + b"}")
 

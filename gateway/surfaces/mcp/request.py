@@ -81,14 +81,14 @@ class Channel:
 
     @property
     def can_ask(self) -> bool:
-        """Whether the client can be asked: only a legacy session can."""
-        return self._session is not None
+        """Whether the client can be asked: only a legacy session with its stream open can."""
+        return self._session is not None and not self.outbox.closed
 
     async def progress(
         self, done: float, total: float | None = None, message: str | None = None
     ) -> None:
         """Send ``notifications/progress``, where asked for and ``done`` has grown."""
-        if self._token is None or done <= self._done:
+        if self._token is None or not done > self._done:
             return
         self._done = done
         more = {"total": total, "message": message}
@@ -112,21 +112,29 @@ class Channel:
     async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Send a request on this call's stream and await the client's answer."""
         session, capability = self._session, method.partition("/")[0]
-        if session is None or self.outbox.closed:
+        if session is None or not self.can_ask:
             raise ToolFailed("cannot_ask", f"This client cannot answer {method} here.")
         if capability not in self.client_capabilities:
             raise ToolFailed("cannot_ask", f"This client did not declare {capability}.")
         number = f"porch-{next(_numbers)}"
         answer = session.asked[number] = asyncio.get_running_loop().create_future()
+        gone = asyncio.ensure_future(self.outbox.wait_closed())
         try:
             self.outbox.send(
                 {"jsonrpc": "2.0", "id": number, "method": method, "params": dict(params)}
             )
-            reply = await answer
+            await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            gone.cancel()
             del session.asked[number]
-        if "error" in reply:
-            message = reply["error"].get("message", "no reason given")
-            raise ToolFailed("client_refused", f"The client refused {method}: {message}")
-        result: Mapping[str, Any] = reply.get("result", {})
+        if not answer.done():
+            raise ToolFailed("client_left", f"The client left before it answered {method}.")
+        return _answered(method, answer.result())
+
+
+def _answered(method: str, reply: Mapping[str, Any]) -> Mapping[str, Any]:
+    result, error = reply.get("result"), reply.get("error")
+    if isinstance(result, Mapping):
         return result
+    reason = error.get("message") if isinstance(error, Mapping) else None
+    raise ToolFailed("client_refused", f"The client refused {method}: {reason or 'no reason'}")

@@ -45,7 +45,7 @@ class Era:
         if self.modern:
             data.setdefault("resultType", "complete")
             data["_meta"] = {**data.get("_meta", {}), **self._meta}
-        return to_json(methods.serialize_server_result(method, self.version, data))
+        return _json(methods.serialize_server_result(method, self.version, data))
 
 
 def tool_result(value: Any, era: Era) -> bytes:
@@ -65,7 +65,7 @@ def tool_result(value: Any, era: Era) -> bytes:
     if isinstance(value, mcp.Result):
         return era.result("tools/call", _dump(value))
     if isinstance(value, Mapping):
-        return _structured(to_json(value), era)
+        return _structured(_json(value), era)
     return era.result("tools/call", {"content": [_dump(block) for block in value]})
 
 
@@ -85,7 +85,7 @@ def tool_failure(failed: ToolFailed, request_id: str, era: Era) -> bytes:
         b'{"content":[{"type":"text","text":'
         + to_json(failed.message)
         + b'},{"type":"text","text":'
-        + to_json(to_json(error).decode())
+        + to_json(_json(error).decode())
         + b'}],"isError":true'
     )
 
@@ -104,8 +104,8 @@ def prompt_result(value: Any, summary: str, era: Era) -> bytes:
 
 def resource_result(value: Any, uri: str, mime_type: str, era: Era) -> bytes:
     """What a resource read as a ``ReadResourceResult``: text, base64, or a model's JSON."""
-    if isinstance(value, mcp.Result):
-        return era.result("resources/read", _dump(value))
+    if isinstance(value, mcp.ReadResourceResult):
+        return era.result("resources/read", _cached(_dump(value), value.ttl_ms or 0))
     content: dict[str, Any] = {"uri": uri, "mimeType": mime_type}
     if isinstance(value, bytes):
         content["blob"] = base64.b64encode(value).decode()
@@ -129,6 +129,11 @@ def list_result(
 def _cached(value: dict[str, Any], ttl_ms: int) -> dict[str, Any]:
     # Lists and reads differ by tier, so no one may replay them to another caller.
     return value | {"ttlMs": ttl_ms, "cacheScope": "private"}
+
+
+def _json(value: Any) -> bytes:
+    # JSON has no NaN and no infinities.
+    return to_json(value, inf_nan_mode="null")
 
 
 def _dump(model: BaseModel) -> dict[str, Any]:

@@ -16,7 +16,8 @@ import hmac
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -32,7 +33,8 @@ KEPT = 10_000
 RECHECK = 30
 """Seconds after which a process asks again whether another one has ended a session."""
 
-_ASKABLE = ("elicitation", "sampling", "roots")
+_ASKABLE = {"elicitation": ("form", "url"), "sampling": ("context", "tools"), "roots": ()}
+"""What a client may be asked for, and the parts of it that it may declare."""
 
 
 class Session:
@@ -46,15 +48,29 @@ class Session:
         self.began: float = claims["t"]
         self.checked = time.monotonic()
         self.log_level = "info"
-        self.subscribed: set[str] = set()
+        self.subscribed: dict[str, Caller] = {}
         self.streams: list[Outbox] = []
-        self.running: dict[Any, asyncio.Task[Any]] = {}
+        self.running: dict[str | int, asyncio.Task[Any] | None] = {}
         self.asked: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
 
     def announce(self, message: Mapping[str, Any]) -> None:
         """Send a message on the session's newest open stream, if there is one."""
         if self.streams:
             self.streams[-1].send(message)
+
+    @contextmanager
+    def stream(self, outbox: Outbox) -> Generator[None]:
+        """Announce on this outbox while the block lasts, or until a newer one is there."""
+        self.streams.append(outbox)
+        try:
+            yield
+        finally:
+            self.streams.remove(outbox)
+
+    def close(self) -> None:
+        """End the session's streams, so that its client notices."""
+        for outbox in self.streams:
+            outbox.close()
 
 
 class Sessions:
@@ -75,7 +91,7 @@ class Sessions:
         claims = {
             "v": version,
             "p": caller.person,
-            "c": {name: capabilities[name] for name in _ASKABLE if name in capabilities},
+            "c": _askable(capabilities),
             "t": int(time.time()),
             "n": secrets.token_hex(8),
         }
@@ -105,6 +121,7 @@ class Sessions:
     async def end(self, session: Session) -> None:
         """End a session, here at once and on other replicas within ``RECHECK`` seconds."""
         self.live.pop(session.id, None)
+        session.close()
         await self._cache.set(_ended(session.id), b"1", LIFETIME)
 
     def _take_up(self, session_id: str) -> Session | None:
@@ -120,11 +137,17 @@ class Sessions:
     def _keep(self, session: Session) -> Session:
         self.live[session.id] = session
         while len(self.live) > KEPT:
-            self.live.popitem(last=False)
+            self.live.popitem(last=False)[1].close()
         return session
 
     def _sign(self, payload: bytes) -> str:
         return hmac.new(self._key, b"mcp-session" + payload, hashlib.sha256).hexdigest()
+
+
+def _askable(capabilities: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    # The id carries this, so nothing of a length that the client chooses may go in.
+    declared = {n: capabilities[n] for n in _ASKABLE if isinstance(capabilities.get(n), Mapping)}
+    return {n: {part: {} for part in _ASKABLE[n] if part in d} for n, d in declared.items()}
 
 
 def _ended(session_id: str) -> str:

@@ -1,7 +1,7 @@
 """The state of an unfinished answer, signed (MCP 2026-07-28, SEP-2322).
 
 A ``requestState`` comes back from the client, so it is an attacker's to write: what leaves the
-portal is bound to the person, to the method and item, and to ten minutes.
+portal is bound to the person, to the method, item and arguments, and to ten minutes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import hmac
 import time
 
 from auth import Caller
-from gateway.surfaces.mcp.envelope import INVALID_PARAMS, WireError
+from gateway.contract import ToolFailed
+
+BAD_STATE = "bad_request_state"
 
 LIFETIME = 600
 """Seconds in which an answer may be continued."""
@@ -29,7 +31,7 @@ class StateSigner:
         self._key = key
 
     def seal(self, state: str, caller: Caller, purpose: str) -> str:
-        """Sign a plugin's state for one caller and one purpose, such as ``tools/call:name``."""
+        """Sign a plugin's state for one caller and one purpose: a digest of what is asked."""
         payload = f"{int(time.time()) + LIFETIME}.{state}".encode()
         encoded = base64.urlsafe_b64encode(payload).decode()
         return f"{encoded}.{self._sign(encoded, caller, purpose)}"
@@ -38,15 +40,15 @@ class StateSigner:
         """The plugin's state.
 
         Raises:
-            WireError: the state is not ours, another caller's, for something else, or old.
+            ToolFailed: the state is not ours, another caller's, for something else, or old.
         """
         encoded, _, signature = sealed.partition(".")
         expected = self._sign(encoded, caller, purpose)
         if not hmac.compare_digest(expected.encode(), signature.encode()):
-            raise WireError(INVALID_PARAMS, "requestState is not valid here. Start again.")
+            raise ToolFailed(BAD_STATE, "requestState is not valid here. Start again.")
         until, _, state = base64.urlsafe_b64decode(encoded).decode().partition(".")
         if time.time() > int(until):
-            raise WireError(INVALID_PARAMS, "requestState has expired. Start again.")
+            raise ToolFailed(BAD_STATE, "requestState has expired. Start again.")
         return state
 
     def _sign(self, encoded: str, caller: Caller, purpose: str) -> str:

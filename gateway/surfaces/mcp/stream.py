@@ -15,6 +15,8 @@ from typing import Any
 from pydantic_core import to_json
 from starlette.types import Receive, Send
 
+FRAMES = 1024
+"""Messages that may wait for a slow reader; then the outbox closes."""
 QUICK = 0.02
 """Seconds in which a plain answer needs no watching of the connection."""
 PING = 15.0
@@ -37,19 +39,51 @@ class Reply:
 
 
 class Outbox:
-    """Messages that the work sends before its reply, in order."""
+    """Messages that the work sends before its reply, in order.
+
+    It closes when the client leaves, and where it reads so slowly that ``FRAMES`` messages
+    wait: nothing more is taken then, and what waits is still sent.
+    """
 
     def __init__(self) -> None:
-        self.frames: asyncio.Queue[bytes] = asyncio.Queue()
-        self.closed = False
+        self.frames: asyncio.Queue[bytes] = asyncio.Queue(FRAMES)
+        self._closed = asyncio.Event()
+
+    @classmethod
+    def of(cls, headers: Mapping[str, str]) -> Outbox:
+        """The outbox of a request; a closed one where the client takes plain JSON alone."""
+        outbox = cls()
+        accept = headers.get("accept", "*/*")
+        if not ("text/event-stream" in accept or "*/*" in accept or "text/*" in accept):
+            outbox.close()
+        return outbox
+
+    @property
+    def closed(self) -> bool:
+        """Whether messages are no longer taken."""
+        return self._closed.is_set()
+
+    def close(self) -> None:
+        """Take no more messages."""
+        self._closed.set()
+
+    async def wait_closed(self) -> None:
+        """Wait until messages are no longer taken."""
+        await self._closed.wait()
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Queue a JSON-RPC message; dropped where the client has left."""
-        if not self.closed:
-            self.frames.put_nowait(to_json(message))
+        """Queue a JSON-RPC message; dropped where the outbox is closed."""
+        if self.closed:
+            return
+        try:
+            self.frames.put_nowait(to_json(message, inf_nan_mode="null"))
+        except asyncio.QueueFull:
+            self.close()
 
 
 Headers = tuple[tuple[bytes, bytes], ...]
+Leftovers = set[asyncio.Future[Any]]
+"""Work that goes on although its client has left."""
 
 
 async def send_json(send: Send, body: bytes, status: int = 200, headers: Headers = ()) -> None:
@@ -72,7 +106,7 @@ async def answer(
     receive: Receive,
     send: Send,
     *,
-    cancel_on_leave: bool,
+    leftovers: Leftovers | None = None,
     headers: Headers = (),
 ) -> None:
     """Run the work and write what comes of it.
@@ -82,8 +116,8 @@ async def answer(
         outbox: where the work puts messages before its reply.
         receive: the ASGI channel, its body already read; tells when the client leaves.
         send: the ASGI channel.
-        cancel_on_leave: whether a client that leaves cancels the work (2026-07-28), or the
-            work goes on without it (2025-11-25 and older).
+        leftovers: where the work is kept when its client leaves (2025-11-25 and older); None
+            where that cancels it (2026-07-28).
         headers: further response headers.
     """
     task = asyncio.ensure_future(work)
@@ -98,12 +132,14 @@ async def answer(
         task.cancel()
         raise
     finally:
-        outbox.closed = True
+        outbox.close()
         if not task.done():
-            if cancel_on_leave:
+            if leftovers is None:
                 task.cancel()
             else:
-                _keep(task)
+                # The event loop holds tasks weakly; one that nobody awaits could vanish.
+                leftovers.add(task)
+                task.add_done_callback(leftovers.discard)
 
 
 async def _watch(
@@ -120,7 +156,8 @@ async def _watch(
             done, _ = await asyncio.wait(waiting, timeout=PING, return_when=asyncio.FIRST_COMPLETED)
             if left in done:
                 return
-            if done and frame not in done:
+            plain = outbox.closed and not committed
+            if frame not in done and (done or plain):
                 continue
             if not committed:
                 committed = await _commit(send, headers)
@@ -147,14 +184,14 @@ async def _send_event(send: Send, data: bytes | None, *, last: bool = False) -> 
     await send({"type": "http.response.body", "body": body, "more_body": not last})
 
 
-async def stream(outbox: Outbox, closing: asyncio.Event, receive: Receive, send: Send) -> None:
-    """Send an outbox as an event stream until the client leaves or ``closing`` is set."""
+async def stream(outbox: Outbox, receive: Receive, send: Send) -> None:
+    """Send an outbox as an event stream until the client leaves or the outbox is closed."""
     left = asyncio.ensure_future(_until_left(receive))
-    closed = asyncio.ensure_future(closing.wait())
-    await _commit(send, ())
-    await _send_event(send, None)
+    closed = asyncio.ensure_future(outbox.wait_closed())
     frame = asyncio.ensure_future(outbox.frames.get())
     try:
+        await _commit(send, ())
+        await _send_event(send, None)
         while not (left.done() or (closed.done() and not frame.done())):
             await asyncio.wait(
                 {frame, left, closed}, timeout=PING, return_when=asyncio.FIRST_COMPLETED
@@ -167,7 +204,7 @@ async def stream(outbox: Outbox, closing: asyncio.Event, receive: Receive, send:
         if not left.done():
             await send({"type": "http.response.body", "body": b""})
     finally:
-        outbox.closed = True
+        outbox.close()
         for task in (left, closed, frame):
             task.cancel()
 
@@ -175,18 +212,3 @@ async def stream(outbox: Outbox, closing: asyncio.Event, receive: Receive, send:
 async def _until_left(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-_working: set[asyncio.Future[Any]] = set()
-
-
-def _keep(task: asyncio.Future[Any]) -> None:
-    # The event loop holds tasks weakly; without this one that nobody awaits could vanish.
-    _working.add(task)
-    task.add_done_callback(_working.discard)
-
-
-async def finish_working(seconds: float) -> None:
-    """Wait for work whose client has left, at most so long, when the portal stops."""
-    if _working:
-        await asyncio.wait(set(_working), timeout=seconds)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from auth import Caller
 from gateway.catalog import Catalog
 from gateway.changes import Changes
 from gateway.contract import Change
 from gateway.errors import PortalError
-from gateway.surfaces.mcp.envelope import INTERNAL_ERROR, WireError
+from gateway.surfaces.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, WireError
 from gateway.surfaces.mcp.request import Request
-from gateway.surfaces.mcp.sessions import Sessions
+from gateway.surfaces.mcp.sessions import Session, Sessions
+from gateway.surfaces.mcp.stream import Outbox
 
 MOST = 1024
-"""Streams that listen at the same time."""
+"""Streams that are open at the same time, both eras together."""
+FOLLOWED = 1000
+"""Resources that one client may follow."""
 
 _ID = "io.modelcontextprotocol/subscriptionId"
 _WANTED = {
@@ -38,38 +42,59 @@ class Subscriptions:
         self._catalog = catalog
         self._changes = changes
         self._sessions = sessions
-        self._open = 0
-        self.closing = asyncio.Event()
+        self._open: set[Outbox] = set()
+        self._closing = False
         changes.listen(self._tell_sessions)
 
     async def listen(self, request: Request) -> bytes:
         """Answer ``subscriptions/listen``: acknowledge, then send changes until the end."""
-        if self._open >= MOST:
-            raise WireError(INTERNAL_ERROR, "Too many subscriptions are open. Try again later.")
+        outbox = request.channel.outbox
+        if outbox.closed:
+            raise WireError(INVALID_REQUEST, "Accept text/event-stream to listen.")
         wanted = self._granted(request)
         meta = {_ID: request.id}
-        request.channel.notify(
-            "notifications/subscriptions/acknowledged", {"notifications": wanted, "_meta": meta}
-        )
 
         def tell(change: Change) -> None:
-            if _is_wanted(change, wanted):
+            if self._is_wanted(change, wanted, request):
                 method, params = _notification(change)
                 request.channel.notify(method, {**params, "_meta": meta})
 
-        stop = self._changes.listen(tell)
-        self._open += 1
-        try:
-            await self.closing.wait()
-        finally:
-            stop()
-            self._open -= 1
+        with self.place(outbox):
+            request.channel.notify(
+                "notifications/subscriptions/acknowledged", {"notifications": wanted, "_meta": meta}
+            )
+            stop = self._changes.listen(tell)
+            try:
+                await outbox.wait_closed()
+            finally:
+                stop()
         return request.era.result("subscriptions/listen", {"_meta": meta})
 
-    def readable(self, uri: str, request: Request) -> bool:
-        """Whether the caller may follow a resource, which is whether they may read it."""
+    @contextmanager
+    def place(self, outbox: Outbox) -> Generator[None]:
+        """Hold a place for an open stream; :meth:`close` closes its outbox.
+
+        Raises:
+            WireError: too many are open, or the portal is stopping.
+        """
+        if self._closing or len(self._open) >= MOST:
+            raise WireError(INTERNAL_ERROR, "No more streams can be opened. Try again later.")
+        self._open.add(outbox)
         try:
-            self._catalog.resource(uri, request.caller, request.only)
+            yield
+        finally:
+            self._open.discard(outbox)
+
+    def close(self) -> None:
+        """End every stream, because the portal stops."""
+        self._closing = True
+        for outbox in self._open:
+            outbox.close()
+
+    def readable(self, uri: str, caller: Caller, only: str | None = None) -> bool:
+        """Whether a caller may follow a resource, which is whether they may read it."""
+        try:
+            self._catalog.resource(uri, caller, only)
         except PortalError:
             return False
         return True
@@ -77,23 +102,29 @@ class Subscriptions:
     def _granted(self, request: Request) -> dict[str, Any]:
         asked: Mapping[str, Any] = request.params["notifications"]
         granted: dict[str, Any] = {name: True for name in _WANTED.values() if asked.get(name)}
-        uris = asked.get("resourceSubscriptions") or ()
-        if followed := [uri for uri in uris if self.readable(uri, request)]:
+        uris = asked.get("resourceSubscriptions") or []
+        who, only = request.caller, request.only
+        if followed := [uri for uri in uris[:FOLLOWED] if self.readable(uri, who, only)]:
             granted["resourceSubscriptions"] = followed
         return granted
+
+    def _is_wanted(self, change: Change, wanted: Mapping[str, Any], request: Request) -> bool:
+        if change.kind != "resource":
+            return _WANTED[change.kind] in wanted
+        # The tiers may have changed since the stream was opened.
+        followed = change.uri in wanted.get("resourceSubscriptions", ())
+        return followed and self.readable(change.uri or "", request.caller, request.only)
 
     def _tell_sessions(self, change: Change) -> None:
         method, params = _notification(change)
         message = {"jsonrpc": "2.0", "method": method, "params": params}
         for session in self._sessions.live.values():
-            if change.kind != "resource" or change.uri in session.subscribed:
+            if change.kind != "resource" or self._follows(session, change.uri or ""):
                 session.announce(message)
 
-
-def _is_wanted(change: Change, wanted: Mapping[str, Any]) -> bool:
-    if change.kind == "resource":
-        return change.uri in wanted.get("resourceSubscriptions", ())
-    return _WANTED[change.kind] in wanted
+    def _follows(self, session: Session, uri: str) -> bool:
+        caller = session.subscribed.get(uri)
+        return caller is not None and self.readable(uri, caller)
 
 
 def _notification(change: Change) -> tuple[str, dict[str, Any]]:

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auth import ANONYMOUS, Caller, Tier
+from gateway.contract import ToolFailed
 from gateway.surfaces.mcp import state as module
-from gateway.surfaces.mcp.envelope import WireError
 from gateway.surfaces.mcp.state import StateSigner
 
 SIGNER = StateSigner(b"k" * 32)
@@ -18,7 +18,7 @@ def test_a_state_comes_back_to_the_caller_it_was_made_for(text: str):
 
 @given(st.text(max_size=200))
 def test_no_other_text_is_taken_for_a_state(text: str):
-    with pytest.raises(WireError):
+    with pytest.raises(ToolFailed):
         SIGNER.open(text, MEMBER, "tools/call:a")
 
 
@@ -27,11 +27,11 @@ def test_no_other_text_is_taken_for_a_state(text: str):
 )
 def test_a_state_serves_one_caller_and_one_purpose(caller, purpose):
     sealed = SIGNER.seal("x", MEMBER, "tools/call:a")
-    with pytest.raises(WireError, match="not valid"):
+    with pytest.raises(ToolFailed, match="not valid"):
         SIGNER.open(sealed, caller, purpose)
 
 
 def test_an_old_state_is_refused(monkeypatch):
     monkeypatch.setattr(module, "LIFETIME", -1)
-    with pytest.raises(WireError, match="expired"):
+    with pytest.raises(ToolFailed, match="expired"):
         SIGNER.open(SIGNER.seal("x", MEMBER, "p"), MEMBER, "p")

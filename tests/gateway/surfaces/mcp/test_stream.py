@@ -36,13 +36,13 @@ class Client:
         return b"".join(message.get("body", b"") for message in self.sent[1:])
 
 
-async def _answer(client: Client, work, outbox=None, *, cancel_on_leave=True) -> None:
+async def _answer(client: Client, work, outbox=None, *, leftovers=None) -> None:
     await answer(
         work,
         outbox or Outbox(),
         client.receive,
         client.send,
-        cancel_on_leave=cancel_on_leave,
+        leftovers=leftovers,
     )
 
 
@@ -128,9 +128,10 @@ async def test_on_the_legacy_leg_the_work_goes_on_without_its_client():
         finished.set()
         return Reply(b"{}")
 
-    answering = asyncio.create_task(_answer(client, work(), cancel_on_leave=False))
+    leftovers: stream.Leftovers = set()
+    answering = asyncio.create_task(_answer(client, work(), leftovers=leftovers))
     client.left.set()
     await asyncio.wait_for(answering, 5)
     go.set()
-    await stream.finish_working(5)
+    await asyncio.wait(leftovers, timeout=5)
     assert finished.is_set()
