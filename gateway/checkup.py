@@ -122,6 +122,5 @@ def _look_up_keys(running: Running, problems: list[str], notes: list[str]) -> No
         else:
             waiting.add(notice.key.partition("/")[0])
     if waiting:
-        notes.append(
-            f"tiers.yaml also has keys for plugins not open here: {', '.join(sorted(waiting))}"
-        )
+        names = ", ".join(sorted(waiting))
+        notes.append(f"tiers.yaml has keys for plugins that are not open: {names}")

@@ -1,0 +1,121 @@
+"""A small portal for the command line, and a way to run commands on it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+import structlog
+from click.testing import CliRunner, Result
+
+from gateway import logs
+from gateway.cli import main
+
+PAGE = """---
+title: {title}
+type: {type}
+publish: true
+date: 2026-01-02
+---
+
+# {title}
+
+{title}: a page about gardens that neighbours share.
+"""
+PORTAL = """
+services: {embedding: none}
+listen: {port: 0}
+plugins:
+  knowledge:
+    sources: [{directory: ./content}]
+"""
+TIERS = """
+default: members
+items:
+  knowledge: open
+  knowledge/get_document: members
+"""
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was() -> Iterator[None]:
+    """Commands set logging up for their process; put it back for the tests'."""
+    loggers = [logging.getLogger(name) for name in (None, *logs._LIBRARIES)]
+    before = [(logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
+    yield
+    for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
+        logger.handlers, logger.propagate = handlers, propagate
+        logger.setLevel(level)
+    logging.captureWarnings(False)
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A directory with ``config`` and ``content``, as a checkout has them."""
+    (tmp_path / "config").mkdir()
+    (tmp_path / "content").mkdir()
+    (tmp_path / "config" / "portal.yaml").write_text(PORTAL)
+    (tmp_path / "config" / "tiers.yaml").write_text(TIERS)
+    for name, title, kind in (("garden", "Garden", "tag"), ("sow", "How to sow", "pattern")):
+        (tmp_path / "content" / f"{name}.md").write_text(PAGE.format(title=title, type=kind))
+    return tmp_path
+
+
+@pytest.fixture
+def porch(place: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run ``porch`` with some words, in the place."""
+    monkeypatch.chdir(place)
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(main, words, prog_name="porch")
+
+    return run
+
+
+@contextmanager
+def served(place: Path, *words: str, **environment: str) -> Iterator[tuple[str, list[str]]]:
+    """Run ``porch serve`` in a process of its own: the portal's URL, and what it printed first."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gateway.cli", "serve", "--port", "0", *words],
+        cwd=place,
+        env={**os.environ, "PYTHONPATH": str(Path.cwd()), "PYTHONUNBUFFERED": "1", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    printed: list[str] = []
+    try:
+        for line in process.stdout:
+            printed.append(line.rstrip())
+            if "Ctrl+C" in line:
+                break
+        url = next(line.split()[-1] for line in printed if "Paste into" in line)
+        yield url.removesuffix("/mcp"), printed
+    finally:
+        process.send_signal(signal.SIGTERM)
+        printed += process.stdout.read().splitlines()
+        process.stdout.close()
+        assert process.wait(timeout=20) == 0
+
+
+def ready(url: str) -> bool:
+    """Whether the portal says so, within a deadline."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if httpx2.get(f"{url}/readyz").status_code == 200:
+            return True
+        time.sleep(0.05)
+    return False

@@ -1,0 +1,74 @@
+"""``porch call`` and ``porch tools``, with the portal opened here and with one that runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from gateway.cli.options import EXIT
+from tests.gateway.cli.conftest import Run, ready, served
+
+
+def test_a_result_is_shown_to_a_person(porch: Run) -> None:
+    result = porch("call", "search_knowledge", "query=how to sow")
+    assert result.exit_code == EXIT.DONE, result.output
+    assert " 1. How to sow\n" in result.output
+    assert "pattern · sow" in result.output
+
+
+def test_json_is_the_structured_content(porch: Run) -> None:
+    result = porch("call", "search_knowledge", "query=sow", "filters.limit=1", "--json")
+    assert [each["id"] for each in json.loads(result.stdout)["results"]] == ["sow"]
+
+
+def test_a_call_above_the_tier_tells_what_it_takes(porch: Run) -> None:
+    result = porch("call", "get_document", "contentType=tag", "id=garden", "--as", "open")
+    assert result.exit_code == EXIT.PROBLEM
+    assert result.stderr.startswith("Requires members access. Current: open.")
+
+
+def test_an_unknown_tool_is_answered_with_the_nearest(porch: Run) -> None:
+    result = porch("call", "serch_knowledge", "query=x")
+    assert result.exit_code == EXIT.PROBLEM
+    assert "did you mean search_knowledge?" in result.stderr
+
+
+def test_wrong_arguments_are_told_in_words_and_as_json(porch: Run) -> None:
+    result = porch("call", "search_knowledge", "quary=x")
+    assert result.exit_code == EXIT.PROBLEM
+    assert result.stderr.startswith("Invalid arguments.")
+    error = json.loads(porch("call", "search_knowledge", "quary=x", "--json").stdout)
+    assert error["error"]["code"] == "invalid_arguments"
+
+
+def test_a_word_that_is_no_pair_is_a_usage_error(porch: Run) -> None:
+    assert porch("call", "search_knowledge", "sow").exit_code == EXIT.USAGE
+
+
+def test_tools_shows_what_a_tier_may_use(porch: Run) -> None:
+    open_, members = porch("tools", "--as", "open"), porch("tools", "--as", "members")
+    assert "search_knowledge query [filters]" in open_.output
+    assert "get_document" not in open_.output
+    assert "get_document contentType id" in members.output
+
+
+def test_all_adds_prompts_and_resources(porch: Run) -> None:
+    listed = json.loads(porch("tools", "--all", "--json").stdout)
+    assert set(listed) == {"tools", "prompts", "resources", "templates"}
+    assert all(listed.values())
+
+
+def test_a_portal_that_runs_answers_over_its_local_socket(place: Path, porch: Run) -> None:
+    with served(place) as (url, _):
+        assert ready(url)
+        found = porch("call", "search_knowledge", "query=sow", "--json")
+        refused = porch("call", "get_document", "contentType=tag", "id=garden", "--as", "open")
+        states = {
+            each["name"]: each["state"] for each in json.loads(porch("plugins", "--json").stdout)
+        }
+    assert json.loads(found.stdout)["results"][0]["id"] == "sow"
+    assert refused.stderr.startswith("Requires members access. Current: open.")
+    assert states == {"knowledge": "ok"}
+    records = json.loads(porch("audit", "--json").stdout)
+    assert {each["person"] for each in records} == {"local"}
+    assert [each["outcome"] for each in records] == ["not_allowed", "ok"]

@@ -1,0 +1,82 @@
+"""Results are shown as a person likes to read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gateway.cli.render import clean, lines, show_result
+
+
+def shown(value: Any) -> str:
+    return "\n".join(lines(value))
+
+
+def test_a_list_of_objects_becomes_cards() -> None:
+    text = shown(
+        {
+            "results": [
+                {
+                    "title": "Who may use what",
+                    "contentType": "practice",
+                    "id": "who",
+                    "date": "2026-01-02T00:00:00Z",
+                    "score": 0.87123,
+                    "passage": "Three tiers decide.",
+                }
+            ],
+            "note": "Keyword search.",
+        }
+    )
+    assert text == (
+        " 1. Who may use what\n"
+        "    practice · who · 2026-01-02 · score 0.87\n"
+        "    Three tiers decide.\n"
+        "\n"
+        "note: Keyword search."
+    )
+
+
+def test_an_empty_list_says_so() -> None:
+    assert shown({"results": []}) == "Nothing found."
+
+
+def test_long_text_is_folded_and_keeps_its_own_lines() -> None:
+    text = shown({"content": "word " * 60 + "\nnext line"})
+    assert all(len(line) <= 96 for line in text.splitlines())
+    assert text.splitlines()[-1] == "next line"
+
+
+def test_nested_objects_are_indented_under_their_name() -> None:
+    assert shown({"entry": {"term": "Hat", "aliases": ["role"]}, "found": True}) == (
+        "entry:\n  term: Hat\n  aliases: role\nfound: yes"
+    )
+
+
+def test_values_of_any_other_shape_are_shown_too() -> None:
+    assert shown([1, 2]) == "result: 1, 2"
+    assert shown({"counts": {"a": 1}, "none": None}) == "counts:\n  a: 1"
+
+
+def test_control_characters_never_reach_the_terminal() -> None:
+    assert clean("a\x1b[2Jb\x00\x9bc") == "a[2Jbc"
+    assert "\x1b" not in shown({"results": [{"title": "\x1b[31mred", "\x1b[1m": "\x1b[0m"}]})
+
+
+def test_content_blocks_are_shown_where_there_is_no_structure(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    show_result(
+        {
+            "content": [
+                {"type": "text", "text": "Hello."},
+                {"type": "image", "data": "x", "mimeType": "image/png"},
+                {"type": "resource", "resource": {"uri": "a://b", "text": "Inside."}},
+                {"type": "resource_link", "uri": "a://c", "name": "c"},
+            ]
+        }
+    )
+    assert (
+        capsys.readouterr().out == "Hello.\n[image: image/png]\nInside.\n[resource_link: a://c]\n"
+    )
