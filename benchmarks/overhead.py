@@ -68,7 +68,7 @@ def _figures(name: str, era: Era, connections: int, figures: Figures) -> Row:
     where = f"at {connections}" if name == "starlette" else f"{era} at {connections}"
     what = f"{NAMES[name]}, {where}"
     note = f"p50 {figures.p50:.2f} ms, p99 {figures.p99:.2f} ms, CPU {figures.cpu:.0f} us a call"
-    headline = "sse" not in name
+    headline = connections == max(CONNECTIONS) and "sse" not in name
     return Row(SECTION, what, figures.rate, "calls/s", note=note, headline=headline)
 
 

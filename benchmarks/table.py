@@ -70,7 +70,7 @@ class Row:
 
     def cells(self) -> tuple[str, ...]:
         """The row as the table shows it."""
-        wanted = f"{self.bar.kind} {number(self.bar.limit, self.unit)}" if self.bar else ""
+        wanted = f"{self.bar.kind} {self.bar.limit:g} {self.unit}".rstrip() if self.bar else ""
         value = number(self.value, self.unit)
         return self.section, self.what, value, wanted, self.verdict, self.note
 
