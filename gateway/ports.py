@@ -279,6 +279,15 @@ class Hit:
 class Collection(Protocol):
     """A named set of points."""
 
+    @property
+    def identity(self) -> str:
+        """Made at random with the collection.
+
+        Who remembers what is in a collection remembers this with it: another identity is that of
+        another process's collection, or of one that was lost and made anew.
+        """
+        ...
+
     async def upsert(self, points: Sequence[Point]) -> None:
         """Write points; one with an id already stored is replaced whole."""
         ...

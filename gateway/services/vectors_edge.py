@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
+import secrets
 import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -89,17 +90,18 @@ class EdgeVectors:
             return known
         home = self._directory / name
         spec_file = home / "spec.json"
-        wanted = json.dumps(asdict(spec), sort_keys=True)
-        if spec_file.is_file() and spec_file.read_text(encoding="utf-8") == wanted:
+        identity = _identity(spec_file, spec)
+        if identity is not None:
             shard = _load(home / "shard")
         else:
             self._remove(name)
             shard = _create(home / "shard", spec)
+            identity = secrets.token_hex(8)
             # Written last: a folder without it was never finished and is made anew.
             draft = home / "spec.json.new"
-            draft.write_text(wanted, encoding="utf-8")
+            draft.write_text(json.dumps({"identity": identity, **asdict(spec)}), encoding="utf-8")
             draft.replace(spec_file)
-        self._open[name] = EdgeCollection(shard, spec, self._writer, home)
+        self._open[name] = EdgeCollection(shard, spec, identity, self._writer, home)
         return self._open[name]
 
     def _remove(self, name: str) -> None:
@@ -126,15 +128,22 @@ class EdgeCollection:
     Args:
         shard: the open shard.
         spec: what it holds.
+        identity: made with the collection, kept with its spec.
         writer: the one thread on which everything is written.
         home: the folder the shard is in.
     """
 
     def __init__(
-        self, shard: EdgeShard, spec: CollectionSpec, writer: ThreadPoolExecutor, home: Path
+        self,
+        shard: EdgeShard,
+        spec: CollectionSpec,
+        identity: str,
+        writer: ThreadPoolExecutor,
+        home: Path,
     ) -> None:
         self.shard = shard
         self.spec = spec
+        self.identity = identity
         self._home = home
         self._writer = writer
 
@@ -234,6 +243,15 @@ def _config(spec: CollectionSpec) -> EdgeConfig:
             indexing_threshold=NEVER_KILOBYTES, deleted_threshold=0.5
         ),
     )
+
+
+def _identity(spec_file: Path, spec: CollectionSpec) -> str | None:
+    """The identity of a finished collection with this spec; None where there is none."""
+    if not spec_file.is_file():
+        return None
+    kept = json.loads(spec_file.read_text(encoding="utf-8"))
+    identity: str | None = kept.pop("identity", None)
+    return identity if kept == json.loads(json.dumps(asdict(spec))) else None
 
 
 def _create(path: Path, spec: CollectionSpec) -> EdgeShard:

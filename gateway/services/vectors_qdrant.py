@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ BATCH_POINTS = 128
 """Points in one request: about half a megabyte of JSON with 384 dimensions."""
 
 TIMEOUT_SECONDS = 30
+
+_IDENTITY = "identity"
 
 
 class QdrantVectors:
@@ -58,11 +61,13 @@ class QdrantVectors:
         """
         check_name(name)
         with _reported():
-            if not await self._fits(name, spec):
+            identity = await self._identity(name, spec)
+            if identity is None:
+                identity = secrets.token_hex(8)
                 await self._client.delete_collection(name)
-                await self._create(name, spec)
+                await self._create(name, spec, identity)
             await self._index(name, spec)
-        return QdrantCollection(self._client, name)
+        return QdrantCollection(self._client, name, identity)
 
     async def drop(self, name: str) -> None:
         """Remove a collection and all its points; an absent one is not an error."""
@@ -74,17 +79,21 @@ class QdrantVectors:
         """Close the connections."""
         await self._client.close()
 
-    async def _fits(self, name: str, spec: CollectionSpec) -> bool:
-        """Whether the stored collection has the vectors of the spec."""
+    async def _identity(self, name: str, spec: CollectionSpec) -> str | None:
+        """The stored collection's identity; None where it has not the vectors of the spec.
+
+        It is kept in the collection's metadata, which Qdrant has since 1.16.
+        """
         if not await self._client.collection_exists(name):
-            return False
+            return None
         found = await self._client.get_collection(name)
         vectors: Any = found.config.params.vectors or {}
         dense = {key: value.size for key, value in vectors.items()}
         sparse = set(found.config.params.sparse_vectors or {})
-        return (dense, sparse) == (dict(spec.dense), set(spec.sparse))
+        fits = (dense, sparse) == (dict(spec.dense), set(spec.sparse))
+        return (found.config.metadata or {}).get(_IDENTITY) if fits else None
 
-    async def _create(self, name: str, spec: CollectionSpec) -> None:
+    async def _create(self, name: str, spec: CollectionSpec, identity: str) -> None:
         from qdrant_client import models
 
         sparse = models.SparseVectorParams(modifier=models.Modifier.IDF)
@@ -95,6 +104,7 @@ class QdrantVectors:
                 for key, size in spec.dense.items()
             },
             sparse_vectors_config=dict.fromkeys(spec.sparse, sparse),
+            metadata={_IDENTITY: identity},
         )
 
     async def _index(self, name: str, spec: CollectionSpec) -> None:
@@ -114,9 +124,11 @@ class QdrantCollection:
     Args:
         client: the store's client.
         name: the collection's name in the cluster.
+        identity: made with the collection, kept in its metadata.
     """
 
-    def __init__(self, client: AsyncQdrantClient, name: str) -> None:
+    def __init__(self, client: AsyncQdrantClient, name: str, identity: str) -> None:
+        self.identity = identity
         self._client = client
         self._name = name
 

@@ -71,6 +71,16 @@ async def test_the_nearest_point_comes_first_with_its_cosine_and_chosen_payload(
     assert hits[0].payload == {"kind": "a"}
 
 
+async def test_a_collection_keeps_its_identity_until_it_is_made_anew(store: VectorStore) -> None:
+    identity = (await store.collection(THINGS, SPEC)).identity
+    assert identity
+    assert (await store.collection(THINGS, SPEC)).identity == identity
+    await store.drop(THINGS)
+    anew = (await store.collection(THINGS, SPEC)).identity
+    other = (await store.collection(THINGS, CollectionSpec(dense={"text": 2}))).identity
+    assert len({identity, anew, other}) == 3
+
+
 async def test_several_questions_are_answered_in_order(store: VectorStore) -> None:
     things = await store.collection(THINGS, SPEC)
     point = Point("both", dense={"text": unit(1, 1, 1, 1), "title": unit(1, 0)})

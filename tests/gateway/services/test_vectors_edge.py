@@ -66,6 +66,15 @@ async def test_what_was_written_outlives_kill_9(tmp_path: Path) -> None:
     await store.close()
 
 
+async def test_a_restart_finds_the_same_collection(tmp_path: Path) -> None:
+    identities = []
+    for _ in range(2):
+        store = EdgeVectors(tmp_path)
+        identities.append((await store.collection("things", SPEC)).identity)
+        await store.close()
+    assert identities[0] == identities[1]
+
+
 async def test_a_store_in_use_by_another_process_says_so(tmp_path: Path) -> None:
     writer = start_writer(tmp_path)
     assert writer.stdout is not None

@@ -32,6 +32,7 @@ COLLECTION = {
             "flush_interval_sec": 5,
         },
         "wal_config": {"wal_capacity_mb": 32, "wal_segments_ahead": 0},
+        "metadata": {"identity": "0123456789abcdef"},
     },
     "payload_schema": {},
 }
@@ -116,6 +117,7 @@ async def test_another_spec_deletes_and_creates_with_idf(cluster: Cluster, tmp_p
     await store.collection("things", CollectionSpec(dense={"text": 3}, sparse=("words",)))
     await store.close()
     changes = [(method, body) for method, path, body in cluster.requests if method != "GET"]
+    assert len(changes[1][1].pop("metadata")["identity"]) == 16
     assert changes == [
         ("DELETE", None),
         (
