@@ -7,7 +7,8 @@ it. In CI nothing may be skipped for that reason: there such a skip is a failure
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+import uuid
+from collections.abc import AsyncIterator, Generator
 from pathlib import Path
 from typing import TypeVar
 
@@ -43,6 +44,22 @@ def postgres_url() -> str:
 def redis_url() -> str:
     """A Redis database that tests may fill, from ``PORCH_TEST_REDIS``."""
     return _setting("PORCH_TEST_REDIS", "the URL of a Redis database that tests may fill")
+
+
+@pytest.fixture
+async def postgres(postgres_url: str) -> AsyncIterator[str]:
+    """The ``postgresql://`` URL of an empty database, dropped at the end of the test."""
+    import asyncpg
+
+    server = postgres_url.replace("+asyncpg", "")
+    name = f"porch_{uuid.uuid4().hex}"
+    connection = await asyncpg.connect(server)
+    try:
+        await connection.execute(f'CREATE DATABASE "{name}"')
+        yield f"{server.rpartition('/')[0]}/{name}"
+        await connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    finally:
+        await connection.close()
 
 
 def _setting(name: str, meaning: str) -> str:

@@ -15,7 +15,7 @@ from gateway.contract import Database
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from sqlalchemy import Table
+    from sqlalchemy import Insert, Table
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     Vector = NDArray[np.float32]
@@ -61,18 +61,27 @@ class Embeddings:
         """
         rows = [
             {"document": key, "text_hash": text, "model": self._model, "vector": vector.tobytes()}
-            for key, vectors in documents.items()
-            for text, vector in vectors.items()
+            for key, vectors in sorted(documents.items())
+            for text, vector in sorted(vectors.items())
         ]
         async with self._database.begin() as connection:
             await _forget(connection, list(documents))
             if rows:
-                await connection.execute(_table().insert(), rows)
+                await connection.execute(_insert(connection), rows)
 
     async def forget(self, documents: Sequence[str]) -> None:
         """Forget the vectors that were kept for documents, given their keys."""
         async with self._database.begin() as connection:
             await _forget(connection, documents)
+
+
+def _insert(connection: AsyncConnection) -> Insert:
+    """An insertion that leaves alone what another process has kept in the same moment."""
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert
+    else:
+        from sqlalchemy.dialects.sqlite import insert  # type: ignore[assignment]
+    return insert(_table()).on_conflict_do_nothing()
 
 
 async def _forget(connection: AsyncConnection, documents: Sequence[str]) -> None:

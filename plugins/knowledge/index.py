@@ -9,12 +9,11 @@ same ids, and only then are the points beyond the last new one removed.
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gateway.contract import Collection, Condition, Embedder, Host, Objects
+from gateway.contract import Collection, Condition, Embedder, Host
 from plugins.knowledge.documents import Document
 from plugins.knowledge.embeddings import Embeddings
 from plugins.knowledge.passages import fingerprint
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 COLLECTION = "passages"
-_EPOCH_KEY = "metadata/index-epoch"
 _AHEAD = 3
 _TEXTS_AT_ONCE = 256
 
@@ -39,20 +37,14 @@ class Index:
         collection: the points.
         embedder: the model, or None where the portal has none; then only terms are indexed.
         kept: the vectors of texts embedded before, where there is a model.
-        epoch: what tells this collection from one that was lost and made anew.
     """
 
     def __init__(
-        self,
-        collection: Collection,
-        embedder: Embedder | None,
-        kept: Embeddings | None,
-        epoch: str = "",
+        self, collection: Collection, embedder: Embedder | None, kept: Embeddings | None
     ) -> None:
         self.collection = collection
         self._embedder = embedder
         self._kept = kept
-        self._epoch = epoch
         self._model_turn = asyncio.Lock()
         self._write_turn = asyncio.Lock()
         self._ahead = asyncio.Semaphore(_AHEAD)
@@ -67,16 +59,16 @@ class Index:
         dimensions = None if embedder is None else embedder.dimensions
         collection = await host.vectors.collection(COLLECTION, spec(dimensions))
         kept = None if embedder is None else Embeddings(host.database, embedder.model)
-        return cls(collection, embedder, kept, await _epoch(collection, host.objects))
+        return cls(collection, embedder, kept)
 
     @property
     def fingerprint(self) -> str:
-        """The layout, the model and the collection's own mark.
+        """The layout, the model and the collection itself.
 
         When it changes, every document is given again.
         """
         model = self._embedder.model if self._embedder else "keyword"
-        return f"{LAYOUT}:{model}:{self._epoch}"
+        return f"{LAYOUT}:{model}:{self.collection.identity}"
 
     async def replace(self, documents: Sequence[Document]) -> None:
         """Take documents in; returns when they are queued, :meth:`finish` waits for them."""
@@ -166,13 +158,3 @@ class Index:
         for length, keys in by_length.items():
             beyond = Condition("ordinal", at_least=length + 1)
             await self.collection.delete([Condition("key", any_of=tuple(keys)), beyond])
-
-
-async def _epoch(collection: Collection, objects: Objects) -> str:
-    """The collection's mark; an empty one gets a new one, as it may have lost what it held."""
-    kept = await objects.get(_EPOCH_KEY)
-    if kept and await collection.count():
-        return kept.decode()
-    mark = secrets.token_hex(8)
-    await objects.put(_EPOCH_KEY, mark.encode())
-    return mark

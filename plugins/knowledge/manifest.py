@@ -3,11 +3,16 @@
 It is written before a sync changes anything (with the keys it is about to write or remove as
 ``pending``), now and then, and at the end. Whatever moment a process dies at, the next sync
 finds in it what may be half done, and does that again.
+
+Processes that share a store and have each an index of their own write the same manifest: the last
+one's stays. So each also keeps its own as a file beside its data, to know what its index holds.
 """
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
+from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -64,25 +69,50 @@ class Manifest(BaseModel):
         return {path: record.entry for path, record in self.files.items() if record.entry}
 
 
-async def load(objects: Objects) -> Manifest:
+async def load(objects: Objects, own: Path, index: str) -> Manifest:
     """Read the manifest.
 
     Where there is none that can be read, every stored document counts as pending, so that the
     next sync writes it anew or removes it.
+
+    Args:
+        objects: the plugin's share of the object store.
+        own: this process's own manifest.
+        index: the fingerprint of the index; where the store's manifest was written by a process
+            with another one, the own manifest is read, if it was written with this one.
     """
-    data = await objects.get(MANIFEST_KEY)
-    if data is not None:
-        try:
-            manifest = Manifest.model_validate_json(data)
-        except ValidationError:
-            manifest = Manifest(format=0)
-        if manifest.format == FORMAT:
-            return manifest
-    stored = [info.key async for info in objects.list(CONTENT_PREFIX)]
-    keys = [key.removeprefix(CONTENT_PREFIX).removesuffix(".json") for key in stored]
-    return Manifest(pending=sorted(keys))
+    shared = _read(await objects.get(MANIFEST_KEY))
+    if shared is None:
+        stored = [info.key async for info in objects.list(CONTENT_PREFIX)]
+        keys = [key.removeprefix(CONTENT_PREFIX).removesuffix(".json") for key in stored]
+        return Manifest(pending=sorted(keys))
+    if shared.index != index:
+        kept = _read(await asyncio.to_thread(_bytes, own))
+        if kept is not None and kept.index == index:
+            return kept
+    return shared
 
 
-async def save(objects: Objects, manifest: Manifest) -> None:
-    """Write the manifest whole."""
-    await objects.put(MANIFEST_KEY, manifest.model_dump_json().encode())
+def _read(data: bytes | None) -> Manifest | None:
+    try:
+        manifest = Manifest.model_validate_json(data or b"")
+    except ValidationError:
+        return None
+    return manifest if manifest.format == FORMAT else None
+
+
+async def save(objects: Objects, own: Path, manifest: Manifest) -> None:
+    """Write the manifest whole, in the store and beside this process's data."""
+    data = manifest.model_dump_json().encode()
+    await objects.put(MANIFEST_KEY, data)
+    await asyncio.to_thread(_replace, own, data)
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def _replace(path: Path, data: bytes) -> None:
+    draft = path.with_name(f"{path.name}.new")
+    draft.write_bytes(data)
+    draft.replace(path)

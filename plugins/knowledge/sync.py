@@ -88,12 +88,13 @@ class Sync:
         self._index = index
         self._rules = rules
         self._data_dir = data_dir
+        self._own = data_dir / "manifest.json"
         self._manifest = Manifest()
         self._running = asyncio.Lock()
 
     async def load(self) -> None:
         """Show what an earlier process left in the store."""
-        self._manifest = await manifests.load(self._objects)
+        self._manifest = await manifests.load(self._objects, self._own, self._index.fingerprint)
         self._store.show(self._manifest.entries().values())
 
     async def run(self, progress: Progress = lambda done, total: None) -> Outcome:
@@ -145,5 +146,5 @@ class Sync:
         return tell
 
     async def _save(self, manifest: Manifest) -> None:
-        await manifests.save(self._objects, manifest)
+        await manifests.save(self._objects, self._own, manifest)
         self._manifest = manifest

@@ -47,12 +47,17 @@ class StoredIndex:
 
 
 class Library:
-    """Notes in ``root/notes``, served from ``root/objects``."""
+    """Notes in ``root/notes``, served from ``root/objects``.
+
+    Attributes:
+        indexed: where the index lies; with the documents, if it is not set.
+    """
 
     def __init__(self, root: Path, objects: Objects | None = None) -> None:
         self.notes = root / "notes"
         self.notes.mkdir(exist_ok=True)
         self.objects = objects or ObjectService(str(root / "objects"))
+        self.indexed = self.objects
         self.config: dict[str, Any] = {}
         self.fingerprint = "1"
 
@@ -77,7 +82,7 @@ class Library:
         config = KnowledgeConfig.model_validate({"sources": sources, **self.config})
         self.config["sources"] = sources
         self.store = Store(self.objects)
-        self.index = StoredIndex(self.objects, self.fingerprint)
+        self.index = StoredIndex(self.indexed, self.fingerprint)
         made = [Source(source, config.types, config.max_note) for source in config.sources]
         rules = rules_of(config)
         self.syncing = Sync(made, self.objects, self.store, self.index, rules, self.notes.parent)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import Tier
+from gateway.services.objects import ObjectService
 
 
 async def test_a_published_note_is_stored_in_the_specified_layout(library: Any) -> None:
@@ -304,3 +305,34 @@ async def test_a_checkout_starts_none_of_its_own_programs(library: Any) -> None:
     await library.sync()
     assert library.keys == ["file/a"]
     assert not ran.exists()
+
+
+async def test_replicas_with_indexes_of_their_own_each_know_what_theirs_holds(
+    library_class: Any, tmp_path: Path
+) -> None:
+    shared = ObjectService(str(tmp_path / "objects"))
+    replicas = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        replica = library_class(tmp_path / name, shared)
+        replica.fingerprint = name
+        replica.indexed = ObjectService(str(tmp_path / name / "index"))
+        replica.config["sources"] = [{"directory": tmp_path / "first" / "notes"}]
+        replicas.append(replica)
+    first, second = replicas
+    first.note("tags/dao.md")
+    first.note("tags/hat.md")
+    for replica in (first, second):
+        await replica.start()
+        await replica.sync()
+        assert sorted(replica.index.replaced) == ["tag/dao", "tag/hat"]
+    first.note("tags/dao.md", body="New.")
+    first.delete("tags/hat.md")
+    await second.sync()
+    for replica in (first, second):
+        await replica.start()
+        await replica.sync()
+        assert [one.content for one in (await replica.index.documents()).values()] == ["New."]
+        await replica.start()
+        assert not (await replica.sync()).changed
+        assert not replica.index.replaced

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
+import anyio
 import pytest
 
 from gateway.contract import Condition, Tier
@@ -114,6 +116,36 @@ async def test_vectors_are_kept_in_postgresql_too(postgres_url, base, word_embed
         await service.close()
     assert reads[0] > 1
     assert reads[1] == 0
+
+
+async def test_two_processes_keep_the_same_vectors_at_once(postgres, tmp_path) -> None:
+    import numpy as np
+    import sqlalchemy as sa
+
+    from gateway.services.database import open_database
+    from plugins.knowledge.embeddings import Embeddings
+    from plugins.knowledge.knowledge import MIGRATIONS
+
+    service = open_database(postgres, tmp_path)
+    database = service.for_owner("knowledge")
+    waiting = sa.text(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+    row = "INSERT INTO knowledge_embeddings VALUES ('tag/dao', 'text', 'words', '')"
+    kept = Embeddings(database, "words")
+    try:
+        await database.migrate(MIGRATIONS)
+        async with database.begin() as other:
+            await other.execute(sa.text(row))
+            keeping = asyncio.create_task(kept.keep({"tag/dao": {"text": np.ones(1, np.float32)}}))
+            with anyio.fail_after(30):
+                while not (await other.execute(waiting)).scalar():
+                    pass
+        await keeping
+        assert list(await kept.find(["text"])) == ["text"]
+    finally:
+        await service.close()
 
 
 async def test_another_model_embeds_everything_anew(base, word_embedder, make) -> None:
