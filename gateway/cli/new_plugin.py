@@ -41,7 +41,7 @@ def command(name: str, into: Path) -> None:
     \b
     Examples:
       porch new-plugin weather
-      pip install -e porch-weather
+      pip install -e ./porch-weather
       porch tools
     """
     package = into / f"porch-{name.replace('_', '-')}"
@@ -49,7 +49,8 @@ def command(name: str, into: Path) -> None:
         raise click.UsageError(f"{package} is there already; nothing was written.")
     for path in write(name, package):
         click.echo(f"wrote {path}")
-    click.echo(f"\nNext:\n  pip install -e {package}\n  porch plugins\n  pytest {package}")
+    shown = package if package.is_absolute() else f"./{package}"
+    click.echo(f"\nNext:\n  pip install -e {shown}\n  porch plugins\n  pytest {shown}")
 
 
 def write(name: str, package: Path) -> Iterator[Path]:
