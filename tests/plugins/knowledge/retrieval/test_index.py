@@ -129,8 +129,7 @@ async def test_two_processes_keep_the_same_vectors_at_once(postgres, tmp_path) -
     service = open_database(postgres, tmp_path)
     database = service.for_owner("knowledge")
     waiting = sa.text(
-        "SELECT count(*) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        "SELECT count(*) FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
     )
     row = "INSERT INTO knowledge_embeddings VALUES ('tag/dao', 'text', 'words', '')"
     kept = Embeddings(database, "words")
