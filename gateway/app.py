@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -89,8 +89,8 @@ async def open_portal(
     tiers = TierRulesFile(portal.tiers_file)
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(_services(portal, data_dir))
+        services.begin_loading()
         running = await _assemble(portal, found, tiers, services)
-        await services.shared_database.migrate(audit.MIGRATIONS)
         await stack.enter_async_context(running.audit.running())
         await stack.enter_async_context(running.changes.carried())
         _signal_plugins(running.changes, found)
@@ -106,15 +106,24 @@ async def open_portal(
 async def _services(portal: Portal, data_dir: Path) -> AsyncGenerator[Services]:
     config = portal.config.services
     opening = open_services(config, data_dir, root=portal.root)
-    try:
+    with _located(portal):
         services = await opening.__aenter__()
-    except ConfigError as error:
-        located = [portal.source.problem(tuple(p.key.split(".")), p.reason) for p in error.problems]
-        raise ConfigError(located) from None
     try:
+        with _located(portal):
+            await services.make_ready(audit.MIGRATIONS)
         yield services
     finally:
         await opening.__aexit__(None, None, None)
+
+
+@contextmanager
+def _located(portal: Portal) -> Generator[None]:
+    """Name the line in ``portal.yaml`` of what is wrong with a service."""
+    try:
+        yield
+    except ConfigError as error:
+        located = [portal.source.problem(tuple(p.key.split(".")), p.reason) for p in error.problems]
+        raise ConfigError(located) from None
 
 
 async def _assemble(

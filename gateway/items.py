@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 from urllib.parse import unquote
 
@@ -169,7 +170,13 @@ def _dump(entry: BaseModel) -> dict[str, Any]:
 def _schema(model: type[BaseModel] | None, raw: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if raw is not None:
         return dict(raw)
-    return model.model_json_schema() if model else None
+    return _schema_of(model) if model else None
+
+
+@cache
+def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    # Pydantic takes up to 0.1 s for a large model, and several tools may return the same one.
+    return model.model_json_schema()
 
 
 def _check_name(name: str) -> None:

@@ -8,6 +8,7 @@ through :meth:`Services.for_plugin`, the gateway itself under the owner's name `
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from concurrent.futures import Future
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,9 +18,10 @@ from gateway.errors import ConfigError, Problem
 from gateway.logs import get_logger
 from gateway.ports import Cache, Database, Embedder, Jobs, Objects, Reranker, Vectors
 from gateway.services import signing
-from gateway.services.cache import CacheService, open_cache
-from gateway.services.database import DatabaseService, open_database
+from gateway.services.cache import CacheService, CacheUnavailable, open_cache
+from gateway.services.database import DatabaseService, DatabaseUnavailable, open_database
 from gateway.services.jobs import JobService, open_jobs
+from gateway.services.migrations import MigrationFailed
 from gateway.services.objects import ObjectService, open_objects
 from gateway.services.secrets import address, resolve
 
@@ -36,6 +38,7 @@ GATEWAY = "gateway"
 
 log = get_logger(__name__)
 T = TypeVar("T")
+M = TypeVar("M", "ThreadedEmbedder", "ThreadedReranker")
 
 
 class ServicesConfig(Protocol):
@@ -120,6 +123,24 @@ class Services:
         """The gateway's own share of the cache, the same one for every replica."""
         return self.cache.scoped(GATEWAY)
 
+    async def make_ready(self, migrations: Path) -> None:
+        """Bring the gateway's own tables up to date, and see that database and cache answer.
+
+        Args:
+            migrations: the gateway's own revisions.
+
+        Raises:
+            ConfigError: one of them does not answer, or the database's file is damaged.
+        """
+        try:
+            await self.shared_database.migrate(migrations)
+        except (DatabaseUnavailable, MigrationFailed) as error:
+            raise ConfigError([_problem("database", error)]) from None
+        try:
+            await self.shared_cache.get("ready")
+        except CacheUnavailable as error:
+            raise ConfigError([_problem("cache", error)]) from None
+
     def for_plugin(self, name: str) -> Shares:
         """A plugin's share of everything; its directory is made.
 
@@ -143,6 +164,15 @@ class Services:
             reranker=self.reranker,
         )
 
+    def begin_loading(self) -> None:
+        """Load the embedding model in its thread, while the rest of the portal opens."""
+        if self.embedder is not None:
+            self.embedder.begin_loading().add_done_callback(self._loaded)
+
+    def _loaded(self, loading: Future[None]) -> None:
+        if error := loading.exception():
+            self.notices.append(f"services.embedding: {error}")
+
     def register_jobs(self, plugin: str, jobs: Sequence[Job]) -> None:
         """Take in a plugin's jobs, before :meth:`jobs_running`.
 
@@ -164,12 +194,12 @@ class Services:
         """The key that signs what clients bring back; 32 bytes, kept over restarts.
 
         Raises:
-            ConfigError: the key given in the environment is too short.
+            ConfigError: the key given in the environment is too short, or the kept one damaged.
         """
         try:
             return signing.signing_key(self.data_dir)
         except ValueError as error:
-            raise ConfigError([Problem("environment", 0, signing.VARIABLE, str(error))]) from None
+            raise ConfigError([Problem(str(self.data_dir), 0, "", str(error))]) from None
 
 
 @asynccontextmanager
@@ -189,7 +219,7 @@ async def open_services(
     Raises:
         ConfigError: an address is wrong, or a reference leads nowhere.
     """
-    services = _Opening(config, root).services(data_dir)
+    services = await _Opening(config, root).services(data_dir)
     async with AsyncExitStack() as stack:
         for each in (services.database, services.cache, services.vectors):
             stack.push_async_callback(each.close)
@@ -207,7 +237,7 @@ class _Opening:
         self._root = root
         self._notices: list[str] = []
 
-    def services(self, data_dir: Path) -> Services:
+    async def services(self, data_dir: Path) -> Services:
         from gateway.services.embedding import open_embedder
         from gateway.services.reranking import open_reranker
         from gateway.services.vectors import open_vectors
@@ -223,8 +253,8 @@ class _Opening:
             objects=self._at("objects", lambda at: open_objects(at, data_dir)),
             cache=self._at("cache", open_cache),
             jobs=self._at("database", lambda at: open_jobs(at, data_dir)),
-            embedder=self._model("embedding", open_embedder),
-            reranker=self._model("reranker", open_reranker),
+            embedder=await self._model("embedding", open_embedder),
+            reranker=await self._model("reranker", open_reranker),
             notices=self._notices,
         )
 
@@ -236,15 +266,25 @@ class _Opening:
         try:
             return opened()
         except ValueError as error:
-            where = f"services.{service}"
-            raise ConfigError([Problem("portal.yaml", 0, where, str(error))]) from None
+            raise ConfigError([_problem(service, error)]) from None
 
-    def _model(self, service: str, opened: Callable[[str], T | None]) -> T | None:
+    async def _model(self, service: str, opened: Callable[[str], M | None]) -> M | None:
+        """The model, once it is seen to load: plugins must know whether there is one."""
         from gateway.services.model_files import ModelUnavailable
 
+        model = None
         try:
-            return opened(getattr(self._config, service))
-        except ModelUnavailable as error:
+            model = opened(getattr(self._config, service))
+            if model is not None:
+                await model.warm()
+            return model
+        except (ModelUnavailable, OSError) as error:
+            if model is not None:
+                await model.close()
             self._notices.append(f"services.{service}: {error}")
             log.warning("model_unavailable", service=service, reason=str(error))
             return None
+
+
+def _problem(service: str, error: Exception) -> Problem:
+    return Problem("portal.yaml", 0, f"services.{service}", str(error))

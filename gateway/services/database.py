@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,12 +17,16 @@ from gateway.services import migrations as revisions
 from gateway.services import sqlite
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Generator
 
     from sqlalchemy import URL
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-__all__ = ["DatabaseService", "OwnedDatabase", "open_database"]
+__all__ = ["DatabaseService", "DatabaseUnavailable", "OwnedDatabase", "open_database"]
+
+
+class DatabaseUnavailable(Exception):
+    """The database cannot be reached or read; the message says why and what to do."""
 
 
 class DatabaseService:
@@ -76,15 +80,44 @@ class DatabaseService:
         Raises:
             MigrationFailed: the tables come from a newer version, or rows would lose what they
                 refer to.
+            DatabaseUnavailable: the database cannot be reached, or its file is damaged.
         """
         version_table = f"alembic_version_{owner}"
         wanted = await asyncio.to_thread(revisions.newest, migrations)
-        async with self.engine.connect() as connection:
-            if await connection.run_sync(revisions.recorded, version_table) == wanted:
-                return
-        # Alembic's ``op`` is one for the whole process, so one migration runs at a time.
-        async with self._migrating, self._changing_tables(version_table) as connection:
-            await connection.run_sync(revisions.upgrade, migrations, version_table)
+        with self._explained():
+            async with self.engine.connect() as connection:
+                if await connection.run_sync(revisions.recorded, version_table) == wanted:
+                    return
+            # Alembic's ``op`` is one for the whole process, so one migration runs at a time.
+            async with self._migrating, self._changing_tables(version_table) as connection:
+                await connection.run_sync(revisions.upgrade, migrations, version_table)
+
+    @contextmanager
+    def _explained(self) -> Generator[None]:
+        from sqlalchemy.exc import DBAPIError
+
+        try:
+            yield
+        except (DBAPIError, OSError) as error:
+            raise DatabaseUnavailable(self._explanation(error)) from error
+
+    def _explanation(self, error: Exception) -> str:
+        """What the driver said, of which database, and what an admin does about it."""
+        from sqlalchemy.exc import DatabaseError
+
+        cause = getattr(error, "orig", error)
+        said = str(cause).removeprefix(f"{type(cause)}: ") or type(cause).__name__
+        if not self._embedded:
+            url = _for_asyncpg(self._address)
+            place = f"{url.host}:{url.port or 5432}, database {url.database}"
+            return f"PostgreSQL at {place}, cannot be used: {said}. Check that it is up."
+        problem = f"{self._data_dir / 'porch.db'} cannot be used: {said}."
+        if type(error) is not DatabaseError:  # its subclasses speak of locks, room and rights
+            return problem
+        return (
+            f"{problem} Put back a backup; or move the file away, and a new one is made without "
+            "the audit records and what plugins kept in it."
+        )
 
     def _changing_tables(self, lock: str) -> AbstractAsyncContextManager[AsyncConnection]:
         if self._embedded:

@@ -106,6 +106,14 @@ class ThreadedReranker:
             logits += await waiting
         return [_sigmoid(value) for value in logits]
 
+    async def warm(self) -> None:
+        """Open the model now, off the event loop.
+
+        Raises:
+            ModelUnavailable: the model cannot be opened; says what the admin can do.
+        """
+        await asyncio.wrap_future(self._thread.submit(Urgency.QUERY, 0, lambda model: None))
+
     async def close(self) -> None:
         """Finish what waits and release the model; a later call would open it again."""
         await asyncio.to_thread(self._thread.close)

@@ -25,7 +25,7 @@ def signing_key(data_dir: Path) -> bytes:
         data_dir: keeps the key of a portal that is not given one, readable by its user alone.
 
     Raises:
-        ValueError: the variable is too short to be a key.
+        ValueError: the variable is too short to be a key, or the kept key is damaged.
     """
     if os.environ.get(VARIABLE):
         given = resolve(f"env:{VARIABLE}").get_secret_value()
@@ -35,9 +35,13 @@ def signing_key(data_dir: Path) -> bytes:
     path = data_dir / "signing-key"
     if not path.exists():
         _write(path, secrets.token_hex(32))
-    kept = path.read_text("ascii").strip()
+    try:
+        kept = path.read_text("ascii").strip()
+        key = bytes.fromhex(kept)
+    except ValueError:
+        raise ValueError(f"{path.name} is damaged; remove it, and a new key is made.") from None
     register_secret(kept)
-    return bytes.fromhex(kept)
+    return key
 
 
 def _write(path: Path, key: str) -> None:
