@@ -130,7 +130,7 @@ def _run_again_on_changes() -> None:
         *_sources(),
         target=same,
         target_type="command",
-        watch_filter=PythonFilter(extra_extensions=(".yaml",)),
+        watch_filter=PythonFilter(),
         callback=lambda _: click.echo("A source has changed; starting again ...", err=True),
     )
 

@@ -70,5 +70,5 @@ def test_a_portal_that_runs_answers_over_its_local_socket(place: Path, porch: Ru
     assert refused.stderr.startswith("Requires members access. Current: open.")
     assert states == {"knowledge": "ok"}
     records = json.loads(porch("audit", "--json").stdout)
-    assert {each["person"] for each in records} == {"local"}
+    assert {(each["person"], each["surface"]) for each in records} == {("local", "cli")}
     assert [each["outcome"] for each in records] == ["not_allowed", "ok"]
