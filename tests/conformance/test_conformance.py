@@ -3,32 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 NodeTool = Callable[..., subprocess.CompletedProcess[str]]
-
-PORTAL = Path(__file__).parent / "portal.py"
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
-    with subprocess.Popen([sys.executable, PORTAL, tmp_path], stderr=subprocess.PIPE) as portal:
-        deadline = time.monotonic() + 30
-        while not (tmp_path / "port").exists():
-            if portal.poll() is not None or time.monotonic() > deadline:
-                portal.kill()
-                assert portal.stderr is not None
-                pytest.fail(f"The portal did not start: {portal.stderr.read().decode()}")
-            time.sleep(0.02)
-        # The suite's test of DNS rebinding wants the name localhost.
-        yield f"http://localhost:{(tmp_path / 'port').read_text()}/mcp"
-        portal.terminate()
-        assert portal.wait(20) == 0
 
 
 @pytest.mark.heavy

@@ -1,0 +1,157 @@
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from types import ModuleType
+
+import pytest
+
+from gateway import plugin_host
+from gateway.contract import Change, Offer, Plugin, Tool, hookimpl
+from gateway.plugin_host import discover
+from gateway.testing import open_test_portal
+
+
+async def _run(args, caller):
+    return "done"
+
+
+def _plugin(name, diary=None, *, opening=None, closing=None, offer=None, contract=1):
+    """A plugin module whose opening and closing are written into a diary."""
+    diary = [] if diary is None else diary
+
+    @asynccontextmanager
+    async def open_it(config, host):
+        diary.append(f"open {name}")
+        if opening:
+            raise opening
+        tool = Tool(f"{name}_tool", "A tool.", _run, input_schema={"type": "object"})
+        yield Offer(tools=[tool]) if offer is None else offer
+        diary.append(f"close {name}")
+        if closing:
+            raise closing
+
+    return _module(name, lambda: Plugin(name, "A plugin.", open_it, contract=contract))
+
+
+def _module(name, declare=None, **hooks):
+    module = ModuleType(f"module_{name}")
+    given = hooks | ({"porch_plugin": declare} if declare else {})
+    for key, hook in given.items():
+        setattr(module, key, hookimpl(hook))
+    return module
+
+
+def _reasons(found):
+    return {broken.name: broken.reason for broken in found.broken}
+
+
+def _raise(error):
+    raise error
+
+
+class EntryPoint:
+    """An installed plugin that cannot be imported, or can."""
+
+    def __init__(self, name, load):
+        self.name = name
+        self.load = load
+
+
+async def test_a_plugin_that_cannot_be_imported_is_named_and_the_others_are_found(monkeypatch):
+    points = [
+        EntryPoint("good", lambda: _plugin("good")),
+        EntryPoint("gone", lambda: _raise(ImportError("No module named 'gone'"))),
+        EntryPoint("typo", lambda: _raise(SyntaxError("invalid syntax"))),
+    ]
+    monkeypatch.setattr(plugin_host, "entry_points", lambda group: points)
+    found = discover()
+    assert list(found.plugins) == ["good"]
+    assert "No module named 'gone'" in _reasons(found)["gone"]
+    assert "SyntaxError" in _reasons(found)["typo"]
+
+
+@pytest.mark.parametrize(
+    ("module", "reason"),
+    [
+        (_plugin("old", contract=99), "contract 99"),
+        (_plugin("Bad Name"), "must match"),
+        (_module("none", lambda: None), "must return"),
+        (_module("raises", lambda: _raise(RuntimeError("no luck"))), "no luck"),
+        (_module("empty"), "porch_plugin"),
+        (_module("odd", lambda: None, porch_surprise=lambda: None), "porch_surprise"),
+    ],
+    ids=["contract", "name", "type", "raises", "no hook", "unknown hook"],
+)
+async def test_a_plugin_that_breaks_the_contract_is_broken_by_name(module, reason):
+    found = discover([module, _plugin("good")])
+    assert list(found.plugins) == ["good"]
+    assert reason in _reasons(found)[module.__name__]
+    assert module not in found.manager.get_plugins()
+
+
+async def test_of_two_plugins_with_one_name_the_later_is_broken_and_hears_nothing():
+    first, second = _plugin("twin"), _plugin("twin")
+    second.__name__ = "module_second"
+    found = discover([first, second])
+    assert "already called 'twin'" in _reasons(found)["module_second"]
+    assert second not in found.manager.get_plugins()
+    assert first in found.manager.get_plugins()
+
+
+async def test_plugins_open_by_name_and_close_in_reverse():
+    diary = []
+    async with open_test_portal(*[_plugin(name, diary) for name in ("b", "c", "a")]) as portal:
+        assert diary == ["open a", "open b", "open c"]
+        assert set(portal.running.plugins.offers) == {"a", "b", "c"}
+    assert diary[3:] == ["close c", "close b", "close a"]
+
+
+async def test_a_plugin_that_raises_while_opening_is_alone_in_it():
+    diary = []
+    bad = _plugin("a", diary, opening=RuntimeError("no disk"))
+    async with open_test_portal(bad, _plugin("b", diary)) as portal:
+        assert set(await portal.tools()) == {"b_tool"}
+        health = await portal.health()
+    assert "no disk" in str(health)
+    assert diary == ["open a", "open b", "close b"]
+
+
+async def test_a_plugin_that_raises_while_closing_does_not_keep_the_others_from_it():
+    diary = []
+    bad = _plugin("b", diary, closing=RuntimeError("stuck"))
+    async with open_test_portal(_plugin("a", diary), bad):
+        pass
+    assert diary[2:] == ["close b", "close a"]
+
+
+async def test_what_is_no_offer_is_closed_again_and_named():
+    diary = []
+    async with open_test_portal(_plugin("a", diary, offer="tools")) as portal:
+        assert diary == ["open a", "close a"]
+        assert "must yield" in str(await portal.health())
+
+
+async def test_an_item_that_cannot_be_read_is_set_aside_alone():
+    good = Tool("good", "Fine.", _run, input_schema={"type": "object"})
+    bad = replace(good, name="bad", summary=5)  # type: ignore[arg-type]
+    async with open_test_portal(_plugin("a", offer=Offer(tools=[bad, good]))) as portal:
+        assert set(await portal.tools()) == {"good"}
+        assert "a/bad" in str(await portal.health())
+
+
+async def test_a_plugin_that_is_switched_off_is_not_opened():
+    diary = []
+    config = {"plugins": {"a": {"enabled": False}}}
+    async with open_test_portal(_plugin("a", diary), config=config) as portal:
+        assert await portal.tools() == {}
+    assert diary == []
+
+
+async def test_news_reaches_a_plugin_though_another_one_breaks_on_it():
+    heard = asyncio.Queue()
+    loud, deaf = _plugin("loud"), _plugin("deaf")
+    loud.porch_changed = hookimpl(lambda change: heard.put_nowait(change))
+    deaf.porch_changed = hookimpl(lambda change: _raise(RuntimeError("deaf")))
+    async with open_test_portal(loud, deaf) as portal:
+        portal.running.changes.publish(Change("loud", "tools"))
+        assert await asyncio.wait_for(heard.get(), 5) == Change("loud", "tools")
