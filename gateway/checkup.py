@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gateway.app import Running, open_portal
-from gateway.config import Portal
+from gateway.config import TIERS_FILE, Portal, load_portal
 from gateway.config_models import Services
 from gateway.errors import ConfigError, Problem
 from gateway.plugin_host import Found, discover
@@ -33,6 +33,20 @@ class Findings:
     notes: tuple[str, ...]
 
 
+async def check_directory(directory: Path) -> Findings:
+    """Examine a configuration directory, and the installed plugins where its files allow it.
+
+    Args:
+        directory: where ``portal.yaml`` and ``tiers.yaml`` stand.
+    """
+    try:
+        portal = load_portal(directory)
+    except ConfigError as error:
+        rules = _problems_of_rules(directory / TIERS_FILE)
+        return Findings(tuple(map(str, (*error.problems, *rules))), ())
+    return await check_portal(portal)
+
+
 async def check_portal(portal: Portal) -> Findings:
     """Examine a portal's configuration, its tier rules and the installed plugins.
 
@@ -48,12 +62,9 @@ async def check_portal(portal: Portal) -> Findings:
     notes: list[str] = []
     misconfigured = dict(_plugin_configs(portal, found))
     problems += [str(each) for every in misconfigured.values() for each in every]
-    rules_are_good = True
-    try:
-        TierRulesFile(portal.tiers_file)
-    except ConfigError as error:
-        rules_are_good = False
-        problems += map(str, error.problems)
+    broken_rules = _problems_of_rules(portal.tiers_file)
+    rules_are_good = not broken_rules
+    problems += map(str, broken_rules)
     with TemporaryDirectory() as directory:
         beside = _beside(portal, Path(directory), rules_are_good)
         async with open_portal(beside, Path(directory)) as running:
@@ -61,6 +72,14 @@ async def check_portal(portal: Portal) -> Findings:
             if rules_are_good:
                 _look_up_keys(running, problems, notes)
     return Findings(tuple(problems), tuple(notes))
+
+
+def _problems_of_rules(path: Path) -> tuple[Problem, ...]:
+    try:
+        TierRulesFile(path.expanduser().absolute())
+    except ConfigError as error:
+        return error.problems
+    return ()
 
 
 def _names(found: Found) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from gateway.cli.options import EXIT, config_option, emit, json_option, load
+from gateway.cli.options import EXIT, config_option, emit, json_option
 
 
 @click.command()
@@ -28,11 +28,11 @@ def command(ctx: click.Context, as_json: bool, config: Path | None) -> None:
       porch check --json                              in a deployment script
     """
     from gateway import logs
-    from gateway.checkup import check_portal
+    from gateway.checkup import check_directory
+    from gateway.config import read_environment
 
     logs.configure("critical")
-    setup = load(config, None)
-    findings = asyncio.run(check_portal(setup.portal))
+    findings = asyncio.run(check_directory(config or read_environment().config))
     if as_json:
         emit({"problems": list(findings.problems), "notes": list(findings.notes)})
     else:

@@ -36,6 +36,15 @@ def test_mistakes_in_both_files_are_told_at_once(porch: Run) -> None:
     assert "config/portal.yaml:8: plugins.wether: unknown plugin" in result.output
 
 
+def test_a_portal_file_that_cannot_be_read_hides_nothing_of_the_other(porch: Run) -> None:
+    Path("config/tiers.yaml").write_text("default: member\n")
+    Path("config/portal.yaml").write_text("name: [\n")
+    result = porch("check")
+    assert result.exit_code == EXIT.PROBLEM
+    assert "config/tiers.yaml:1: default:" in result.output
+    assert "config/portal.yaml:" in result.output
+
+
 def test_keys_of_plugins_that_are_not_open_are_a_note(porch: Run) -> None:
     Path("config/tiers.yaml").write_text(TIERS + "  codegraph: members\n  workflows/a: open\n")
     found = json.loads(porch("check", "--json").stdout)
