@@ -121,6 +121,9 @@ def check_modern(
     required = (mcp.PROTOCOL_VERSION_META_KEY, mcp.CLIENT_CAPABILITIES_META_KEY)
     missing = [key for key in required if not isinstance(meta, Mapping) or key not in meta]
     if not isinstance(meta, Mapping) or missing:
+        sent = headers.get("mcp-protocol-version")
+        if sent not in MODERN_PROTOCOL_VERSIONS:  # a legacy client at a version of its own
+            raise unsupported_version(sent)
         raise WireError(INVALID_PARAMS, f"params._meta lacks {', '.join(missing)}.")
     version = meta[mcp.PROTOCOL_VERSION_META_KEY]
     _check_mirrors(message, headers, version)

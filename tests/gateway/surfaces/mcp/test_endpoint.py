@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.surfaces.mcp.envelope import WireError, is_request, parse
+from gateway.surfaces.mcp.envelope import WireError, check_modern, is_request, parse
 
 ERAS = ["2026-07-28", "2025-11-25"]
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -33,6 +33,11 @@ KEYS = [
     *("name", "uri", "arguments", "_meta", "cursor", "ref", "argument", "context", "requestId"),
     *("requestState", "inputResponses", "level", "protocolVersion", "capabilities"),
 ]
+META = [
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientCapabilities",
+]
+MIRRORS = ["mcp-protocol-version", "mcp-method", "mcp-name"]
 PARAMS = st.dictionaries(
     st.sampled_from(KEYS), JSON | st.sampled_from(["echo", "moods://diary", "greet"])
 )
@@ -242,6 +247,32 @@ async def test_an_unknown_version_is_refused_with_those_that_are_served(wire, ve
     error = (await answer.reply())["error"]
     assert (answer.status, error["code"]) == (400, -32022)
     assert error["data"] == {"supported": ["2026-07-28"], "requested": version}
+
+
+async def test_a_legacy_request_at_an_unknown_version_is_told_the_same(wire):
+    session = await wire.begin()
+    answer = await session.legacy("ping", {}, {"mcp-protocol-version": "2019-01-01"}).start()
+    assert (answer.status, (await answer.reply())["error"]["code"]) == (400, -32022)
+
+
+@given(
+    method=st.sampled_from(METHODS) | st.text(),
+    params=PARAMS,
+    meta=st.none() | st.dictionaries(st.sampled_from(META), JSON | st.just("2026-07-28")),
+    headers=st.dictionaries(
+        st.sampled_from(MIRRORS), st.sampled_from([*METHODS, "2026-07-28"]) | st.text()
+    ),
+)
+def test_an_envelope_passes_only_where_the_headers_mirror_it(method, params, meta, headers):
+    params = params | ({"_meta": meta} if meta is not None else {})
+    try:
+        checked = check_modern({"method": method, "params": params}, headers, [])
+    except WireError:
+        return
+    assert checked == meta
+    assert set(META) <= checked.keys()
+    assert headers["mcp-protocol-version"] == "2026-07-28"
+    assert headers["mcp-method"] == method
 
 
 @pytest.mark.parametrize("leave_out", ["mcp-protocol-version", "mcp-method", "mcp-name"])
