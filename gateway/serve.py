@@ -43,10 +43,15 @@ def held(data_dir: Path) -> Generator[None]:
     """Hold a data directory, so that no second portal opens it.
 
     Raises:
-        ConfigError: another process holds it.
+        ConfigError: another process holds it, or nothing can be written there.
     """
-    data_dir.mkdir(parents=True, exist_ok=True)
-    with (data_dir / "portal.lock").open("a+") as file:
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        lock = (data_dir / "portal.lock").open("a+")
+    except OSError as error:
+        reason = f"cannot be the data directory: {error.strerror}; name another with --data"
+        raise ConfigError([Problem(str(data_dir), 0, "", reason)]) from None
+    with lock as file:
         _lock(file, data_dir)
         file.truncate(0)
         file.write(f"{os.getpid()}\n")

@@ -86,11 +86,12 @@ class DatabaseService:
         wanted = await asyncio.to_thread(revisions.newest, migrations)
         with self._explained():
             async with self.engine.connect() as connection:
-                if await connection.run_sync(revisions.recorded, version_table) == wanted:
-                    return
-            # Alembic's ``op`` is one for the whole process, so one migration runs at a time.
-            async with self._migrating, self._changing_tables(version_table) as connection:
-                await connection.run_sync(revisions.upgrade, migrations, version_table)
+                recorded = await connection.run_sync(revisions.recorded, version_table)
+        if recorded == wanted:
+            return
+        # Alembic's ``op`` is one for the whole process, so one migration runs at a time.
+        async with self._migrating, self._changing_tables(version_table) as connection:
+            await connection.run_sync(revisions.upgrade, migrations, version_table)
 
     @contextmanager
     def _explained(self) -> Generator[None]:
