@@ -70,7 +70,7 @@ class Metrics(Collector):
 
         Args:
             item: the item's name.
-            kind: ``tool``, ``resource``, ``prompt`` or ``route``.
+            kind: the item's kind, or ``completion``.
             tier: the caller's tier.
             outcome: how it ended, one of the pipeline's few words.
             seconds: how long it took.

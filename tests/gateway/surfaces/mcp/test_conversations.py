@@ -249,6 +249,18 @@ async def test_a_reader_that_is_far_too_slow_is_let_go():
     assert outbox.frames.qsize() == stream.FRAMES
 
 
+async def test_a_listener_that_was_let_go_gets_what_waited_and_then_the_end(wire, monkeypatch):
+    monkeypatch.setattr(stream, "FRAMES", 3)
+    listening = wire.modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    await listening.event()
+    for _ in range(5):
+        for tell in list(wire.portal.running.changes._listeners.values()):
+            tell(Change("moods", "tools"))
+    *told, reply = await listening.events()
+    assert 3 <= len(told) < 5
+    assert "result" in reply
+
+
 async def test_saving_the_tiers_is_told_and_holds_for_open_streams(moods):
     async with open_test_portal(moods, tiers="items: {moods: open}") as portal:
         wire = moods.Wire(portal)

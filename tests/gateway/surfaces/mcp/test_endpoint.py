@@ -231,6 +231,11 @@ async def test_every_answer_carries_a_request_id(wire, headers):
     assert "x-request-id" in (await wire.modern("tools/list", headers=headers).start()).headers
 
 
+async def test_no_one_from_outside_picks_a_tier(wire):
+    tools = await wire.modern("tools/list", headers={"x-porch-as": "members"}).reply()
+    assert "secret" not in {tool["name"] for tool in tools["result"]["tools"]}
+
+
 async def test_a_bad_token_is_refused_and_never_anonymous(wire):
     answer = await wire.modern("tools/list", headers={"authorization": "Bearer no"}).start()
     assert answer.status == 401
