@@ -23,6 +23,7 @@ from pydantic import (
 
 from gateway.config_types import Address, Duration, Place, SecretRef
 
+_PORTS = {"http": 80, "https": 443}
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _MEBIBYTE = 1024 * 1024
 
@@ -185,7 +186,10 @@ class PortalConfig(_Section):
         """
         loopback = {"127.0.0.1:*", "localhost:*", "[::1]:*", "127.0.0.1", "localhost", "[::1]"}
         local = loopback if self.listen.host in _LOOPBACK else set()
-        return frozenset({urlsplit(self.url).netloc, *self.allowed_hosts, *local})
+        url = urlsplit(self.url)
+        # Clients leave out the port that a scheme implies (RFC 9110, 4.2).
+        implied = f":{_PORTS[url.scheme]}"
+        return frozenset({url.netloc.removesuffix(implied), *self.allowed_hosts, *local})
 
     @property
     def origins(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ wrong with one plugin is its own affair: the others are served, and health says 
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -25,6 +26,8 @@ from gateway.logs import get_logger
 from gateway.services import Services
 
 GROUP = "porch.plugins"
+OPENING = 60.0
+"""Seconds a plugin has to open, where nobody asked it to finish its first work first."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 log = get_logger(__name__)
@@ -157,11 +160,15 @@ class PluginHost:
         try:
             config = self._portal.plugin_config(plugin.name, plugin.config)
             host = self.host(plugin.name, changed, wait_ready=wait_ready)
-            offer = await stack.enter_async_context(_guarded(plugin, config, host))
+            async with asyncio.timeout(None if wait_ready else OPENING):
+                offer = await stack.enter_async_context(_guarded(plugin, config, host))
             self._services.register_jobs(plugin.name, offer.jobs)
         except ConfigError as error:
             log.error("plugin_not_opened", plugin=plugin.name, reason=str(error))
             self._board.failed(plugin.name, str(error))
+        except TimeoutError:
+            log.exception("plugin_not_opened", plugin=plugin.name)
+            self._board.failed(plugin.name, f"It did not open within {OPENING:g} s.")
         except Exception as error:
             log.exception("plugin_not_opened", plugin=plugin.name)
             self._board.failed(plugin.name, f"{type(error).__name__}: {error}")

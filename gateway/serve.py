@@ -136,10 +136,13 @@ async def serve(
         async with app.opened():
             serving = asyncio.create_task(public.serve([tcp]))
             serving_local = asyncio.create_task(local.serve([unix]))
-            await public.listening.wait()
-            _stop_on_signals(public)
-            ready(tcp.getsockname()[1])
+            listening = asyncio.create_task(public.listening.wait())
+            await asyncio.wait({serving, listening}, return_when=asyncio.FIRST_COMPLETED)
+            if listening.done():
+                _stop_on_signals(public)
+                ready(tcp.getsockname()[1])
             await asyncio.wait({serving})
+            listening.cancel()
             local.should_exit = True
             await asyncio.gather(serving, serving_local)
 

@@ -204,6 +204,12 @@ def test_hosts_and_origins_follow_the_public_url(directory):
     assert "https://app" in more.origins
 
 
+@pytest.mark.parametrize("url", ["https://p.example:443", "https://p.example"])
+def test_the_port_that_a_scheme_implies_is_left_out_of_the_host(directory, url):
+    config = load(directory, f"public_url: {url}\nlisten: {{host: 0.0.0.0}}\n").config
+    assert config.hosts == {"p.example"}
+
+
 def test_a_byte_size_and_a_duration_are_read_in_their_units(directory):
     config = load(directory, "limits: {body: 1MiB, call: 500ms}\naudit: {retention: 2.5d}").config
     assert config.limits.body == 1024 * 1024

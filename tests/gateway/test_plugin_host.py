@@ -6,6 +6,8 @@ from types import ModuleType
 import pytest
 
 from gateway import plugin_host
+from gateway.app import PortalApp
+from gateway.config import load_portal
 from gateway.contract import Change, Offer, Plugin, Tool, hookimpl
 from gateway.plugin_host import discover
 from gateway.testing import open_test_portal
@@ -155,3 +157,20 @@ async def test_news_reaches_a_plugin_though_another_one_breaks_on_it():
     async with open_test_portal(loud, deaf) as portal:
         portal.running.changes.publish(Change("loud", "tools"))
         assert await asyncio.wait_for(heard.get(), 5) == Change("loud", "tools")
+
+
+async def test_a_plugin_that_never_opens_does_not_hold_up_the_others(monkeypatch, tmp_path):
+    monkeypatch.setattr(plugin_host, "OPENING", 0.05)
+
+    @asynccontextmanager
+    async def never(config, host):
+        await asyncio.Event().wait()
+        yield Offer()
+
+    stuck = _module("stuck", lambda: Plugin("stuck", "A plugin.", never))
+    portal = load_portal(tmp_path / "config", {"services": {"embedding": "none"}})
+    modules = [stuck, _plugin("well")]
+    async with PortalApp(portal, tmp_path / "data", modules=modules).opened() as running:
+        health = {each.name: each.health for each in (await running.board.report()).plugins}
+    assert "did not open within" in health["stuck"].detail
+    assert health["well"].state == "ok"
