@@ -17,6 +17,8 @@ from opentelemetry import context, trace
 from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from gateway.errors import ConfigError, Problem
+
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace import TracerProvider
@@ -104,7 +106,7 @@ def configure(service_name: str, *, enabled: bool = False) -> TracerProvider | N
         The provider, whose ``shutdown()`` sends what still waits, or None without tracing.
 
     Raises:
-        RuntimeError: an endpoint is set, and the exporter is not installed.
+        ConfigError: an endpoint is set, and the exporter is not installed.
     """
     global _tracer
     asked = enabled or any(name.startswith("OTEL_") for name in os.environ)
@@ -135,10 +137,9 @@ def _export(provider: TracerProvider) -> None:
     if importlib.util.find_spec("opentelemetry.exporter") is None or (
         importlib.util.find_spec(_EXPORTER) is None
     ):
-        raise RuntimeError(
-            "OTEL_EXPORTER_OTLP_ENDPOINT is set, and the OTLP exporter is not installed: "
-            "install porch[otlp], or unset the variable."
-        )
+        asking = next(endpoint for endpoint in _ENDPOINTS if os.environ.get(endpoint))
+        reason = "is set, and the OTLP exporter is not installed: `make services`, or unset it"
+        raise ConfigError([Problem("environment", 0, asking, reason)])
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 

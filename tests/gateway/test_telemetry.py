@@ -165,5 +165,20 @@ def test_an_endpoint_in_the_environment_gets_the_spans() -> None:
     assert b"tools/call search" in body
 
 
+def test_an_endpoint_without_the_exporter_is_the_admins_to_mend() -> None:
+    missing = "import importlib.util; importlib.util.find_spec = lambda name: None"
+    code = f"{missing}; from gateway import telemetry; telemetry.configure('porch')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    *_, last = done.stderr.splitlines()
+    assert last.startswith("gateway.errors.ConfigError: environment: OTEL_EXPORTER_OTLP_ENDPOINT")
+    assert "make services" in last
+
+
 def test_the_sdk_can_be_switched_off() -> None:
     assert configured(True, OTEL_SDK_DISABLED="true") == "False True None None"
