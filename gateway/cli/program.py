@@ -59,6 +59,8 @@ class Program(click.Group):
             return super().invoke(ctx)
         except (click.exceptions.Exit, click.ClickException, click.Abort, KeyboardInterrupt):
             raise
+        except BrokenPipeError:  # whoever read has read enough, as `head` does; click ends quietly
+            raise
         except Exception as error:
             _explain(error, debug=ctx.params.get("debug", False))
 

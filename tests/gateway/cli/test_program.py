@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -83,3 +84,17 @@ def test_an_unexpected_error_is_one_line_and_debug_shows_the_rest(
 
 def test_a_missing_configuration_directory_is_a_usage_error_where_it_was_named(porch: Run) -> None:
     assert porch("check", "--config", "nowhere").exit_code == EXIT.USAGE
+
+
+def test_a_reader_that_has_read_enough_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as closed:
+        done = subprocess.run(
+            [sys.executable, "-m", "gateway.cli", "plugins"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, "")
