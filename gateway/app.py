@@ -89,7 +89,6 @@ async def open_portal(
     tiers = TierRulesFile(portal.tiers_file)
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(_services(portal, data_dir))
-        services.begin_loading()
         running = await _assemble(portal, found, tiers, services)
         await stack.enter_async_context(running.audit.running())
         await stack.enter_async_context(running.changes.carried())
@@ -110,8 +109,8 @@ async def _services(portal: Portal, data_dir: Path) -> AsyncGenerator[Services]:
         services = await opening.__aenter__()
     try:
         with _located(portal):
-            await services.make_ready(audit.MIGRATIONS)
-        yield services
+            ready = await services.made_ready(audit.MIGRATIONS)
+        yield ready
     finally:
         await opening.__aexit__(None, None, None)
 

@@ -7,10 +7,10 @@ through :meth:`Services.for_plugin`, the gateway itself under the owner's name `
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from concurrent.futures import Future
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -123,15 +123,38 @@ class Services:
         """The gateway's own share of the cache, the same one for every replica."""
         return self.cache.scoped(GATEWAY)
 
-    async def make_ready(self, migrations: Path) -> None:
-        """Bring the gateway's own tables up to date, and see that database and cache answer.
+    async def made_ready(self, migrations: Path) -> Services:
+        """The services, seen to work: the backends answer, and the models are loaded.
+
+        A model that does not load is left out, so that plugins know whether there is one;
+        ``notices`` says why.
 
         Args:
-            migrations: the gateway's own revisions.
+            migrations: the gateway's own revisions, to which its tables are brought.
 
         Raises:
-            ConfigError: one of them does not answer, or the database's file is damaged.
+            ConfigError: a backend does not answer, or the database's file is damaged.
         """
+        embedder, reranker, _ = await asyncio.gather(
+            self._usable("embedding", self.embedder),
+            self._usable("reranker", self.reranker),
+            self._answering(migrations),
+        )
+        return replace(self, embedder=embedder, reranker=reranker)
+
+    async def _usable(self, service: str, model: M | None) -> M | None:
+        from gateway.services.model_files import ModelUnavailable
+
+        try:
+            if model is not None:
+                await model.warm()
+            return model
+        except (ModelUnavailable, OSError) as error:
+            self.notices.append(f"services.{service}: {error}")
+            log.warning("model_unavailable", service=service, reason=str(error))
+            return None
+
+    async def _answering(self, migrations: Path) -> None:
         try:
             await self.shared_database.migrate(migrations)
         except (DatabaseUnavailable, MigrationFailed) as error:
@@ -163,15 +186,6 @@ class Services:
             embedder=self.embedder,
             reranker=self.reranker,
         )
-
-    def begin_loading(self) -> None:
-        """Load the embedding model in its thread, while the rest of the portal opens."""
-        if self.embedder is not None:
-            self.embedder.begin_loading().add_done_callback(self._loaded)
-
-    def _loaded(self, loading: Future[None]) -> None:
-        if error := loading.exception():
-            self.notices.append(f"services.embedding: {error}")
 
     def register_jobs(self, plugin: str, jobs: Sequence[Job]) -> None:
         """Take in a plugin's jobs, before :meth:`jobs_running`.
@@ -219,7 +233,7 @@ async def open_services(
     Raises:
         ConfigError: an address is wrong, or a reference leads nowhere.
     """
-    services = await _Opening(config, root).services(data_dir)
+    services = _Opening(config, root).services(data_dir)
     async with AsyncExitStack() as stack:
         for each in (services.database, services.cache, services.vectors):
             stack.push_async_callback(each.close)
@@ -237,7 +251,7 @@ class _Opening:
         self._root = root
         self._notices: list[str] = []
 
-    async def services(self, data_dir: Path) -> Services:
+    def services(self, data_dir: Path) -> Services:
         from gateway.services.embedding import open_embedder
         from gateway.services.reranking import open_reranker
         from gateway.services.vectors import open_vectors
@@ -253,8 +267,8 @@ class _Opening:
             objects=self._at("objects", lambda at: open_objects(at, data_dir)),
             cache=self._at("cache", open_cache),
             jobs=self._at("database", lambda at: open_jobs(at, data_dir)),
-            embedder=await self._model("embedding", open_embedder),
-            reranker=await self._model("reranker", open_reranker),
+            embedder=self._model("embedding", open_embedder),
+            reranker=self._model("reranker", open_reranker),
             notices=self._notices,
         )
 
@@ -268,19 +282,12 @@ class _Opening:
         except ValueError as error:
             raise ConfigError([_problem(service, error)]) from None
 
-    async def _model(self, service: str, opened: Callable[[str], M | None]) -> M | None:
-        """The model, once it is seen to load: plugins must know whether there is one."""
+    def _model(self, service: str, opened: Callable[[str], T | None]) -> T | None:
         from gateway.services.model_files import ModelUnavailable
 
-        model = None
         try:
-            model = opened(getattr(self._config, service))
-            if model is not None:
-                await model.warm()
-            return model
-        except (ModelUnavailable, OSError) as error:
-            if model is not None:
-                await model.close()
+            return opened(getattr(self._config, service))
+        except ModelUnavailable as error:
             self._notices.append(f"services.{service}: {error}")
             log.warning("model_unavailable", service=service, reason=str(error))
             return None

@@ -11,7 +11,6 @@ import asyncio
 import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,10 +72,6 @@ class ThreadedEmbedder:
     def usage(self) -> Usage:
         """What the model did so far; an index that finds nothing changed leaves it alone."""
         return self._thread.usage
-
-    def begin_loading(self) -> Future[None]:
-        """Load the model in its thread from now on, while the caller does something else."""
-        return self._thread.submit(Urgency.QUERY, 0, lambda model: None)
 
     async def warm(self) -> None:
         """Open the model now, off the event loop, and learn its dimensions.

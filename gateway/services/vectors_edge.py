@@ -246,11 +246,14 @@ def _config(spec: CollectionSpec) -> EdgeConfig:
 
 
 def _identity(spec_file: Path, spec: CollectionSpec) -> str | None:
-    """The identity of a finished collection with this spec; None where there is none."""
+    """The identity of a finished collection with this spec; None where there is none to read."""
     if not spec_file.is_file():
         return None
-    kept = json.loads(spec_file.read_text(encoding="utf-8"))
-    identity: str | None = kept.pop("identity", None)
+    try:
+        kept = json.loads(spec_file.read_bytes())
+        identity = str(kept.pop("identity"))
+    except (ValueError, TypeError, LookupError, AttributeError):  # damaged, or of an older shape
+        return None
     return identity if kept == json.loads(json.dumps(asdict(spec))) else None
 
 

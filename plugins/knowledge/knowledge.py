@@ -59,11 +59,18 @@ class Knowledge:
         """One document; a parent type finds the document under any of its children.
 
         Raises:
-            ToolFailed: ``not_found``, and under which other types the id is known.
+            ToolFailed: ``not_found``, and under which other types the id is known; ``lost``, it
+                is known and cannot be read.
         """
         for one in matching(content_type):
             if document := await self.store.document(f"{one}/{id}", up_to):
                 return document
+            if self.store.entry(f"{one}/{id}", up_to):
+                raise ToolFailed(
+                    "lost",
+                    "The document's text is lost here. It is read anew from its source within "
+                    "a minute; ask again then.",
+                )
         elsewhere = [str(one) for one in ContentType if self.store.entry(f"{one}/{id}", up_to)]
         hint = f" There is one of type {' and of type '.join(elsewhere)}." if elsewhere else ""
         raise ToolFailed("not_found", f"Document not found.{hint}", {"contentTypes": elsewhere})

@@ -11,6 +11,7 @@ one's stays. So each also keeps its own as a file beside its data, to know what 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Set
 from datetime import datetime
 from pathlib import Path
 
@@ -73,7 +74,7 @@ async def load(objects: Objects, own: Path, index: str) -> Manifest:
     """Read the manifest.
 
     Where there is none that can be read, every stored document counts as pending, so that the
-    next sync writes it anew or removes it.
+    next sync writes it anew or removes it. So does a document that the store has lost.
 
     Args:
         objects: the plugin's share of the object store.
@@ -82,15 +83,33 @@ async def load(objects: Objects, own: Path, index: str) -> Manifest:
             with another one, the own manifest is read, if it was written with this one.
     """
     shared = _read(await objects.get(MANIFEST_KEY))
+    listed = [info.key async for info in objects.list(CONTENT_PREFIX)]
+    stored = {key.removeprefix(CONTENT_PREFIX).removesuffix(".json") for key in listed}
     if shared is None:
-        stored = [info.key async for info in objects.list(CONTENT_PREFIX)]
-        keys = [key.removeprefix(CONTENT_PREFIX).removesuffix(".json") for key in stored]
-        return Manifest(pending=sorted(keys))
+        return Manifest(pending=sorted(stored))
     if shared.index != index:
         kept = _read(await asyncio.to_thread(_bytes, own))
         if kept is not None and kept.index == index:
-            return kept
-    return shared
+            shared = kept
+    return without(shared, {entry.key for entry in shared.entries().values()} - stored)
+
+
+def without(manifest: Manifest, lost: Set[str]) -> Manifest:
+    """The manifest without the files of lost documents, so that they are read again.
+
+    Args:
+        manifest: as it is.
+        lost: the keys of the documents.
+    """
+    files = {
+        path: record
+        for path, record in manifest.files.items()
+        if (record.entry.key if record.entry else record.claim) not in lost
+    }
+    if len(files) == len(manifest.files):
+        return manifest
+    pending = sorted({*manifest.pending, *lost})
+    return manifest.model_copy(update={"files": files, "pending": pending})
 
 
 def _read(data: bytes | None) -> Manifest | None:

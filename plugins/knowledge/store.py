@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
 
+from pydantic import ValidationError
+
 from gateway.contract import Objects, Tier
 from plugins.knowledge.documents import Document, Entry
 from plugins.knowledge.ids import content_key
@@ -20,9 +22,13 @@ class Store:
 
     Args:
         objects: the plugin's share of the object store.
+
+    Attributes:
+        lost: the keys of documents that could not be read; the next sync writes them anew.
     """
 
     def __init__(self, objects: Objects) -> None:
+        self.lost: set[str] = set()
         self._objects = objects
         self._entries: dict[str, Entry] = {}
         self._visible: dict[Tier, tuple[Entry, ...]] = {}
@@ -47,13 +53,18 @@ class Store:
         return entry if entry is not None and up_to.allows(entry.tier) else None
 
     async def document(self, key: str, up_to: Tier) -> Document | None:
-        """One document by its ``contentType/id``, or None where there is none to see."""
+        """One document by its ``contentType/id``, or None where there is none to see.
+
+        One that is damaged or gone, though it is in the catalogue, counts as ``lost``.
+        """
         if self.entry(key, up_to) is None:
             return None
         data = await self._objects.get(content_key(key))
-        if data is None:
+        try:
+            document = Document.model_validate_json(data or b"")
+        except ValidationError:
+            self.lost.add(key)
             return None
-        document = Document.model_validate_json(data)
         return document if up_to.allows(document.tier) else None
 
     async def documents(self, keys: Sequence[str], up_to: Tier) -> list[Document | None]:

@@ -118,6 +118,8 @@ class Sync:
             return outcome
 
     async def _run(self, progress: Progress) -> Outcome:
+        self._manifest = manifests.without(self._manifest, self._store.lost)
+        self._store.lost.clear()
         scans, plan = await asyncio.to_thread(self._plan)
         self.status.problems = plan.problems
         after = Manifest(
