@@ -15,6 +15,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
 from gateway.ports import Cache
+from gateway.services.clients import need
 
 __all__ = ["CacheService", "CacheUnavailable", "MemoryCache", "ScopedCache", "open_cache"]
 
@@ -179,11 +180,12 @@ def open_cache(address: str) -> CacheService:
         address: ``memory``, or the ``redis://``, ``rediss://`` or ``unix://`` URL of a server.
 
     Raises:
-        ValueError: the address is neither.
+        ValueError: the address is neither, or the client is not installed.
     """
     if address == "memory":
         return MemoryCache()
     if address.startswith(("redis://", "rediss://", "unix://")):
+        need("redis", "Redis")
         from gateway.services.cache_redis import RedisCache
 
         return RedisCache(address)

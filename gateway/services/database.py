@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gateway.services import migrations as revisions
 from gateway.services import sqlite
+from gateway.services.clients import need
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -161,9 +162,11 @@ def open_database(address: str, data_dir: Path) -> DatabaseService:
         data_dir: the portal's data directory.
 
     Raises:
-        ValueError: the address is neither.
+        ValueError: the address is neither, or the client is not installed.
     """
-    if address != "sqlite" and not is_postgres(address):
+    if is_postgres(address):
+        need("asyncpg", "PostgreSQL")
+    elif address != "sqlite":
         raise ValueError("The database is 'sqlite' or a postgresql:// URL.")
     return DatabaseService(address, data_dir)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gateway.ports import Collection, CollectionSpec, Condition, Point, Vectors
+from gateway.services.clients import need
 
 ID_FIELD = "_id"
 """The payload field in which a store keeps the owner's id; owners cannot use it."""
@@ -68,13 +69,14 @@ def open_vectors(address: str, data_dir: Path, *, api_key: str | None = None) ->
         api_key: the cluster's key, where it asks for one.
 
     Raises:
-        ValueError: the address is neither.
+        ValueError: the address is neither, or the client is not installed.
     """
     if address == "embedded":
         from gateway.services.vectors_edge import EdgeVectors
 
         return EdgeVectors(data_dir / "vectors")
     if address.startswith(("http://", "https://")):
+        need("qdrant_client", "Qdrant")
         from gateway.services.vectors_qdrant import QdrantVectors
 
         return QdrantVectors.connect(address, api_key)

@@ -13,7 +13,7 @@ from gateway.contract import Job
 from gateway.errors import ConfigError
 from gateway.ports import JobRun
 from gateway.redaction import MARK, redactor
-from gateway.services import open_services
+from gateway.services import clients, open_services
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,24 @@ async def test_the_grown_addresses_open_the_grown_services(
         await share.cache.set("key", b"1", ttl=1)
         assert await share.objects.get("key") == b"1"
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["plugins"]
+
+
+@pytest.mark.parametrize(
+    ("key", "address", "client"),
+    [
+        ("database", "postgresql://db.example.org/porch", "PostgreSQL"),
+        ("cache", "redis://cache.example.org", "Redis"),
+        ("vectors", "https://qdrant.example.org", "Qdrant"),
+    ],
+)
+async def test_a_client_that_is_not_installed_is_named_with_what_to_run(
+    key: str, address: str, client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clients, "find_spec", lambda package: None)
+    said = f"services.{key}: The client for {client} is not installed; run `make services`"
+    with pytest.raises(ConfigError, match=said):
+        async with open_services(replace(Section(), **{key: address}), tmp_path):
+            pass
 
 
 @pytest.mark.parametrize(
@@ -130,7 +148,7 @@ async def test_opening_imports_nothing_heavy_and_writes_nothing(tmp_path: Path) 
 import asyncio, sys
 from pathlib import Path
 from types import SimpleNamespace
-from gateway.services import open_services
+from gateway.services import clients, open_services
 async def main():
     section = SimpleNamespace(database="sqlite", vectors="embedded", vectors_key=None,
         objects="embedded", cache="memory", embedding="none", reranker="none")
