@@ -6,7 +6,7 @@ of the portal's data is read or written and no server is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,10 @@ from gateway.config import TIERS_FILE, Portal, load_portal
 from gateway.config_models import Services
 from gateway.errors import ConfigError, Problem
 from gateway.plugin_host import Found, discover
+from gateway.services.cache import open_cache
+from gateway.services.database import open_database
 from gateway.services.secrets import address
+from gateway.services.vectors import open_vectors
 from gateway.tiers_file import TierRulesFile, check_keys
 
 
@@ -57,7 +60,7 @@ async def check_portal(portal: Portal) -> Findings:
     problems = [
         *(f"{broken.name}: {broken.reason}" for broken in found.broken),
         *map(str, portal.unknown_plugins(set(found.plugins))),
-        *map(str, _references(portal)),
+        *map(str, _addresses(portal)),
     ]
     notes: list[str] = []
     misconfigured = dict(_plugin_configs(portal, found))
@@ -94,15 +97,21 @@ def _beside(portal: Portal, directory: Path, rules_are_good: bool) -> Portal:
     return replace(portal, config=config, directory=rules)
 
 
-def _references(portal: Portal) -> Iterator[Problem]:
-    """Services whose ``env:`` or ``file:`` reference leads nowhere."""
+def _addresses(portal: Portal) -> Iterator[Problem]:
+    """Services whose reference leads nowhere, or whose client is not installed."""
+    opened: Mapping[str, Callable[[str], object]] = {
+        "database": lambda at: open_database(at, portal.root),
+        "vectors": lambda at: open_vectors(at, portal.root),
+        "cache": open_cache,
+    }
     services = portal.config.services
     for name in type(services).model_fields:
         setting = getattr(services, name)
         if setting is None:
             continue
         try:
-            address(setting, portal.root)
+            # Nothing is connected, or written, before a service is used.
+            opened.get(name, str)(address(setting, portal.root))
         except ValueError as error:
             yield portal.source.problem(("services", name), str(error))
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from gateway.cli.options import EXIT
+from gateway.services import clients
 from tests.gateway.cli.conftest import PORTAL, TIERS, Run, served
 
 
@@ -60,6 +63,16 @@ def test_a_secret_that_is_not_there_is_named_by_its_line(porch: Run) -> None:
     assert result.exit_code == EXIT.PROBLEM
     assert "config/portal.yaml:2: services.database:" in result.output
     assert "NO_SUCH_VARIABLE" in result.output
+
+
+def test_a_client_that_is_not_installed_is_named_by_its_line(
+    porch: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clients, "find_spec", lambda package: None)
+    Path("config/portal.yaml").write_text("services:\n  cache: redis://cache.example.org\n")
+    result = porch("check")
+    assert result.exit_code == EXIT.PROBLEM
+    assert "config/portal.yaml:2: services.cache: The client for Redis is not" in result.output
 
 
 def test_a_running_portal_is_not_disturbed(place: Path, porch: Run) -> None:
