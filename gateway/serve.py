@@ -42,11 +42,13 @@ def local_socket(data_dir: Path) -> Path:
 def held(data_dir: Path) -> Generator[None]:
     """Hold a data directory, so that no second portal opens it.
 
+    One that is made here is its user's alone: it holds who called what, and documents of all tiers.
+
     Raises:
         ConfigError: another process holds it, or nothing can be written there.
     """
     try:
-        data_dir.mkdir(parents=True, exist_ok=True)
+        data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = (data_dir / "portal.lock").open("a+")
     except OSError as error:
         reason = f"cannot be the data directory: {error.strerror}; name another with --data"
