@@ -22,6 +22,7 @@ from gateway.errors import NotAllowed, NotFound
 from gateway.items import Item
 from gateway.logs import get_logger
 from gateway.metrics import Metrics
+from gateway.redaction import redactor
 from gateway.telemetry import call_span
 
 log = get_logger(__name__)
@@ -168,8 +169,10 @@ def _broken(call: Call, error: BaseException) -> tuple[str, bytes, InternalError
 
 
 def _printable(name: str) -> str:
-    # A caller wrote it: no database has to take a NUL, nor a terminal an escape sequence.
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name[:200])
+    # A caller wrote it: it may be a token put in the wrong place, and no database has to take a
+    # NUL, nor a terminal an escape sequence.
+    shown = redactor.text(name[:1000])[:200]
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,205 @@
+"""Servers that go away while the portal serves, a full disk, a locked database: it goes on."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from socket import SHUT_RDWR, create_connection, socket
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+
+from tests.faults.conftest import JSON, MEMBER, Place, Portal, eventually
+
+pytestmark = pytest.mark.heavy
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+
+
+class Cable:
+    """A TCP connection to a real server that can be cut and joined again."""
+
+    def __init__(self, url: str) -> None:
+        address = urlsplit(url)
+        self._target = (address.hostname or "127.0.0.1", address.port or 0)
+        self._joined = True
+        self._ends: list[socket] = []
+        self._listening = socket()
+        self._listening.bind(("127.0.0.1", 0))
+        self._listening.listen()
+        self.url = url.replace(
+            f"{address.hostname}:{address.port}",
+            f"127.0.0.1:{self._listening.getsockname()[1]}",
+        )
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """End every connection, and accept none."""
+        self._joined = False
+        for end in self._ends:
+            with suppress(OSError):
+                end.shutdown(SHUT_RDWR)
+
+    def join(self) -> None:
+        """Accept connections again."""
+        self._joined = True
+
+    def close(self) -> None:
+        """Free the sockets."""
+        self.cut()
+        self._listening.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._listening.accept()
+                if not self._joined:
+                    near.close()
+                    continue
+                far = create_connection(self._target)
+                self._ends += [near, far]
+                for one, other in ((near, far), (far, near)):
+                    threading.Thread(target=_carry, args=(one, other), daemon=True).start()
+
+
+def _carry(one: socket, other: socket) -> None:
+    with suppress(OSError):
+        while data := one.recv(65536):
+            other.sendall(data)
+    for end in (one, other):
+        with suppress(OSError):
+            end.shutdown(SHUT_RDWR)
+
+
+@contextmanager
+def _cable(url: str) -> Iterator[Cable]:
+    cable = Cable(url)
+    try:
+        yield cable
+    finally:
+        cable.close()
+
+
+def _answers(portal: Portal, id: str = "garden") -> bool:
+    return id in [each["id"] for each in portal.search(id)]
+
+
+def _audited(place: Place) -> int:
+    with closing(sqlite3.connect(place.data / "porch.db")) as database:
+        count: int = database.execute("SELECT count(*) FROM porch_audit").fetchone()[0]
+    return count
+
+
+def test_redis_may_go_away_and_come_back(place: Place, redis_url: str) -> None:
+    place.page("garden", "Garden")
+    place.configure("services: {embedding: none, cache: env:ADDRESS}")
+    with _cable(redis_url) as cable:
+        portal = place.serve(ADDRESS=cable.url).ready()
+        cable.cut()
+        assert _answers(portal)
+        begun = httpx2.post(f"{portal.url}/mcp", headers=JSON | MEMBER, json=INITIALIZE, timeout=30)
+        assert begun.status_code < 500
+        cable.join()
+        place.page("later", "Later")
+        eventually(lambda: _answers(portal, "later"), "the new page is found")
+        assert portal.stop() == 0
+    assert "Traceback" not in portal.printed
+
+
+def test_postgresql_may_go_away_and_come_back(place: Place, postgres_url: str) -> None:
+    place.page("garden", "Garden")
+    place.configure("services: {embedding: none, database: env:ADDRESS}")
+    with _cable(re.sub(r"\+\w+://", "://", postgres_url)) as cable:
+        portal = place.serve(ADDRESS=cable.url).ready()
+        cable.cut()
+        assert _answers(portal)
+        eventually(lambda: portal.health()["notices"], "the admin is told")
+        assert portal.health()["notices"][0].startswith("Audit records cannot be written (")
+        place.page("later", "Later")
+        eventually(lambda: _answers(portal, "later"), "the new page is found meanwhile")
+        cable.join()
+        eventually(lambda: not portal.health()["notices"], "the records are written")
+        assert portal.stop() == 0
+    assert "Traceback" not in portal.printed
+
+
+def test_calls_are_answered_and_recorded_though_the_audit_database_is_locked(
+    place: Place,
+) -> None:
+    place.page("garden", "Garden")
+    portal = place.serve().ready()
+    eventually(lambda: _audited(place) == 0, "the table is there")
+    with closing(sqlite3.connect(place.data / "porch.db", isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        for _ in range(5):
+            assert _answers(portal)
+        assert _audited(place) == 0
+        holder.execute("ROLLBACK")
+    eventually(lambda: _audited(place) == 5, "every call is recorded")
+
+
+@contextmanager
+def _small_disk(at: Path) -> Iterator[None]:
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount the small disk that this test fills")
+    at.mkdir()
+    options = ["mount", "-t", "tmpfs", "-o", "size=160m", "tmpfs", str(at)]
+    mounted = subprocess.run(options, capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"no disk can be mounted here: {mounted.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(at)], check=True)
+
+
+def _fill(path: Path) -> None:
+    with suppress(OSError), path.open("wb", buffering=0) as file:
+        while file.write(b"x" * 2**20):
+            pass
+
+
+def test_on_a_full_disk_the_old_index_serves_until_there_is_room(place: Place) -> None:
+    for name, title in (("garden", "Garden"), ("withdrawn", "Withdrawn")):
+        place.page(name, title)
+    with _small_disk(place.data):
+        portal = place.serve().ready()
+        _fill(place.data / "everything-else")
+        place.page("later", "Later")
+        (place.content / "withdrawn.md").unlink()
+
+        def knowledge() -> dict[str, str]:
+            state: dict[str, str] = portal.health()["plugins"]["knowledge"]
+            return state
+
+        eventually(lambda: knowledge()["state"] == "degraded", "it says so")
+        assert "no room left" in knowledge()["detail"]
+        assert _answers(portal)
+        assert not _answers(portal, "withdrawn")
+        assert portal.get("/api/v1/entries/pattern/garden", headers=MEMBER).status_code == 200
+        (place.data / "everything-else").unlink()
+        eventually(lambda: knowledge()["state"] == "ok", "there is room again")
+        assert _answers(portal, "later")
+        assert portal.stop() == 0
+        assert "Traceback" not in portal.printed
+        again = place.serve().ready()
+        assert _answers(again)
+        assert _answers(again, "later")
+        assert not _answers(again, "withdrawn")
+        assert again.stop() == 0
