@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -78,6 +79,12 @@ def request(method: str, **params: Any) -> dict[str, Any]:
     return {"json": message, "headers": headers}
 
 
+def linger(marker: Path, seconds: float) -> dict[str, Any]:
+    """A call that writes a file when it begins, and then takes its time."""
+    arguments = {"marker": str(marker), "seconds": seconds}
+    return request("tools/call", name="linger", arguments=arguments)
+
+
 async def written(path: Path) -> None:
     """Wait until another process has written a file."""
     async with asyncio.timeout(20):
@@ -89,11 +96,8 @@ async def written(path: Path) -> None:
 
 async def test_a_call_in_flight_is_finished_before_the_portal_stops(tmp_path: Path) -> None:
     marker = tmp_path / "begun"
-    arguments = {"marker": str(marker), "seconds": 1.0}
     async with running(tmp_path) as (process, url), httpx2.AsyncClient(timeout=20) as http:
-        call = asyncio.create_task(
-            http.post(url, **request("tools/call", name="linger", arguments=arguments))
-        )
+        call = asyncio.create_task(http.post(url, **linger(marker, seconds=1.0)))
         await written(marker)
         process.send_signal(signal.SIGTERM)
         answer = await call
@@ -101,6 +105,36 @@ async def test_a_call_in_flight_is_finished_before_the_portal_stops(tmp_path: Pa
         assert await process.wait() == 0
         assert process.stdout is not None
         assert (await process.stdout.read()).decode() == "stopped\n"
+
+
+async def test_under_load_all_calls_are_finished_and_no_new_ones_taken(tmp_path: Path) -> None:
+    markers = [tmp_path / f"begun-{number}" for number in range(20)]
+    async with running(tmp_path) as (process, url), httpx2.AsyncClient(timeout=20) as http:
+        calls = [
+            asyncio.create_task(http.post(url, **linger(marker, seconds=2.0))) for marker in markers
+        ]
+        await asyncio.gather(*map(written, markers))
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(20):
+            with pytest.raises(httpx2.TransportError):
+                while True:
+                    async with httpx2.AsyncClient() as another:
+                        await another.post(url, **request("ping"))
+        for answer in await asyncio.gather(*calls):
+            assert (answer.status_code, "Done after all." in answer.text) == (200, True)
+        assert await process.wait() == 0
+
+
+async def test_a_second_signal_stops_without_waiting(tmp_path: Path) -> None:
+    marker = tmp_path / "begun"
+    async with running(tmp_path) as (process, url), httpx2.AsyncClient(timeout=20) as http:
+        call = asyncio.create_task(http.post(url, **linger(marker, seconds=1000.0)))
+        await written(marker)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
+        async with asyncio.timeout(8):  # a call may go on for 10 s after one signal
+            assert await process.wait() == 0
+        await asyncio.wait({call})
 
 
 async def test_new_tier_rules_reach_a_client_that_listens(tmp_path: Path) -> None:
