@@ -100,19 +100,23 @@ class Catalog:
         try:
             item = make()
         except BadDeclaration as error:
-            self.set_aside.append(SetAside(plugin, name, f"{error}. Its author must mend it."))
+            self._set_aside(plugin, name, f"{error}. Its author must mend it.")
             return
         except Exception as error:
             log.exception("item_set_aside", plugin=plugin, item=name)
             reason = f"{type(error).__name__}: {error}. Its author must mend it."
-            self.set_aside.append(SetAside(plugin, name, reason))
+            self._set_aside(plugin, name, reason)
             return
         items = self._items[item.kind]
         if holder := items.get(item.name):
-            self.set_aside.append(SetAside(plugin, name, _clash(plugin, name, holder)))
+            self._set_aside(plugin, name, _clash(plugin, name, holder))
             return
         items[item.name] = item
         self._decide(item)
+
+    def _set_aside(self, plugin: str, name: str, reason: str) -> None:
+        log.warning("item_set_aside", plugin=plugin, item=name, reason=reason)
+        self.set_aside.append(SetAside(plugin, name, reason))
 
     # What the rules say.
 
