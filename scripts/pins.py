@@ -53,8 +53,8 @@ def pin_sets(pyproject: dict[str, Any]) -> list[PinSet]:
     """
     project, groups = pyproject["project"], pyproject["dependency-groups"]
     run = [*project["dependencies"], *pyproject["build-system"]["requires"], *groups["install"]]
-    extras = project["optional-dependencies"].values()
-    services = [*run, *(requirement for extra in extras for requirement in extra)]
+    extras = project["optional-dependencies"]
+    services = [*run, *(line for name in extras if name != "testing" for line in extras[name])]
     return [
         PinSet("dev", tuple(services + groups["dev"])),
         PinSet("services", tuple(services)),
