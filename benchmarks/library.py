@@ -15,9 +15,9 @@ from gateway.services import open_services
 from gateway.services.model_thread import Usage
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
 from plugins.knowledge.knowledge import Knowledge
-from plugins.knowledge.sources import Source
 from plugins.knowledge.store import Store
-from plugins.knowledge.sync import Sync, rules_of
+from plugins.knowledge.sync.sources import Source
+from plugins.knowledge.sync.sync import Sync, rules_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ from benchmarks.judged import (
 from benchmarks.library import Library, library
 from benchmarks.table import Bar, Row
 from gateway.contract import Hit, Tier, VectorQuery
-from plugins.knowledge import bm25
-from plugins.knowledge.filters import MOST_RESULTS, SearchFilters
-from plugins.knowledge.points import PASSAGE, TERMS
+from plugins.knowledge.retrieval import bm25
+from plugins.knowledge.retrieval.filters import MOST_RESULTS, SearchFilters
+from plugins.knowledge.retrieval.points import PASSAGE, TERMS
 
 SECTION = "search_quality"
 MEASURES: Mapping[str, Callable[[Sequence[str], Question], float]] = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Route
-from plugins.knowledge.content import ContentType
-from plugins.knowledge.documents import Document
-from plugins.knowledge.filters import MOST_RESULTS, Filters, SearchFilters
 from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.results import EntryList, SearchResults
+from plugins.knowledge.retrieval.filters import MOST_RESULTS, Filters, SearchFilters
 
 
 class EntriesQuery(Filters):

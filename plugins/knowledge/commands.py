@@ -13,10 +13,10 @@ from pydantic import BaseModel, Field
 
 from gateway.contract import Command, CommandContext
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
-from plugins.knowledge.frontmatter import Problem
-from plugins.knowledge.manifest import FileRecord, Manifest
-from plugins.knowledge.plan import Planner
-from plugins.knowledge.sources import Source, SourceMissing
+from plugins.knowledge.notes.frontmatter import Problem
+from plugins.knowledge.sync.manifest import FileRecord, Manifest
+from plugins.knowledge.sync.plan import Planner
+from plugins.knowledge.sync.sources import Source, SourceMissing
 
 
 class CheckArgs(BaseModel):

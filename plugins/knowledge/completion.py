@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from gateway.contract import Caller, Tier
-from plugins.knowledge.content import ContentType, matching
 from plugins.knowledge.knowledge import Knowledge
-from plugins.knowledge.markup import one_line
+from plugins.knowledge.notes.content import ContentType, matching
+from plugins.knowledge.retrieval.markup import one_line
 
 MOST = 100
 """As many values as MCP lets a completion have."""

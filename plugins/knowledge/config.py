@@ -8,8 +8,8 @@ from typing import Self
 from pydantic import ByteSize, Field, field_validator, model_validator
 
 from gateway.contract import ConfigPath, PluginConfig, Tier
-from plugins.knowledge.content import ContentType
-from plugins.knowledge.paths import EXCLUDED
+from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.paths import EXCLUDED
 
 _NAME = r"^[a-z0-9][a-z0-9-]{0,39}$"
 _MEBIBYTE = 1024 * 1024

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from gateway.contract import Host, Tier, ToolFailed
 from plugins.knowledge import overview
-from plugins.knowledge.content import ContentType, matching
-from plugins.knowledge.documents import Document, Entry
-from plugins.knowledge.filters import Filters
-from plugins.knowledge.index import Index
 from plugins.knowledge.lexicon import Lexicon
-from plugins.knowledge.names import Names
+from plugins.knowledge.notes.content import ContentType, matching
+from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.results import EntryList, Groups, Releases
-from plugins.knowledge.search import Search
+from plugins.knowledge.retrieval.filters import Filters
+from plugins.knowledge.retrieval.index import Index
+from plugins.knowledge.retrieval.names import Names
+from plugins.knowledge.retrieval.search import Search
 from plugins.knowledge.store import Store
 
 MIGRATIONS = Path(__file__).parent / "migrations"

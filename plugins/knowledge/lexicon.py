@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gateway.contract import Tier
-from plugins.knowledge.content import ContentType
-from plugins.knowledge.documents import Document, Entry
-from plugins.knowledge.filters import MOST_RESULTS
-from plugins.knowledge.markup import one_line, plain
-from plugins.knowledge.names import Names, names, normal
+from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.results import Definition, Term, Terms
-from plugins.knowledge.search import checked
+from plugins.knowledge.retrieval.filters import MOST_RESULTS
+from plugins.knowledge.retrieval.markup import one_line, plain
+from plugins.knowledge.retrieval.names import Names, names, normal
+from plugins.knowledge.retrieval.search import checked
 from plugins.knowledge.store import Store
 
 _NEAR = 5

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from gateway.contract import Tier
-from plugins.knowledge.content import ContentType
-from plugins.knowledge.documents import Entry
-from plugins.knowledge.markup import one_line
-from plugins.knowledge.names import names, normal
+from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.results import GroupInfo, Groups, ReleaseInfo, Releases
+from plugins.knowledge.retrieval.markup import one_line
+from plugins.knowledge.retrieval.names import names, normal
 from plugins.knowledge.store import Store
 
 

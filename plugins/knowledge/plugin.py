@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager
 from gateway.contract import Host, Offer, Plugin, hookimpl
 from plugins.knowledge.commands import CHECK
 from plugins.knowledge.config import KnowledgeConfig
-from plugins.knowledge.keeper import Keeper
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.offer import offer
-from plugins.knowledge.sources import Source
 from plugins.knowledge.store import Store
-from plugins.knowledge.sync import Sync, rules_of
+from plugins.knowledge.sync.keeper import Keeper
+from plugins.knowledge.sync.sources import Source
+from plugins.knowledge.sync.sync import Sync, rules_of
 
 
 @hookimpl

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, RootModel
 
-from gateway.contract import Caller, Resource, ResourceTemplate, Tier, ToolFailed
+from gateway.contract import Caller, Completer, Resource, ResourceTemplate, Tier, ToolFailed
 from plugins.knowledge.completion import Completions
-from plugins.knowledge.content import CHILDREN, CONTENT, ContentType
-from plugins.knowledge.filters import Filters
 from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.notes.content import CHILDREN, CONTENT, ContentType
 from plugins.knowledge.results import EntryList
+from plugins.knowledge.retrieval.filters import Filters
 
 _JSON = "application/json"
 _PAGE = 100
@@ -78,63 +78,65 @@ def resources(knowledge: Knowledge) -> list[Resource]:
 
 def templates(knowledge: Knowledge) -> list[ResourceTemplate]:
     """The resource templates over a knowledge base, with completion of their variables."""
-    base = f"mcp://{knowledge.namespace}"
-    offer = Completions(knowledge)
+    base, offer = f"mcp://{knowledge.namespace}", Completions(knowledge)
+    return [
+        _document(knowledge, base, offer),
+        _term(knowledge, base, offer),
+        _collection(knowledge, base, "group", "a group", offer.groups),
+        _collection(knowledge, base, "release", "a creative release", offer.releases),
+    ]
 
+
+def _document(knowledge: Knowledge, base: str, offer: Completions) -> ResourceTemplate:
     async def document(variables: Mapping[str, str], caller: Caller) -> BaseModel:
         content_type = _content_type(variables["contentType"])
         return knowledge.entry(content_type, variables["id"], caller.tier)
 
-    async def group(variables: Mapping[str, str], caller: Caller) -> BaseModel:
-        return _members(knowledge, Filters(group=variables["group"]), caller)
+    return ResourceTemplate(
+        f"{base}/documents/{{contentType}}/{{id}}",
+        "documents",
+        "A document's metadata; its body is what the tool get_document returns.",
+        document,
+        _JSON,
+        complete={"contentType": offer.content_types, "id": offer.ids},
+        tier=Tier.OPEN,
+    )
 
-    async def release(variables: Mapping[str, str], caller: Caller) -> BaseModel:
-        return _members(knowledge, Filters(release=variables["release"]), caller)
 
+def _term(knowledge: Knowledge, base: str, offer: Completions) -> ResourceTemplate:
     async def term(variables: Mapping[str, str], caller: Caller) -> BaseModel:
         definition = await knowledge.lexicon.define(variables["term"], caller.tier)
         if definition.entry is None:
             raise ToolFailed("not_found", definition.message or "", {"near": definition.near})
         return definition.entry
 
-    return [
-        ResourceTemplate(
-            f"{base}/documents/{{contentType}}/{{id}}",
-            "documents",
-            "A document's metadata; its body is what the tool get_document returns.",
-            document,
-            _JSON,
-            complete={"contentType": offer.content_types, "id": offer.ids},
-            tier=Tier.OPEN,
-        ),
-        ResourceTemplate(
-            f"{base}/groups/{{group}}",
-            "groups",
-            f"The documents of a group, without bodies, {_PAGE} at most.",
-            group,
-            _JSON,
-            complete={"group": offer.groups},
-            tier=Tier.OPEN,
-        ),
-        ResourceTemplate(
-            f"{base}/releases/{{release}}",
-            "releases",
-            f"The documents of a creative release, without bodies, {_PAGE} at most.",
-            release,
-            _JSON,
-            complete={"release": offer.releases},
-            tier=Tier.OPEN,
-        ),
-        ResourceTemplate(
-            f"{base}/terms/{{term}}",
-            "terms",
-            "A term of the lexicon and its definition.",
-            term,
-            _JSON,
-            complete={"term": offer.terms},
-            tier=Tier.OPEN,
-        ),
-    ]
+    return ResourceTemplate(
+        f"{base}/terms/{{term}}",
+        "terms",
+        "A term of the lexicon and its definition.",
+        term,
+        _JSON,
+        complete={"term": offer.terms},
+        tier=Tier.OPEN,
+    )
+
+
+def _collection(
+    knowledge: Knowledge, base: str, field: str, what: str, complete: Completer
+) -> ResourceTemplate:
+    async def members(variables: Mapping[str, str], caller: Caller) -> BaseModel:
+        filters = Filters.model_validate({field: variables[field]})
+        return _members(knowledge, filters, caller)
+
+    return ResourceTemplate(
+        f"{base}/{field}s/{{{field}}}",
+        f"{field}s",
+        f"The documents of {what}, without bodies, {_PAGE} at most.",
+        members,
+        _JSON,
+        complete={field: complete},
+        tier=Tier.OPEN,
+    )
 
 
 def ontology_schema() -> dict[str, object]:

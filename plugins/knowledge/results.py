@@ -8,9 +8,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from plugins.knowledge.content import ContentType
-from plugins.knowledge.documents import Document, Entry
-from plugins.knowledge.fields import Maybe
+from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.documents import Document, Entry
+from plugins.knowledge.notes.fields import Maybe
 
 
 class Result(BaseModel):

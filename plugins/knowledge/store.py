@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Iterable, Sequence
 from pydantic import ValidationError
 
 from gateway.contract import Objects, Tier
-from plugins.knowledge.documents import Document, Entry
-from plugins.knowledge.ids import content_key
+from plugins.knowledge.notes.documents import Document, Entry
+from plugins.knowledge.notes.ids import content_key
 
 
 class Store:

@@ -9,11 +9,11 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from gateway.contract import Caller, Tier, Tool
-from plugins.knowledge.content import ContentType
-from plugins.knowledge.documents import Document
-from plugins.knowledge.filters import SearchFilters
 from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.results import Definition, Groups, Releases, SearchResults, Terms
+from plugins.knowledge.retrieval.filters import SearchFilters
 
 _READ_ONLY = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False

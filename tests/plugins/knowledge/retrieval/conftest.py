@@ -17,11 +17,11 @@ from gateway.contract import Embedder, Host, Reranker, Tier
 from gateway.exchange import current_exchange
 from gateway.logs import get_logger
 from gateway.services import open_services
-from plugins.knowledge.content import CONTENT, ContentType
-from plugins.knowledge.documents import Document
 from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.notes.content import CONTENT, ContentType
+from plugins.knowledge.notes.documents import Document
+from plugins.knowledge.retrieval.terms import terms
 from plugins.knowledge.store import Store
-from plugins.knowledge.terms import terms
 
 SETTINGS = SimpleNamespace(
     database="sqlite",

@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.knowledge import bm25
-from plugins.knowledge.names import normal
-from plugins.knowledge.terms import terms
+from plugins.knowledge.retrieval import bm25
+from plugins.knowledge.retrieval.names import normal
+from plugins.knowledge.retrieval.terms import terms
 
 
 def test_terms_are_stems_without_filler_words() -> None:

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from gateway.contract import Condition, Tier
-from plugins.knowledge.filters import SearchFilters
+from plugins.knowledge.retrieval.filters import SearchFilters
 
 ANY = SearchFilters(limit=20)
 LONG = "The quick brown fox jumps over the lazy dog and goes home again. " * 40
@@ -64,8 +64,8 @@ async def test_a_restart_embeds_nothing_again(open_base, word_embedder, make, tm
     base = await open_base(embedder=first)
     await base.put(page)
     vectors = base.host.database
-    from plugins.knowledge.embeddings import Embeddings
-    from plugins.knowledge.index import Index
+    from plugins.knowledge.retrieval.embeddings import Embeddings
+    from plugins.knowledge.retrieval.index import Index
 
     again = Index(base.knowledge.index.collection, second, Embeddings(vectors, second.model))
     await again.replace([page])
@@ -77,7 +77,7 @@ async def test_a_restart_embeds_nothing_again(open_base, word_embedder, make, tm
 async def test_a_lost_collection_is_noticed_and_filled_without_the_model(
     base, embedder, make
 ) -> None:
-    from plugins.knowledge.index import COLLECTION, Index
+    from plugins.knowledge.retrieval.index import COLLECTION, Index
 
     page = make("pattern/cells", LONG)
     await base.put(page)
@@ -95,9 +95,9 @@ async def test_a_lost_collection_is_noticed_and_filled_without_the_model(
 
 async def test_vectors_are_kept_in_postgresql_too(postgres_url, base, word_embedder, make) -> None:
     from gateway.services.database import open_database
-    from plugins.knowledge.embeddings import Embeddings
-    from plugins.knowledge.index import Index
     from plugins.knowledge.knowledge import MIGRATIONS
+    from plugins.knowledge.retrieval.embeddings import Embeddings
+    from plugins.knowledge.retrieval.index import Index
 
     service = open_database(postgres_url, base.host.data_dir)
     database = service.for_owner("knowledge")
@@ -123,8 +123,8 @@ async def test_two_processes_keep_the_same_vectors_at_once(postgres, tmp_path) -
     import sqlalchemy as sa
 
     from gateway.services.database import open_database
-    from plugins.knowledge.embeddings import Embeddings
     from plugins.knowledge.knowledge import MIGRATIONS
+    from plugins.knowledge.retrieval.embeddings import Embeddings
 
     service = open_database(postgres, tmp_path)
     database = service.for_owner("knowledge")
@@ -148,8 +148,8 @@ async def test_two_processes_keep_the_same_vectors_at_once(postgres, tmp_path) -
 
 
 async def test_another_model_embeds_everything_anew(base, word_embedder, make) -> None:
-    from plugins.knowledge.embeddings import Embeddings
-    from plugins.knowledge.index import Index
+    from plugins.knowledge.retrieval.embeddings import Embeddings
+    from plugins.knowledge.retrieval.index import Index
 
     page = make("pattern/cells", "Alpha beta.")
     await base.put(page)

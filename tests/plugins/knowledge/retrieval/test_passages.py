@@ -1,10 +1,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.knowledge.excerpts import LONGEST as LONGEST_EXCERPT
-from plugins.knowledge.excerpts import excerpt
-from plugins.knowledge.markup import one_line, plain
-from plugins.knowledge.passages import LONGEST, cut, fingerprint
+from plugins.knowledge.retrieval.excerpts import LONGEST as LONGEST_EXCERPT
+from plugins.knowledge.retrieval.excerpts import excerpt
+from plugins.knowledge.retrieval.markup import one_line, plain
+from plugins.knowledge.retrieval.passages import LONGEST, cut, fingerprint
 
 MARKDOWN = st.text(alphabet=st.sampled_from("ab .\n#*_`[](){}%<>!|-&'\"0\u00e9"), max_size=3000)
 

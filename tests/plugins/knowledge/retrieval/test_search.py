@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.contract import Tier, ToolFailed
-from plugins.knowledge.filters import SearchFilters
+from plugins.knowledge.retrieval.filters import SearchFilters
 
 CELL = "Small autonomous teams that govern themselves. " * 6
 

@@ -1,0 +1,1 @@
+"""Notes: what members write, read with tolerance into the content model (section 3)."""

@@ -1,0 +1,116 @@
+"""The canonical document, as stored and served (specification, section 4.1)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from gateway.contract import Tier
+from plugins.knowledge.notes.content import Content, ContentType
+
+SNIPPET_LENGTH = 8000
+"""How many characters of a body a reranker may be given (specification, section 4.4)."""
+
+
+class Entry(BaseModel):
+    """All of a document but its body: what lists, filters and lookups need.
+
+    Attributes:
+        id: unique within the type; the stem of the file's name.
+        content_type: the leaf type.
+        path: the file's path in its source; a named source's name comes first.
+        metadata: the frontmatter, by type.
+        synced_at: when the document was last written to the store.
+        commit_sha: the commit of the checkout, or an empty text outside of Git.
+        tier: who may read the document.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+    )
+
+    id: str
+    content_type: ContentType
+    path: str
+    metadata: Content
+    synced_at: datetime
+    commit_sha: str
+    tier: Tier
+
+    @property
+    def key(self) -> str:
+        """``contentType/id``: what names a document; two types may share an id."""
+        return f"{self.content_type}/{self.id}"
+
+    @property
+    def title(self) -> str:
+        """The title; every document has one."""
+        return self.metadata.title
+
+    @property
+    def description(self) -> str:
+        """The description, or an empty text."""
+        return self.metadata.description or ""
+
+    @property
+    def group(self) -> str:
+        """The group or cell, or an empty text."""
+        return self.metadata.group or ""
+
+    @property
+    def release(self) -> str:
+        """The creative release, or an empty text; also on types that do not declare one."""
+        return self._text("release")
+
+    @property
+    def status(self) -> str:
+        """The status, or an empty text; also on types that do not declare one."""
+        return self._text("status")
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags, without ``#``."""
+        return tuple(self.metadata.tags or ())
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """The other names, as written (some begin with ``#``)."""
+        return tuple(self.metadata.aliases or ())
+
+    @property
+    def date_ms(self) -> int:
+        """The date as a Unix timestamp in milliseconds."""
+        return int(self.metadata.date.timestamp() * 1000)
+
+    def _text(self, name: str) -> str:
+        value = getattr(self.metadata, name, None)
+        return value if isinstance(value, str) else ""
+
+
+class Document(Entry):
+    """A document with its body, in markdown."""
+
+    content: str
+
+    def entry(self) -> Entry:
+        """All of the document but its body."""
+        return Entry.model_construct(**{name: getattr(self, name) for name in Entry.model_fields})
+
+
+def truncate(content: str, length: int = SNIPPET_LENGTH) -> str:
+    """Cut a text at the last space before ``length`` and say so with ``...`` (section 4.4).
+
+    A text without a space before the limit is cut at the limit: the specification's own
+    function would drop its last character there.
+    """
+    if len(content) <= length:
+        return content
+    cut = content[:length]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > 0 else cut) + "..."

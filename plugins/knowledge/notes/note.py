@@ -1,0 +1,240 @@
+"""One note: from a file's bytes to a document and the problems a member should mend.
+
+Tolerant by rule (specification, sections 3.5 to 3.7, as the real knowledge base needs it): a
+value that does not fit is dropped and reported, and the note is served without it. Only what
+decides who may read a note fails closed: a ``tier`` that does not exist means members, a
+``draft`` that cannot be read means yes, a ``publish`` that cannot be read means no.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
+
+from gateway.contract import Tier
+from plugins.knowledge.notes.content import CONTENT, ContentType, Link
+from plugins.knowledge.notes.documents import Document
+from plugins.knowledge.notes.fields import parse_text
+from plugins.knowledge.notes.frontmatter import BrokenNote, Frontmatter, Problem, read
+from plugins.knowledge.notes.ids import InvalidId, generate_id, raw_key
+from plugins.knowledge.notes.paths import infer_type
+
+_TYPES = frozenset(ContentType)
+_BOOL = TypeAdapter(bool)
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
+_FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+_QUOTE = re.compile(r"^>[ \t]?(.*)$")
+_MARKS = re.compile(r"[*_`]|!?\[([^\]]*)\]\([^)]*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How a source's notes are read.
+
+    Attributes:
+        folders: folders and the types of the notes in them.
+        words: types that other people's notes name, and the type each stands for.
+        tier: the tier of a note that names none.
+    """
+
+    folders: Mapping[str, ContentType]
+    words: Mapping[str, ContentType]
+    tier: Tier = Tier.OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a note's bytes come from.
+
+    Attributes:
+        path: the document's path; it begins with the source's name, if that has one.
+        relative: the path in the source, which decides the type.
+        date: the date of a note that names none.
+        commit: the commit of the checkout, or an empty text.
+    """
+
+    path: str
+    relative: str
+    date: datetime
+    commit: str = ""
+
+
+@dataclass(slots=True)
+class Note:
+    """What was read.
+
+    Attributes:
+        raw: the file's bytes.
+        document: the document, or None where the note cannot be one.
+        problems: what a member should mend, in the order of the lines.
+    """
+
+    origin: Origin
+    raw: bytes = b""
+    document: Document | None = None
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def published(self) -> bool:
+        """Whether the note asks to be served: ``publish`` and not ``draft``."""
+        if self.document is None:
+            return False
+        return self.document.metadata.publish and not self.document.metadata.draft
+
+    def report(self, line: int, reason: str, *, error: bool = False) -> None:
+        """Add a problem."""
+        self.problems.append(
+            Problem(self.origin.path, line, reason, "error" if error else "warning")
+        )
+
+
+def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
+    """Read a note.
+
+    Args:
+        data: the file's bytes.
+        origin: where they come from.
+        rules: how the source's notes are read.
+
+    Returns:
+        The note; its document has the current time in ``syncedAt``.
+    """
+    note = Note(origin, data)
+    try:
+        front = read(data)
+        id = generate_id(origin.relative)
+        raw_key(origin.path)
+    except BrokenNote as error:
+        note.report(error.line, error.reason, error=True)
+        return note
+    except InvalidId as error:
+        note.report(1, f"{error}; rename the file", error=True)
+        return note
+    tier = _tier(note, front, rules)
+    fields = _complete(note, front, rules)
+    metadata = _validate(note, front, fields)
+    note.problems.sort(key=lambda problem: problem.line)
+    note.document = Document(
+        id=id,
+        content_type=metadata.type,
+        path=origin.path,
+        metadata=metadata,
+        content=front.body,
+        synced_at=datetime.now(UTC),
+        commit_sha=origin.commit,
+        tier=tier,
+    )
+    return note
+
+
+def _tier(note: Note, front: Frontmatter, rules: Rules) -> Tier:
+    value = front.fields.pop("tier", None)
+    if value is None:
+        return rules.tier
+    try:
+        return Tier(parse_text(value).lower())
+    except ValueError:
+        known = ", ".join(Tier)
+        reason = f"tier {value!r} is none of {known}; the note is for members until it is mended"
+        note.report(front.lines["tier"], reason)
+        return Tier.MEMBERS
+
+
+def _complete(note: Note, front: Frontmatter, rules: Rules) -> dict[str, Any]:
+    """The frontmatter with all that every document has: type, title, date and the two flags."""
+    fields = {**front.fields}
+    for name in ("originalType", "original_type"):
+        fields.pop(name, None)
+    type, word = _type(note, front, rules)
+    fields["type"] = type
+    if word is not None:
+        fields["originalType"] = word
+    for flag, unreadable in (("publish", False), ("draft", True)):
+        fields[flag] = _flag(note, front, flag, unreadable=unreadable)
+    return _defaults(note, front) | fields
+
+
+def _defaults(note: Note, front: Frontmatter) -> dict[str, Any]:
+    defaults: dict[str, Any] = {"title": _title(front, note.origin), "date": note.origin.date}
+    if not front.present and (lead := _lead(front.body)):
+        defaults["description"] = lead
+    return defaults
+
+
+def _type(note: Note, front: Frontmatter, rules: Rules) -> tuple[ContentType, str | None]:
+    """The type, and the word that was written for it where that is not its name."""
+    folder = infer_type(note.origin.relative, rules.folders)
+    if "type" not in front.fields:
+        return folder, None
+    try:
+        written = parse_text(front.fields["type"])
+    except ValueError as error:
+        note.report(front.lines["type"], f"type: {error}; served as {folder}")
+        return folder, None
+    word = written.lower()
+    if word in rules.words:
+        return rules.words[word], None if rules.words[word] == word else written
+    if word in _TYPES:
+        return ContentType(word), None
+    note.report(front.lines["type"], f"unknown type {written!r}; served as file")
+    return ContentType.FILE, written
+
+
+def _flag(note: Note, front: Frontmatter, name: str, *, unreadable: bool) -> bool:
+    value = front.fields.get(name, False)
+    try:
+        return _BOOL.validate_python(value)
+    except ValidationError:
+        reason = f"{name}: {value!r} is neither true nor false; read as {str(unreadable).lower()}"
+        note.report(front.lines[name], reason)
+        return unreadable
+
+
+def _title(front: Frontmatter, origin: Origin) -> str:
+    """The first heading, or the stem of the file's name."""
+    heading = _HEADING.search(_FENCED.sub("", front.body))
+    title = _MARKS.sub(r"\1", heading[1]).strip() if heading else ""
+    return title or generate_id(origin.relative)
+
+
+def _lead(body: str) -> str:
+    """The quoted lines right below the first heading, or at the top."""
+    lines = [line for line in body.split("\n") if line.strip()]
+    if lines and _HEADING.match(lines[0]):
+        del lines[0]
+    quoted: list[str] = []
+    for line in lines:
+        if (match := _QUOTE.match(line)) is None:
+            break
+        quoted.append(match[1].strip())
+    return " ".join(quoted)
+
+
+def _validate(note: Note, front: Frontmatter, fields: dict[str, Any]) -> Any:
+    """The metadata; a value that does not fit is reported, and dropped or replaced."""
+    try:
+        metadata = CONTENT.validate_python(fields)
+    except ValidationError as error:
+        for name, reason in _reasons(error).items():
+            key = name if name in front.lines else to_camel(name)
+            note.report(front.lines.get(key, 1), f"{key}: {reason}; left out")
+            fields.pop(key, None)
+        metadata = CONTENT.validate_python(_defaults(note, front) | fields)
+    if isinstance(metadata, Link) and "url" not in front.fields:
+        note.report(front.lines.get("url", 1), "a link needs its url")
+    return metadata
+
+
+def _reasons(error: ValidationError) -> dict[str, str]:
+    """What is wrong with each key; the first element of a location is the union's member."""
+    reasons: dict[str, str] = {}
+    for problem in error.errors():
+        reason = problem["msg"].removeprefix("Value error, ")
+        reasons.setdefault(str(problem["loc"][1]), reason[:1].lower() + reason[1:])
+    return reasons

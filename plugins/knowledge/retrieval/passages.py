@@ -1,0 +1,117 @@
+"""Cut a document into passages: at headings, each of a size that the embedding model reads whole.
+
+The default model reads 256 tokens. English prose has about 4.6 characters a token, so a passage
+of at most 900 characters fits together with its title and heading trail.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from plugins.knowledge.retrieval.markup import plain
+
+LONGEST = 900
+"""The most characters that a passage's own text has."""
+SHORTEST = 300
+"""A section shorter than this shares its passage with the next one."""
+
+_HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$")
+_SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a document that is embedded, matched and quoted as one.
+
+    Attributes:
+        trail: the headings above it, outermost first, without the document's title.
+        text: plain prose, at most :data:`LONGEST` characters.
+    """
+
+    trail: tuple[str, ...]
+    text: str
+
+    def headed(self, title: str) -> str:
+        """The text with its title and heading trail in front, as it is embedded and indexed."""
+        return " > ".join((title, *self.trail)) + "\n" + self.text
+
+
+def fingerprint(text: str) -> str:
+    """What names an embedded text: equal texts have equal vectors, in any document."""
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def cut(markdown: str) -> list[Passage]:
+    """Cut a document's body into passages, in reading order.
+
+    Args:
+        markdown: the body, without frontmatter.
+
+    Returns:
+        The passages; none where the body holds no prose.
+    """
+    passages: list[Passage] = []
+    trail: tuple[str, ...] = ()
+    held: list[str] = []
+    size = 0
+    for headings, block in _blocks(markdown):
+        moved = headings != trail
+        if held and (size + len(block) > LONGEST or (moved and size >= SHORTEST)):
+            passages.append(Passage(trail, "\n".join(held)))
+            held, size = [], 0
+        if not held:
+            trail = headings
+        elif moved and headings:
+            trail = _shared(trail, headings)
+        held.append(block)
+        size += len(block) + 1
+    if held:
+        passages.append(Passage(trail, "\n".join(held)))
+    return passages
+
+
+def _blocks(markdown: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every block of at most LONGEST characters with the headings it stands under."""
+    trail: list[tuple[int, str]] = []
+    for line in plain(markdown).split("\n"):
+        if match := _HEADING.match(line):
+            level = len(match[1])
+            trail = [*(above for above in trail if above[0] < level), (level, match[2][:120])]
+        elif line:
+            for block in _split(line):
+                yield tuple(heading for _, heading in trail), block
+
+
+def _split(line: str) -> Iterator[str]:
+    """One line in pieces of at most LONGEST characters, cut between sentences or words."""
+    piece = ""
+    for sentence in _SENTENCE_END.split(line):
+        for part in _words(sentence):
+            if piece and len(piece) + len(part) + 1 > LONGEST:
+                yield piece
+                piece = part
+            else:
+                piece = f"{piece} {part}" if piece else part
+    if piece:
+        yield piece
+
+
+def _words(sentence: str) -> Iterator[str]:
+    while len(sentence) > LONGEST:
+        space = sentence.rfind(" ", 1, LONGEST)
+        end = space if space > 0 else LONGEST
+        yield sentence[:end]
+        sentence = sentence[end:].lstrip()
+    if sentence:
+        yield sentence
+
+
+def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    """The headings that two places have in common, from the outermost on."""
+    same = 0
+    while same < min(len(one), len(other)) and one[same] == other[same]:
+        same += 1
+    return one[:same]

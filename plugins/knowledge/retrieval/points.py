@@ -1,0 +1,125 @@
+"""A document as points of the vector store: one for its head, one for each passage.
+
+The head is what a document is called and says of itself: title, description, aliases, and the
+first lines of its body. It stands beside the passages because a paraphrased question is often
+nearer to what a document is about than to any sentence in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gateway.contract import CollectionSpec, Point
+from plugins.knowledge.notes.documents import Document
+from plugins.knowledge.retrieval import bm25
+from plugins.knowledge.retrieval.markup import one_line
+from plugins.knowledge.retrieval.passages import Passage, cut, fingerprint
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LAYOUT = 1
+"""The version of what is stored here; a new one has every document indexed again."""
+
+PASSAGE = "passage"
+HEAD = "head"
+TERMS = "terms"
+
+_LEAD = 200
+_AVERAGE_TERMS = 56.0
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document cut up for the index.
+
+    Attributes:
+        document: the document.
+        head: the text of its head.
+        passages: its passages.
+        headed: the passages' texts with title and heading trail, as embedded and indexed.
+    """
+
+    document: Document
+    head: str
+    passages: tuple[Passage, ...]
+    headed: tuple[str, ...]
+
+    @property
+    def hashes(self) -> list[str]:
+        """The fingerprints of all its texts."""
+        return [fingerprint(text) for text in (self.head, *self.headed)]
+
+
+def prepare(document: Document) -> Prepared:
+    """Cut a document up for the index."""
+    passages = tuple(cut(document.content))
+    title = one_line(document.title)
+    lead = passages[0].text[:_LEAD] if passages else ""
+    aliases = ", ".join(alias.lstrip("#") for alias in document.aliases)
+    parts = (f"{title}.", document.description, aliases, lead)
+    return Prepared(
+        document=document,
+        head=" ".join(part for part in parts if part),
+        passages=passages,
+        headed=tuple(passage.headed(title) for passage in passages),
+    )
+
+
+def spec(dimensions: int | None) -> CollectionSpec:
+    """The collection's shape.
+
+    Args:
+        dimensions: the length of the model's vectors, or None where there is no model.
+    """
+    return CollectionSpec(
+        dense={} if dimensions is None else {PASSAGE: dimensions, HEAD: dimensions},
+        sparse=(TERMS,),
+        indexed={
+            "key": "keyword",
+            "ordinal": "integer",
+            "contentType": "keyword",
+            "group": "keyword",
+            "release": "keyword",
+            "status": "keyword",
+            "tags": "keyword",
+            "date": "integer",
+            "tier": "keyword",
+        },
+    )
+
+
+def points(prepared: Prepared, vectors: Mapping[str, NDArray[np.float32]]) -> Iterable[Point]:
+    """The points of a document.
+
+    Args:
+        prepared: the document.
+        vectors: a vector for each fingerprint of its texts; empty where there is no model.
+    """
+    payload = _payload(prepared.document)
+    texts = (prepared.head, *prepared.headed)
+    for ordinal, text in enumerate(texts):
+        vector = vectors.get(fingerprint(text))
+        shown = prepared.passages[ordinal - 1].text if ordinal else ""
+        yield Point(
+            id=f"{prepared.document.key}#{ordinal}",
+            dense={} if vector is None else {PASSAGE if ordinal else HEAD: vector},
+            sparse={TERMS: bm25.document(text, _AVERAGE_TERMS)},
+            payload=payload | {"ordinal": ordinal, "text": shown},
+        )
+
+
+def _payload(document: Document) -> dict[str, Any]:
+    return {
+        "key": document.key,
+        "contentType": str(document.content_type),
+        "group": document.group.strip().lower(),
+        "release": document.release.strip().lower(),
+        "status": document.status.strip().lower(),
+        "tags": [tag.lower() for tag in document.tags],
+        "date": document.date_ms,
+        "tier": str(document.tier),
+    }

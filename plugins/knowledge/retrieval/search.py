@@ -1,0 +1,173 @@
+"""Two-stage retrieval (knowledge server specification, section 6).
+
+First the store finds candidates, by similarity of passages and heads and by BM25, and
+``ranking.py`` weighs them; then, where the portal has a reranker, a cross-encoder orders the best
+twenty. Documents are fetched for the final results only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gateway.contract import Host, Tier, ToolFailed, VectorQuery
+from plugins.knowledge.notes.documents import Entry
+from plugins.knowledge.results import SearchResult, SearchResults
+from plugins.knowledge.retrieval import bm25, rerank
+from plugins.knowledge.retrieval.excerpts import excerpt
+from plugins.knowledge.retrieval.filters import MOST_RESULTS, SearchFilters
+from plugins.knowledge.retrieval.index import Index
+from plugins.knowledge.retrieval.markup import one_line
+from plugins.knowledge.retrieval.names import Names
+from plugins.knowledge.retrieval.points import HEAD, PASSAGE, TERMS
+from plugins.knowledge.retrieval.ranking import PERFECT, Candidate, Hits, rank
+from plugins.knowledge.store import Store
+
+LONGEST_QUESTION = 2000
+_PASSAGES = 50
+_HEADS = 30
+_BY_TERMS = 30
+_SHOWN = ("key", "text")
+_KEYWORD_NOTE = "This portal has no embedding model: results are found by words alone."
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    candidate: Candidate
+    entry: Entry
+    rating: float | None = None
+
+
+class Search:
+    """Answers questions over the index.
+
+    Args:
+        host: the services.
+        store: the catalogue and the documents.
+        index: the index.
+        names: what documents are called.
+    """
+
+    def __init__(self, host: Host, store: Store, index: Index, names: Names) -> None:
+        self._host = host
+        self._store = store
+        self._index = index
+        self._names = names
+
+    async def __call__(
+        self, question: str, filters: SearchFilters, up_to: Tier, *, documents: bool = False
+    ) -> SearchResults:
+        """Find the documents that answer a question.
+
+        Args:
+            question: in natural language, or a name.
+            filters: what to narrow the search to, its order and its length.
+            up_to: the tier of the caller; nothing above it is found.
+            documents: whether each result carries its whole document.
+
+        Raises:
+            ToolFailed: ``invalid_query``: empty, over 2,000 characters, or with control
+                characters.
+        """
+        question = checked(question)
+        hits = await self._hits(question, filters, up_to)
+        ranked = rank(question, hits, len(self._store.entries(up_to)))
+        found = await self._judged(question, self._visible(ranked, up_to))
+        if filters.sort == "date":
+            found.sort(key=lambda one: one.entry.metadata.date, reverse=True)
+        results = [_result(question, one) for one in found[: filters.limit]]
+        keyword = self._host.embedder is None
+        return SearchResults(
+            results=await self._with_documents(results, up_to) if documents else results,
+            mode="keyword" if keyword else "hybrid",
+            note=_KEYWORD_NOTE if keyword else None,
+        )
+
+    async def _hits(self, question: str, filters: SearchFilters, up_to: Tier) -> Hits:
+        # Where nothing is hidden from this tier, the store need not check it for each passage,
+        # which takes a third of its time; `_visible` asks the catalogue again in any case.
+        entries = self._store.entries
+        hides_nothing = len(entries(up_to)) == len(entries(Tier.MEMBERS))
+        where = filters.conditions(Tier.MEMBERS if hides_nothing else up_to)
+        sparse = bm25.query(question)
+        named = frozenset(
+            entry.key for entry in self._names.find(question, up_to) if filters.admits(entry)
+        )
+        asked = {}
+        if sparse.indices:
+            asked[TERMS] = VectorQuery(TERMS, sparse, where, _BY_TERMS, _SHOWN)
+        if self._host.embedder is not None:
+            vector = await self._host.embedder.query(question)
+            asked[PASSAGE] = VectorQuery(PASSAGE, vector, where, _PASSAGES, _SHOWN)
+            asked[HEAD] = VectorQuery(HEAD, vector, where, _HEADS, ("key",))
+        answers = await self._index.collection.search(list(asked.values()))
+        found = dict(zip(asked, answers, strict=True))
+        return Hits(found.get(PASSAGE, []), found.get(HEAD, []), found.get(TERMS, []), named)
+
+    def _visible(self, ranked: Sequence[Candidate], up_to: Tier) -> list[_Found]:
+        """The best candidates that the catalogue still shows to this tier."""
+        found = []
+        for candidate in ranked:
+            if entry := self._store.entry(candidate.key, up_to):
+                found.append(_Found(candidate, entry))
+            if len(found) == MOST_RESULTS:
+                break
+        return found
+
+    async def _judged(self, question: str, found: list[_Found]) -> list[_Found]:
+        """The candidates as the reranker orders them, or as they are without one."""
+        if (reranker := self._host.reranker) is None:
+            return found
+        passages = [
+            f"{one_line(one.entry.title)}\n{one.candidate.passage or one.entry.description}"
+            for one in found
+        ]
+        judged = await rerank.scores(reranker, self._host.cache, question, passages)
+        rated = [replace(one, rating=rating) for one, rating in zip(found, judged, strict=True)]
+        return sorted(rated, key=lambda one: -(one.rating or 0.0))
+
+    async def _with_documents(self, results: list[SearchResult], up_to: Tier) -> list[SearchResult]:
+        """The results whose documents are still there, each with its own."""
+        fetched = await asyncio.gather(
+            *(self._store.document(f"{one.content_type}/{one.id}", up_to) for one in results)
+        )
+        for result, document in zip(results, fetched, strict=True):
+            result.document = document
+        return [result for result in results if result.document is not None]
+
+
+def checked(question: str) -> str:
+    """A question fit to be searched for, without spaces around it.
+
+    Raises:
+        ToolFailed: ``invalid_query``, with what to do about it.
+    """
+    question = question.strip()
+    if not question:
+        raise ToolFailed("invalid_query", "The query is empty; say what to look for.")
+    if len(question) > LONGEST_QUESTION:
+        raise ToolFailed(
+            "invalid_query",
+            f"The query has {len(question)} characters; {LONGEST_QUESTION} is the limit. "
+            "Ask in a sentence or two.",
+        )
+    if any(unicodedata.category(one) in ("Cc", "Cs") and one not in "\t\r\n" for one in question):
+        raise ToolFailed("invalid_query", "The query holds control characters; send plain text.")
+    return question
+
+
+def _result(question: str, found: _Found) -> SearchResult:
+    entry, candidate = found.entry, found.candidate
+    return SearchResult(
+        title=one_line(entry.title),
+        content_type=entry.content_type,
+        id=entry.id,
+        description=entry.description or None,
+        passage=excerpt(candidate.passage, question) if candidate.passage else None,
+        group=entry.group or None,
+        date=entry.metadata.date,
+        score=round(min(1.0, max(0.0, candidate.score / PERFECT)), 4),
+        rerank_score=None if found.rating is None else round(found.rating, 4),
+    )

@@ -1,0 +1,125 @@
+"""Keeps what is served in step with the sources, and tells how it goes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
+from urllib.parse import quote
+
+from gateway.contract import Change, Health, Host, Tier
+from plugins.knowledge.store import Store
+from plugins.knowledge.sync import progress
+from plugins.knowledge.sync.sources import Source
+from plugins.knowledge.sync.sync import Outcome, Sync
+from plugins.knowledge.sync.watch import follow
+
+MOST_ANNOUNCED = 50
+"""When more documents change at once, those who follow a single one are not told."""
+
+
+class Keeper:
+    """Runs the sync, now and after every change, and reports on it.
+
+    Args:
+        host: the plugin's services.
+        store: what is served.
+        sync: what brings it up to date.
+        sources: what is watched.
+        namespace: the community's part of the resource URIs.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        store: Store,
+        sync: Sync,
+        sources: Sequence[Source],
+        namespace: str,
+    ) -> None:
+        self._host = host
+        self._store = store
+        self._sync = sync
+        self._sources = sources
+        self._base = f"mcp://{namespace}"
+        self._logged = ""
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Keep things in step for as long as the block lasts.
+
+        Where the host waits until the plugin is ready, one sync ends before the block begins
+        and nothing is watched; else the first sync goes on behind the block.
+        """
+        if self._host.wait_ready or not self._sources:
+            await self.sync_once()
+            yield
+            return
+        directories = [source.directory for source in self._sources]
+        following = asyncio.create_task(follow(directories, self.sync_once))
+        try:
+            yield
+        finally:
+            following.cancel()
+            with suppress(asyncio.CancelledError):
+                await following
+
+    async def sync_once(self) -> bool:
+        """Sync, log what changed and tell the clients; false where it has to be tried again."""
+        try:
+            with progress.shown(self._host.log) as tell:
+                outcome = await self._sync.run(tell)
+        except Exception as error:
+            self._log_once(error)
+            return False
+        self._logged = ""
+        if outcome.changed:
+            self._announce(outcome)
+        return True
+
+    async def health(self) -> Health:
+        """``starting`` until the first sync is done; ``degraded`` while notes need mending."""
+        status = self._sync.status
+        served = len(self._store.entries(Tier.MEMBERS))
+        errors = sum(problem.severity == "error" for problem in status.problems)
+        facts = {
+            "documents": served,
+            "errors": errors,
+            "warnings": len(status.problems) - errors,
+            "problems": [str(one) for one in status.problems if one.severity == "error"][:20],
+        }
+        if status.error:
+            kept = f" {served} documents of the last sync are served." if served else ""
+            return Health("degraded" if served else "failed", status.error + "." + kept, facts)
+        if not status.ready:
+            doing = f"Indexing: {status.done} of {status.total} documents."
+            return Health("starting", doing if status.total else "Reading the notes.", facts)
+        if errors:
+            detail = f"{errors} notes cannot be served; `porch knowledge check DIR` names them."
+            return Health("degraded", detail, facts)
+        return Health("ok", "" if served else self._why_nothing(), facts)
+
+    def _why_nothing(self) -> str:
+        if not self._sources:
+            return "No source is configured."
+        return "Nothing is served: a note asks for it with `publish: true`."
+
+    def _announce(self, outcome: Outcome) -> None:
+        self._host.log.info(
+            "synced",
+            written=len(outcome.written),
+            removed=len(outcome.removed),
+            problems=len(self._sync.status.problems),
+        )
+        keys = outcome.changed if len(outcome.changed) <= MOST_ANNOUNCED else ()
+        for path in ("data/groups", "data/releases", *(f"documents/{key}" for key in keys)):
+            uri = f"{self._base}/{quote(path)}"
+            self._host.changed(Change(self._host.plugin, "resource", uri))
+
+    def _log_once(self, error: Exception) -> None:
+        """Log a failure, but not again at every retry; its traceback if it is no one's fault."""
+        reason = str(error) or type(error).__name__
+        if reason != self._logged:
+            trace = None if isinstance(error, OSError) else error
+            self._host.log.error("sync failed, trying again", reason=reason, exc_info=trace)
+            self._logged = reason

@@ -1,0 +1,54 @@
+"""How far the first index is: a bar on a terminal, lines in a log elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from plugins.knowledge.sync.transfer import Progress
+
+if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger
+
+LOG_SECONDS = 5.0
+FEW = 10
+"""So few documents are indexed before a person has read that they are."""
+
+
+@contextmanager
+def shown(log: FilteringBoundLogger) -> Iterator[Progress]:
+    """Show the progress of one sync, for as long as the block lasts.
+
+    Args:
+        log: where lines go if standard error is no terminal.
+    """
+    if not sys.stderr.isatty():
+        yield _lines(log)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = ("Indexing", BarColumn(), MofNCompleteColumn(), "documents", TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("index", total=None, visible=False)
+
+        def tell(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, visible=total > FEW)
+
+        yield tell
+
+
+def _lines(log: FilteringBoundLogger) -> Progress:
+    last = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal last
+        if total > FEW and (done == 0 or time.monotonic() - last > LOG_SECONDS):
+            last = time.monotonic()
+            log.info("indexing", done=done, total=total)
+
+    return tell

@@ -1,0 +1,156 @@
+"""Where notes come from: a directory, which may be a local Git checkout."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from plugins.knowledge.config import SourceConfig
+from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.frontmatter import Problem
+from plugins.knowledge.notes.note import Note, Origin, Rules, parse
+from plugins.knowledge.notes.paths import PATH_TYPES, is_note
+from plugins.knowledge.sync.git import Checkout
+
+
+class SourceMissing(OSError):
+    """A source cannot be listed, so nothing can be said about what was deleted from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A note's file as a scan finds it.
+
+    Attributes:
+        path: the document's path; it begins with the source's name, if that has one.
+        relative: the path in the source.
+        stamp: modification time (ns), size (bytes) and inode; equal stamps mean equal bytes.
+        size: in bytes.
+        modified: when the file was last written.
+    """
+
+    path: str
+    relative: str
+    stamp: str
+    size: int
+    modified: datetime
+
+
+@dataclass(slots=True)
+class Scan:
+    """All that a source holds now.
+
+    Attributes:
+        files: by their path.
+        commit: the commit that is checked out, or an empty text.
+        problems: files that cannot be notes.
+    """
+
+    files: dict[str, File] = field(default_factory=dict)
+    commit: str = ""
+    problems: list[Problem] = field(default_factory=list)
+
+
+class Source:
+    """One source of notes. Its methods block; call them in a thread.
+
+    Args:
+        config: its part of the plugin's section.
+        words: types that notes name and the ontology does not know.
+        max_note: the largest note, in bytes.
+    """
+
+    def __init__(
+        self, config: SourceConfig, words: Mapping[str, ContentType], max_note: int
+    ) -> None:
+        self.directory = config.directory
+        self.rules = Rules({**PATH_TYPES, **config.path_map}, words, config.tier)
+        self._prefix = f"{config.name}/" if config.name else ""
+        self._exclude = config.exclude
+        self._max_note = max_note
+        self._checkout = Checkout(config.directory)
+
+    def scan(self) -> Scan:
+        """List the notes.
+
+        Raises:
+            SourceMissing: the directory, or a folder in it, cannot be listed.
+        """
+        scan = Scan()
+        try:
+            for relative, stat in self._walk(self.directory, ""):
+                path = self._prefix + relative
+                if not _is_text(relative):
+                    shown = path.encode(errors="surrogateescape").decode(errors="backslashreplace")
+                    scan.problems.append(Problem(shown, 1, "the file's name is not UTF-8"))
+                    continue
+                stamp = f"{stat.st_mtime_ns}:{stat.st_size}:{stat.st_ino}"
+                modified = datetime.fromtimestamp(stat.st_mtime, UTC)
+                scan.files[path] = File(path, relative, stamp, stat.st_size, modified)
+        except OSError as error:
+            raise SourceMissing(
+                error.errno, f"{error.filename or self.directory}: {error.strerror}"
+            ) from error
+        scan.commit = self._checkout.commit()
+        return scan
+
+    def date(self, file: File, commit: str) -> datetime:
+        """The date of a note that names none: its last commit's, or else its file's."""
+        return self._checkout.dates(commit).get(file.relative, file.modified)
+
+    def bytes(self, file: File) -> bytes:
+        """The note's bytes.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        return (self.directory / file.relative).read_bytes()
+
+    def read(self, file: File, commit: str) -> Note:
+        """Read a note; whatever is wrong with it is among its problems."""
+        origin = Origin(file.path, file.relative, self.date(file, commit), commit)
+        try:
+            if file.size > self._max_note:
+                raise ValueError(
+                    f"the file has {file.size:,} bytes; {self._max_note:,} is the limit (max_note)"
+                )
+            return parse(self.bytes(file), origin, self.rules)
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror}"
+        except ValueError as error:
+            reason = str(error)
+        note = Note(origin)
+        note.report(1, reason, error=True)
+        return note
+
+    def _walk(self, folder: Path, below: str) -> Iterator[tuple[str, os.stat_result]]:
+        """Every note below a folder; links that leave the source are not followed."""
+        with os.scandir(folder) as entries:
+            listed = sorted(entries, key=lambda entry: entry.name)
+        for entry in listed:
+            relative = below + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith("."):
+                    yield from self._walk(folder / entry.name, relative + "/")
+            elif is_note(relative, self._exclude) and self._is_inside(entry):
+                try:
+                    yield relative, entry.stat()
+                except FileNotFoundError:
+                    continue
+
+    def _is_inside(self, entry: os.DirEntry[str]) -> bool:
+        if not entry.is_symlink():
+            return entry.is_file()
+        target = Path(entry.path).resolve()
+        return target.is_file() and target.is_relative_to(self.directory.resolve())
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

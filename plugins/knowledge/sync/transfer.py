@@ -1,0 +1,145 @@
+"""Carries out a plan, in batches, so that it can be taken up again wherever it stops."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+
+from gateway.contract import Objects, Tier
+from plugins.knowledge.notes.documents import Document
+from plugins.knowledge.notes.ids import raw_key
+from plugins.knowledge.retrieval.indexing import SearchIndex
+from plugins.knowledge.store import Store, together
+from plugins.knowledge.sync.manifest import FileRecord, Manifest
+from plugins.knowledge.sync.plan import Plan
+
+BATCH = 32
+"""How many documents are written and indexed together."""
+CHECKPOINT_SECONDS = 10.0
+"""How much work a process that is killed may have to do again."""
+
+RESERVE_BYTES = 100 * 1024 * 1024
+"""Free space below which nothing is written: an embedded index maps its files into memory, and
+writing to such a file on a full disk ends the process."""
+
+Progress = Callable[[int, int], None]
+"""``progress(done, total)``, in documents."""
+Save = Callable[[Manifest], Awaitable[None]]
+
+
+class Transfer:
+    """One plan on its way into store and index.
+
+    Args:
+        objects: where the originals go.
+        store: where the documents go.
+        index: what finds them.
+        save: writes a manifest.
+        data_dir: where the embedded services keep their data.
+    """
+
+    def __init__(
+        self, objects: Objects, store: Store, index: SearchIndex, save: Save, data_dir: Path
+    ) -> None:
+        self._objects = objects
+        self._store = store
+        self._index = index
+        self._save = save
+        self._data_dir = data_dir
+
+    async def carry_out(
+        self, plan: Plan, before: Manifest, after: Manifest, progress: Progress
+    ) -> None:
+        """Write and remove what the plan says; ``after`` is for the caller to save.
+
+        Args:
+            plan: the steps.
+            before: the manifest as it is.
+            after: the manifest that holds once all is done.
+            progress: told after every batch.
+
+        Raises:
+            OSError: there is no room, or something cannot be written.
+        """
+        self._store.hide(plan.removals)  # at once, even where there is no room to record it
+        self._check_room()
+        waiting = [*plan.puts, *plan.reindex]
+        await self._save(_interim(plan, before, after, waiting, started=False))
+        await self._remove(plan)
+        saved = time.monotonic()
+        total = len(waiting)
+        progress(0, total)
+        while waiting:
+            self._check_room()
+            batch, waiting = waiting[:BATCH], waiting[BATCH:]
+            await self._index.replace(await self._write(plan, batch))
+            progress(total - len(waiting), total)
+            if waiting and time.monotonic() - saved > CHECKPOINT_SECONDS:
+                await self._index.finish()
+                await self._save(_interim(plan, before, after, waiting, started=True))
+                saved = time.monotonic()
+        await self._index.finish()
+
+    def _check_room(self) -> None:
+        free = shutil.disk_usage(self._data_dir).free
+        if free < RESERVE_BYTES:
+            megabytes = f"{free // 2**20} MiB are free, {RESERVE_BYTES // 2**20} MiB are needed"
+            raise OSError(errno.ENOSPC, f"no room left: {megabytes}", str(self._data_dir))
+
+    async def _remove(self, plan: Plan) -> None:
+        await self._store.remove(plan.removals)
+        await self._index.remove(plan.removals)
+        for path in plan.raw_removals:
+            await self._objects.delete(raw_key(path))
+
+    async def _write(self, plan: Plan, batch: Sequence[str]) -> list[Document]:
+        """Store a batch's new documents and fetch those that only the index lacks."""
+        puts = [plan.puts[path] for path in batch if path in plan.puts]
+        await together(self._objects.put(raw_key(put.document.path), put.raw) for put in puts)
+        documents = [put.document for put in puts]
+        await self._store.put(documents)
+        stored = [plan.files[path] for path in batch if path not in plan.puts]
+        return documents + [document async for document in self._stored(stored)]
+
+    async def _stored(self, records: Sequence[FileRecord]) -> AsyncIterator[Document]:
+        """The stored documents of records; a record whose document is gone serves nothing."""
+        keys = [record.entry.key for record in records if record.entry]
+        documents = await self._store.documents(keys, Tier.MEMBERS)
+        for key, record, document in zip(keys, records, documents, strict=True):
+            if document is None:
+                record.entry, record.digest = None, ""
+                await self._store.remove([key])
+                await self._index.remove([key])
+            else:
+                record.entry = document.entry()
+                self._store.show([record.entry])
+                yield document
+
+
+def _interim(
+    plan: Plan, before: Manifest, after: Manifest, waiting: Sequence[str], *, started: bool
+) -> Manifest:
+    """The manifest of a transfer that still has the files in ``waiting`` before it."""
+    keys = [entry.key for path in waiting if (entry := plan.files[path].entry)]
+    files = {**before.files}
+    if started:
+        files = {path: record for path, record in after.files.items() if path not in waiting}
+        files |= {path: before.files[path] for path in waiting if path in before.files}
+    removed = frozenset(plan.removals)
+    return (after if started else before).model_copy(
+        update={
+            "files": {path: _without(record, removed) for path, record in files.items()},
+            "pending": sorted({*keys, *plan.removals, *before.pending}),
+            "pending_raw": sorted({*waiting, *plan.raw_removals, *before.pending_raw}),
+        }
+    )
+
+
+def _without(record: FileRecord, removed: frozenset[str]) -> FileRecord:
+    """The record, serving nothing if its document is to be removed."""
+    if record.entry is None or record.entry.key not in removed:
+        return record
+    return record.model_copy(update={"entry": None, "digest": ""})

@@ -1,0 +1,115 @@
+"""Frontmatter is read with line numbers, and hostile frontmatter does no harm."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plugins.knowledge.notes.frontmatter import BrokenNote, read
+
+KEYS = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,10}", fullmatch=True)
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1)
+VALUES = st.recursive(
+    TEXT | st.booleans() | st.integers(-(10**14), 10**14),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(fields=st.dictionaries(KEYS, VALUES), body=TEXT)
+def test_what_a_yaml_library_writes_is_read_back(fields: dict[str, Any], body: str) -> None:
+    written = yaml.safe_dump(fields, allow_unicode=True, sort_keys=False)
+    front = read(f"---\n{written}---\n{body}".encode())
+    assert front.fields == fields
+    assert front.body == body.strip("\n")
+    assert list(front.lines) == list(fields)
+
+
+@given(
+    data=st.binary() | st.text().map(lambda text: f"---\n{text}\n---\n".encode("utf-8", "replace"))
+)
+def test_any_bytes_are_read_or_refused_with_a_line(data: bytes) -> None:
+    line, reason = 1, "fine"
+    try:
+        read(data)
+    except BrokenNote as error:
+        line, reason = error.line, error.reason
+    assert 1 <= line <= data.count(b"\n") + data.count(b"\r") + 2
+    assert reason
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("---\ntitle: a\n", 1, "never closed"),
+        ("---\ntitle: a: b\n---\n", 2, "quotes around a text that holds a colon"),
+        ("---\na: 1\nb: [1\n---\n", 4, "broken YAML"),
+        ("---\n\ta: 1\n---\n", 2, "broken YAML"),
+        ("---\na: 1\nb: 2\na: 3\n---\n", 4, "'a' is here twice (first on line 2)"),
+        ("---\ntitle: {{title}}\n---\n", 2, "quotes around {{...}}"),
+        ("---\n- a\n- b\n---\n", 2, "`key: value` lines"),
+        ("---\njust words\n---\n", 2, "`key: value` lines"),
+        ("---\na: 1\nb: !!python/object:os.system x\n---\n", 3, "tag"),
+        ("---\na: &x [1]\nb: *x\n---\n", 2, "anchors"),
+        ("---\na: &x [*x]\n---\n", 2, "anchors"),
+        ("---\na: \x01\n---\n", 2, "broken YAML"),
+        ('---\na: "\\ud800"\n---\n', 2, "broken YAML"),
+    ],
+)
+def test_broken_frontmatter_names_its_line(text: str, line: int, reason: str) -> None:
+    with pytest.raises(BrokenNote) as caught:
+        read(text.encode())
+    assert caught.value.line == line
+    assert reason in caught.value.reason
+
+
+def test_bytes_that_are_not_utf8_name_their_line() -> None:
+    with pytest.raises(BrokenNote, match="byte 0xE9") as caught:
+        read("---\ntitle: a\n---\ncafé".encode("latin-1"))
+    assert caught.value.line == 4
+
+
+def test_millions_of_brackets_are_refused_at_once() -> None:
+    started = time.process_time()
+    with pytest.raises(BrokenNote, match="20 levels"):
+        read(b"---\na: " + b"[" * 4_000_000 + b"\n---\n")
+    assert time.process_time() - started < 20
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_dropped() -> None:
+    front = read("\ufeff---\r\ntitle: a\r\n---\r\n\r\nOne.\r\nTwo.\r\n".encode())
+    assert (front.fields, front.body, front.present) == ({"title": "a"}, "One.\nTwo.", True)
+
+
+def test_null_and_empty_values_are_absent_but_have_a_line() -> None:
+    front = read(b"---\na:\nb: ~\nc: ''\nd: null\ne: 0\n---\n")
+    assert front.fields == {"e": 0}
+    assert front.lines == {"a": 2, "b": 3, "c": 4, "d": 5, "e": 6}
+
+
+def test_only_plain_integers_and_truths_are_not_text() -> None:
+    front = read(
+        b"---\na: 1.10\nb: no\nc: 2024-10-16\nd: 007\ne: 12:30\nf: true\ng: '5'\nh: 5\n---\n"
+    )
+    expected = {"a": "1.10", "b": "no", "c": "2024-10-16", "d": "007", "e": "12:30", "f": True}
+    assert front.fields == {**expected, "g": "5", "h": 5}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# Title\n\nText", "----\nno fence", "text\n---\na: b\n---\n"]
+)
+def test_a_note_without_frontmatter_is_all_body(text: str) -> None:
+    front = read(text.encode())
+    assert not front.present
+    assert front.body == text.strip("\n")
+
+
+def test_a_rule_in_the_body_and_an_indented_one_in_a_value_end_nothing() -> None:
+    front = read(b"---\na: |\n  x\n  ---\n  y\n---\nOne\n---\nTwo\n")
+    assert front.fields == {"a": "x\n---\ny"}
+    assert front.body == "One\n---\nTwo"

@@ -1,0 +1,234 @@
+"""One note at a time: what is served of it, and what a member is told to mend."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.contract import Tier
+from plugins.knowledge.notes.content import CHILDREN, CONTENT, ContentType, matching
+from plugins.knowledge.notes.documents import Document, truncate
+from plugins.knowledge.notes.fields import parse_date
+from plugins.knowledge.notes.note import Note, Origin, Rules, parse
+from plugins.knowledge.notes.paths import PATH_TYPES
+
+FILE_DATE = datetime(2020, 1, 2, tzinfo=UTC)
+RULES = Rules(PATH_TYPES, {"concept": ContentType.TAG})
+
+
+def note(text: str, path: str = "notes/a.md") -> Note:
+    return parse(text.encode(), Origin(path, path, FILE_DATE), RULES)
+
+
+def served(text: str, path: str = "notes/a.md") -> dict[str, Any]:
+    document = note(text, path).document
+    assert document is not None
+    return document.model_dump(mode="json")["metadata"]
+
+
+@pytest.mark.parametrize("type", list(ContentType))
+def test_every_type_is_a_member_of_the_one_union(type: ContentType) -> None:
+    made = CONTENT.validate_python({"type": type, "title": "A", "date": "2024-10-16"})
+    assert made.type is type
+    assert made.__class__.__name__.lower() == type
+
+
+def test_every_field_of_the_specification_is_served_under_its_name() -> None:
+    texts = [
+        "description",
+        "permalink",
+        "group",
+        "release",
+        "context",
+        "problem",
+        "solution",
+        "category",
+    ]
+    lists = ["author", "hasPart", "isPartOf", "relatedPatterns", "tags", "aliases"]
+    fields = dict.fromkeys(texts, "x") | {name: ["x", "y"] for name in lists}
+    lines = [f"{name}: {value}" for name, value in fields.items()]
+    metadata = served("\n".join(["---", "type: pattern", *lines, "---"]))
+    assert fields.items() <= metadata.items()
+    assert (
+        served(
+            "---\ntype: place\ncoordinates: {lat: 48.5, lng: -123.5}\nregion: Cascadia\n---"
+        ).items()
+        >= {"coordinates": {"lat": 48.5, "lng": -123.5}, "region": "Cascadia"}.items()
+    )
+    assert served("---\ntype: gathering\neventDate: 16 Oct 2024\n---")["eventDate"] == (
+        "2024-10-16T00:00:00Z"
+    )
+
+
+def test_a_parent_matches_its_children_and_file_only_itself() -> None:
+    assert set(matching(ContentType.STORY)) == {"story", "study", "article"}
+    assert matching(ContentType.FILE) == (ContentType.FILE,)
+    children = [child for some in CHILDREN.values() for child in some]
+    assert len(children) == len(set(children)) == len(ContentType) - 1 - len(CHILDREN)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "2024-10-16",
+        "2024-10-16T00:00:00Z",
+        "2024-10-15T20:00:00-04:00",
+        "2024-10-16 00:00",
+        "2024/10/16",
+        "20241016",
+        "16.10.2024",
+        "16 October 2024",
+        "October 16, 2024",
+        "Oct 16, 2024",
+        "Wed, 16 Oct 2024 00:00:00 +0000",
+    ],
+)
+def test_a_date_is_read_in_many_forms(written: str) -> None:
+    metadata = served(f"---\ndate: {written}\n---")
+    assert metadata["date"] == "2024-10-16T00:00:00Z"
+
+
+@pytest.mark.parametrize("written", ["03/04/2024", "soon", "2024-13-01", "[1]", "9" * 30])
+def test_a_date_that_cannot_be_told_is_reported_and_the_files_is_served(written: str) -> None:
+    read = note(f"---\ntitle: a\ndate: {written}\n---")
+    assert read.document is not None
+    assert read.document.metadata.date == FILE_DATE
+    assert str(read.problems[0]).startswith("notes/a.md:3: date: ")
+
+
+@given(st.one_of(st.text(), st.integers(), st.none(), st.lists(st.text(max_size=3)), st.booleans()))
+def test_a_date_is_read_or_refused(value: Any) -> None:
+    with suppress(ValueError):
+        assert parse_date(value).tzinfo is UTC
+
+
+def test_the_frontmatters_type_wins_over_the_folder() -> None:
+    assert served("---\ntype: Pattern\n---", "tags/a.md")["type"] == "pattern"
+    assert served("---\ntitle: a\n---", "tags/a.md")["type"] == "tag"
+
+
+def test_a_foreign_type_is_served_as_file_with_its_word_kept() -> None:
+    read = note("---\ntitle: a\ntype: Guide\n---", "tags/a.md")
+    assert read.document is not None
+    assert read.document.content_type is ContentType.FILE
+    assert read.document.model_dump(mode="json")["metadata"]["originalType"] == "Guide"
+    assert str(read.problems[0]) == "tags/a.md:3: unknown type 'Guide'; served as file"
+    assert read.problems[0].severity == "warning"
+
+
+def test_a_mapped_type_keeps_its_word_without_a_problem() -> None:
+    read = note("---\ntype: Concept\n---")
+    assert read.document is not None
+    assert (read.document.content_type, read.problems) == (ContentType.TAG, [])
+    assert read.document.metadata.original_type == "Concept"
+
+
+def test_a_missing_title_is_the_first_heading_or_the_stem() -> None:
+    assert served("---\ntype: tag\n---\n```\n# no\n```\n## The *Title* [x](y) ##\n")["title"] == (
+        "The Title x"
+    )
+    assert served("No heading.", "notes/the-stem.md")["title"] == "the-stem"
+    assert served("---\ntitle: 404\n---")["title"] == "404"
+
+
+def test_a_note_without_frontmatter_takes_its_quoted_lead_as_description() -> None:
+    metadata = served("# tar\n\n> Archiving utility.\n> See more.\n\n- List:\n> no")
+    assert (metadata["title"], metadata["description"]) == ("tar", "Archiving utility. See more.")
+    assert metadata["publish"] is False
+    assert "description" not in served("---\ntype: tag\n---\n> Quoted.")
+
+
+def test_values_that_do_not_fit_are_dropped_and_reported_by_line() -> None:
+    read = note(
+        "---\ntype: project\ntitle: [a, b]\nhomepage: ftp://x\nstatus: someday\nlead: Ann\n"
+        "group: [ics]\nauthor: {a: b}\nfoo: {bar: [1]}\nurl: anything\n---\n# Heading"
+    )
+    assert read.document is not None
+    metadata = read.document.model_dump(mode="json")["metadata"]
+    assert [(problem.line, problem.reason.split(":")[0]) for problem in read.problems] == [
+        (3, "title"),
+        (4, "homepage"),
+        (5, "status"),
+        (8, "author"),
+    ]
+    assert all(problem.severity == "warning" for problem in read.problems)
+    assert metadata["title"] == "Heading"
+    assert (metadata["lead"], metadata["group"]) == (["Ann"], "ics")
+    assert (metadata["foo"], metadata["url"]) == ({"bar": [1]}, "anything")
+    assert not {"homepage", "status", "author"} & metadata.keys()
+
+
+def test_a_link_without_its_url_is_served_and_reported() -> None:
+    read = note("---\ntype: link\nurl:\n---")
+    assert read.document is not None
+    assert [str(problem) for problem in read.problems] == ["notes/a.md:3: a link needs its url"]
+
+
+def test_tags_are_read_from_lists_and_from_one_line() -> None:
+    assert served("---\ntags: [a, '#b', a]\n---")["tags"] == ["a", "b"]
+    assert served("---\ntags: a, b\n---")["tags"] == ["a", "b"]
+
+
+@pytest.mark.parametrize("word", ["gold", "[open, public]", "{a: b}", "7"])
+def test_a_tier_that_does_not_exist_means_members(word: str) -> None:
+    read = note(f"---\ntier: {word}\n---")
+    assert read.document is not None
+    assert read.document.tier is Tier.MEMBERS
+    assert read.problems[0].line == 2
+
+
+def test_a_tier_is_not_repeated_in_the_metadata() -> None:
+    read = note("---\ntier: Public\n---")
+    assert read.document is not None
+    assert (read.document.tier, read.problems) == (Tier.PUBLIC, [])
+    assert "tier" not in read.document.metadata.model_dump()
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            ["type", "title", "date", "publish", "tags", "status", "tier", "url", "lat"]
+        )
+        | st.text(st.characters(codec="ascii", categories=["L"]), min_size=1),
+        st.one_of(st.text(st.characters(codec="ascii", categories=["L", "N"])), st.integers(0, 9))
+        | st.lists(st.sampled_from(["open", "a b", ""])),
+    ),
+    st.sampled_from([*ContentType, "other"]),
+)
+def test_any_frontmatter_gives_a_document_that_survives_storage(
+    fields: dict[str, Any], type: str
+) -> None:
+    lines = [f"{name!r}: {value!r}" for name, value in ({"type": str(type)} | fields).items()]
+    document = note("\n".join(["---", *lines, "---", "Body"])).document
+    assert document is not None
+    assert Document.model_validate_json(document.model_dump_json()) == document
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [("notes/" + "é" * 33 + ".md", "66 bytes long; 64"), ("notes/...md", "has no letters")],
+)
+def test_a_name_that_cannot_be_an_id_is_an_error(path: str, reason: str) -> None:
+    read = note("---\npublish: true\n---", path)
+    assert read.document is None
+    assert not read.published
+    assert reason in read.problems[0].reason
+    assert read.problems[0].severity == "error"
+
+
+@given(st.text(alphabet="ab ", max_size=50), st.integers(1, 40))
+def test_truncation_keeps_whole_words_and_says_that_it_cut(text: str, length: int) -> None:
+    cut = truncate(text, length)
+    if len(text) <= length:
+        assert cut == text
+    else:
+        kept = cut.removesuffix("...")
+        assert cut.endswith("...")
+        assert text.startswith(kept)
+        assert len(kept) <= length
+        assert " " not in text[1:length] or text[len(kept)] == " "
