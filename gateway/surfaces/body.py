@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 from starlette.types import Receive
 
+from gateway.surfaces.mcp.stream import Headers
 
-class BodyTooLarge(Exception):
+PATIENCE = 30.0
+"""Seconds in which a whole body must have come in; longer, and a crawling client is let go."""
+
+
+class BodyRefused(Exception):
+    """The body is not taken; the text tells the client why.
+
+    Attributes:
+        status: the HTTP status that says so.
+        code: the same as a snake_case word.
+        headers: what the response carries beside.
+    """
+
+    status = 413
+    code = "too_large"
+    headers: Headers = ()
+
+
+class BodyTooLarge(BodyRefused):
     """The body has more bytes than the portal takes."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"The body is larger than {limit:,} bytes.")
+
+
+class BodyTooSlow(BodyRefused):
+    """The body did not come in whole in time."""
+
+    status = 408
+    code = "too_slow"
+    headers = ((b"connection", b"close"),)
+
+    def __init__(self) -> None:
+        super().__init__(f"The body did not come in within {PATIENCE:g} s.")
 
 
 class ClientLeft(Exception):
@@ -28,11 +59,20 @@ async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) ->
 
     Raises:
         BodyTooLarge: it has more, by its declared length or as it comes in.
+        BodyTooSlow: it is not there whole within :data:`PATIENCE`.
         ClientLeft: the connection ended in the middle of it.
     """
     declared = headers.get("content-length", "0")
     if declared.isdecimal() and int(declared) > limit:
         raise BodyTooLarge(limit)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await _read(receive, limit)
+    except TimeoutError:
+        raise BodyTooSlow from None
+
+
+async def _read(receive: Receive, limit: int) -> bytes:
     message = await receive()
     if not message.get("more_body") and message["type"] == "http.request":
         body: bytes = message.get("body", b"")

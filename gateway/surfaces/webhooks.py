@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.contract import Offer, ToolFailed, Webhook
 from gateway.logs import get_logger
-from gateway.surfaces.body import BodyTooLarge, ClientLeft, read_body
+from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.errors import send_error
 from gateway.surfaces.mcp.stream import send_json
 from gateway.surfaces.visit import visit_of
@@ -53,8 +53,10 @@ class _Endpoint:
             answer = await self._webhook.run(body, visit.headers)
         except ClientLeft:
             return
-        except BodyTooLarge as error:
-            await send_error(send, 413, "too_large", str(error), visit.request_id)
+        except BodyRefused as error:
+            await send_error(
+                send, error.status, error.code, str(error), visit.request_id, headers=error.headers
+            )
         except ToolFailed as failed:
             await send_error(send, 400, failed.code, failed.message, visit.request_id)
         except Exception:

@@ -8,7 +8,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Receive, Scope, Send
 
 from gateway.catalog import Catalog
-from gateway.surfaces.body import BodyTooLarge, ClientLeft, read_body
+from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.mcp import stream
 from gateway.surfaces.mcp.envelope import INVALID_REQUEST, WireError, parse
 from gateway.surfaces.mcp.legacy import SESSION, Legacy
@@ -59,8 +59,8 @@ class Endpoint:
             message = parse(await read_body(receive, visit.headers, self._limit))
         except ClientLeft:
             return None
-        except BodyTooLarge as error:
-            return await _refuse(send, 413, str(error))
+        except BodyRefused as error:
+            return await _refuse(send, error.status, str(error), error.headers)
         except WireError as error:
             return await stream.send_json(send, error.body(None), error.status)
         leg = self._legacy if legacy else self._modern
@@ -77,5 +77,6 @@ def _unacceptable(headers: dict[str, str]) -> tuple[int, str] | None:
     return None
 
 
-async def _refuse(send: Send, status: int, message: str) -> None:
-    await stream.send_json(send, WireError(INVALID_REQUEST, message).body(None), status)
+async def _refuse(send: Send, status: int, message: str, headers: stream.Headers = ()) -> None:
+    body = WireError(INVALID_REQUEST, message).body(None)
+    await stream.send_json(send, body, status, headers)
