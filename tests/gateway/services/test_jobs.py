@@ -205,12 +205,12 @@ async def work(run, payload):
 
 async def main():
     service = open_jobs(address, data_dir)
-    service.register("garden", [Job("work", work)])
+    service.register("garden", [Job("dig", work)])
     await service.launch()
     jobs = service.for_owner("garden")
     if crash:
-        await jobs.enqueue("work", {}, key="once")
-    while (status := await jobs.status("garden/work/once")).state != "done":
+        await jobs.enqueue("dig", {}, key="once")
+    while (status := await jobs.status("garden/dig/once")).state != "done":
         await asyncio.sleep(0.02)
     print(status.result)
     await service.close()
