@@ -27,10 +27,13 @@ from plugins.knowledge.notes.paths import infer_type
 
 _TYPES = frozenset(ContentType)
 _BOOL = TypeAdapter(bool)
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
+# These patterns never look far ahead, so that a hostile line costs time by its length alone.
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _QUOTE = re.compile(r"^>[ \t]?(.*)$")
-_MARKS = re.compile(r"[*_`]|!?\[([^\]]*)\]\([^)]*\)")
+_MARKS = re.compile(
+    r"[*_`]|!?\[([^\[\]]{0,500})\]\([^()]{0,1000}(?:\([^()]{0,200}\)[^()]{0,500})?\)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +202,8 @@ def _flag(note: Note, front: Frontmatter, name: str, *, unreadable: bool) -> boo
 def _title(front: Frontmatter, origin: Origin) -> str:
     """The first heading, or the stem of the file's name."""
     heading = _HEADING.search(_FENCED.sub("", front.body))
-    title = _MARKS.sub(r"\1", heading[1]).strip() if heading else ""
+    text = heading[1].rstrip("#") if heading else ""
+    title = _MARKS.sub(r"\1", text).strip()
     return title or generate_id(origin.relative)
 
 

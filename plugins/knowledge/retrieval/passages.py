@@ -18,7 +18,7 @@ LONGEST = 900
 SHORTEST = 300
 """A section shorter than this shares its passage with the next one."""
 
-_HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$")
+_HEADING = re.compile(r"^(#{1,6})\s+(.+)$")
 _SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+")
 
 
@@ -79,7 +79,8 @@ def _blocks(markdown: str) -> Iterator[tuple[tuple[str, ...], str]]:
     for line in plain(markdown).split("\n"):
         if match := _HEADING.match(line):
             level = len(match[1])
-            trail = [*(above for above in trail if above[0] < level), (level, match[2][:120])]
+            text = match[2].rstrip("#").rstrip()[:120]
+            trail = [*(above for above in trail if above[0] < level), (level, text)]
         elif line:
             for block in _split(line):
                 yield tuple(heading for _, heading in trail), block

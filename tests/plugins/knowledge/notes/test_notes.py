@@ -232,3 +232,18 @@ def test_truncation_keeps_whole_words_and_says_that_it_cut(text: str, length: in
         assert text.startswith(kept)
         assert len(kept) <= length
         assert " " not in text[1:length] or text[len(kept)] == " "
+
+
+@pytest.mark.parametrize("line", ["a" + " " * 10**6 + "b", "[" * 10**6, "[](" * 10**6])
+def test_a_hostile_heading_is_read_in_time(line: str) -> None:
+    assert note(f"# {line}").document is not None
+
+
+def test_a_title_is_its_heading_without_marks_and_closing_signs() -> None:
+    heading = "## The [wiki](https://example.org/a_(b)) of *things* ##"
+    assert served(heading)["title"] == "The wiki of things"
+
+
+def test_a_hostile_address_is_refused_in_time() -> None:
+    text = "---\ntype: person\nemail: a@" + "." * 10**6 + "@\n---"
+    assert [one.reason for one in note(text).problems if "e-mail" in one.reason]

@@ -82,3 +82,8 @@ def test_an_excerpt_shows_the_sentences_that_the_question_is_about() -> None:
 
 def test_a_page_of_nothing_but_marks_is_cut_in_time() -> None:
     assert isinstance(cut("{%" * 50_000 + "<" * 50_000 + "[" * 50_000 + "*" * 50_000), list)
+
+
+def test_a_hostile_heading_is_cut_in_time() -> None:
+    (passage,) = cut("# a" + "\u2003" * 10**6 + "b ##\n\nText.")
+    assert passage.trail[0].startswith("a")
