@@ -126,7 +126,8 @@ def _interim(
     keys = [entry.key for path in waiting if (entry := plan.files[path].entry)]
     files = {**before.files}
     if started:
-        files = {path: record for path, record in after.files.items() if path not in waiting}
+        undone = frozenset(waiting)
+        files = {path: record for path, record in after.files.items() if path not in undone}
         files |= {path: before.files[path] for path in waiting if path in before.files}
     removed = frozenset(plan.removals)
     return (after if started else before).model_copy(
