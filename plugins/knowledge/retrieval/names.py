@@ -1,14 +1,13 @@
 """What documents are called: titles, aliases and ids, compared without case and number.
 
-One table of names serves search (a question that is a name), the lexicon and completion. It is
-made from the store's catalogue and made anew when the catalogue has changed.
+One table of names serves search (a question that is a name) and the lexicon. It is made from the
+store's catalogue and follows its changes.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from gateway.contract import Tier
@@ -40,12 +39,6 @@ def names(entry: Entry) -> Iterator[str]:
     yield entry.id
 
 
-@dataclass(slots=True)
-class _Table:
-    version: int = -1
-    keys: dict[str, list[str]] = field(default_factory=dict)
-
-
 class Names:
     """Finds documents by what they are called.
 
@@ -55,30 +48,45 @@ class Names:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._table = _Table()
+        self._version = -1
+        self._known: dict[str, Entry] = {}
+        self._ranks: defaultdict[str, dict[str, int]] = defaultdict(dict)
 
     def find(self, name: str, up_to: Tier) -> list[Entry]:
         """The entries called so that a caller of this tier may see, by title before alias or id."""
         if len(name) > _LONGEST_NAME:
             return []
-        keys = self._current().keys.get(normal(name), ())
+        self._follow()
+        ranks = self._ranks.get(normal(name), {})
+        keys = sorted(ranks, key=lambda key: (ranks[key], key))
         entries = (self._store.entry(key, up_to) for key in keys)
         return [entry for entry in entries if entry is not None]
 
-    def _current(self) -> _Table:
-        if self._table.version != self._store.version:
-            version = self._store.version
-            titles: dict[str, list[str]] = defaultdict(list)
-            others: dict[str, list[str]] = defaultdict(list)
-            for entry in self._store.entries(Tier.MEMBERS):
-                first, *rest = dict.fromkeys(normal(name) for name in names(entry))
-                titles[first].append(entry.key)
-                for name in rest:
-                    others[name].append(entry.key)
-            for name, keys in others.items():
-                titles[name].extend(keys)
-            self._table = _Table(version, dict(titles))
-        return self._table
+    def _follow(self) -> None:
+        """Take in what has changed in the catalogue, and only that: a sync changes it often."""
+        if self._version == self._store.version:
+            return
+        self._version = self._store.version
+        entries = {entry.key: entry for entry in self._store.entries(Tier.MEMBERS)}
+        for key, entry in self._known.items():
+            if entries.get(key) is not entry:
+                for name in _forms(entry):
+                    self._forget(name, key)
+        for key, entry in entries.items():
+            if self._known.get(key) is not entry:
+                for rank, name in enumerate(_forms(entry)):
+                    self._ranks[name][key] = min(rank, 1)
+        self._known = entries
+
+    def _forget(self, name: str, key: str) -> None:
+        del self._ranks[name][key]
+        if not self._ranks[name]:
+            del self._ranks[name]
+
+
+def _forms(entry: Entry) -> list[str]:
+    """What a document is called, in the form for comparing, none twice, the title first."""
+    return list(dict.fromkeys(normal(name) for name in names(entry)))
 
 
 def _singular(word: str) -> str:
