@@ -72,8 +72,12 @@ def discover(modules: Sequence[Any] | None = None) -> Found:
             plugins[plugin.name] = plugin
         except Exception as error:
             log.warning("plugin_broken", plugin=name, exc_info=True)
-            broken.append(Broken(name, f"{type(error).__name__}: {error}"))
+            broken.append(Broken(name, _told(error)))
     return Found(dict(sorted(plugins.items())), tuple(broken), manager)
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _candidates(modules: Sequence[Any] | None) -> Iterable[tuple[str, Any]]:
@@ -157,21 +161,21 @@ class PluginHost:
     ) -> None:
         section = self._portal.section(plugin.name)
         self._board.expect(plugin.name, section.required)
+        opening = asyncio.timeout(None if wait_ready else OPENING)
         try:
             config = self._portal.plugin_config(plugin.name, plugin.config)
             host = self.host(plugin.name, changed, wait_ready=wait_ready)
-            async with asyncio.timeout(None if wait_ready else OPENING):
+            async with opening:
                 offer = await stack.enter_async_context(_guarded(plugin, config, host))
             self._services.register_jobs(plugin.name, offer.jobs)
         except ConfigError as error:
             log.error("plugin_not_opened", plugin=plugin.name, reason=str(error))
             self._board.failed(plugin.name, str(error))
-        except TimeoutError:
-            log.exception("plugin_not_opened", plugin=plugin.name)
-            self._board.failed(plugin.name, f"It did not open within {OPENING:g} s.")
         except Exception as error:
             log.exception("plugin_not_opened", plugin=plugin.name)
-            self._board.failed(plugin.name, f"{type(error).__name__}: {error}")
+            late = isinstance(error, TimeoutError) and opening.expired()
+            reason = f"It did not open within {OPENING:g} s." if late else _told(error)
+            self._board.failed(plugin.name, reason)
         else:
             self.offers[plugin.name] = offer
             self._catalog.add(plugin.name, offer, section.alias)

@@ -159,6 +159,13 @@ async def test_news_reaches_a_plugin_though_another_one_breaks_on_it():
         assert await asyncio.wait_for(heard.get(), 5) == Change("loud", "tools")
 
 
+async def test_a_time_out_of_a_plugins_own_is_told_as_its_own():
+    late = _plugin("late", opening=TimeoutError("the directory did not answer"))
+    async with open_test_portal(late) as portal:
+        health = await portal.health()
+    assert health["plugins"]["late"]["detail"] == "TimeoutError: the directory did not answer"
+
+
 async def test_a_plugin_that_never_opens_does_not_hold_up_the_others(monkeypatch, tmp_path):
     monkeypatch.setattr(plugin_host, "OPENING", 0.05)
 
