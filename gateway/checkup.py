@@ -18,6 +18,7 @@ from gateway.errors import ConfigError, Problem
 from gateway.plugin_host import Found, discover
 from gateway.services.cache import open_cache
 from gateway.services.database import open_database
+from gateway.services.objects import open_objects
 from gateway.services.secrets import address
 from gateway.services.vectors import open_vectors
 from gateway.tiers_file import TierRulesFile, check_keys
@@ -102,6 +103,7 @@ def _addresses(portal: Portal) -> Iterator[Problem]:
     opened: Mapping[str, Callable[[str], object]] = {
         "database": lambda at: open_database(at, portal.root),
         "vectors": lambda at: open_vectors(at, portal.root),
+        "objects": lambda at: open_objects(at, portal.root),
         "cache": open_cache,
     }
     services = portal.config.services

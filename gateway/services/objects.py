@@ -189,7 +189,12 @@ def open_objects(address: str, data_dir: Path) -> ObjectService:
         address: ``embedded`` (``data_dir/objects``), a directory, an ``s3://`` or ``gs://``
             URL, or ``memory``.
         data_dir: the portal's data directory.
+
+    Raises:
+        ValueError: the address is a URL of another kind.
     """
+    if "://" in address and not address.startswith(("s3://", "gs://")):
+        raise ValueError("The objects are 'embedded', in a directory, or at an s3:// or gs:// URL.")
     return ObjectService(str(data_dir / "objects") if address == "embedded" else address)
 
 
@@ -203,8 +208,6 @@ def _open_store(address: str) -> ObjectStore:
             return S3Store.from_url(address, client_options=_client(), retry_config=_retries())
         if address.startswith("gs://"):
             return GCSStore.from_url(address, client_options=_client(), retry_config=_retries())
-        if "://" in address:
-            raise ValueError("Objects live in a directory or at an s3:// or gs:// URL.")
         return LocalStore(address, mkdir=True)
 
 

@@ -82,6 +82,7 @@ async def test_a_client_that_is_not_installed_is_named_with_what_to_run(
         ({"database": "mysql://db"}, r"portal.yaml: services.database: The database is 'sqlite'"),
         ({"cache": "memcached://db"}, r"portal.yaml: services.cache: The cache is 'memory'"),
         ({"vectors": "ftp://db"}, r"portal.yaml: services.vectors: "),
+        ({"objects": "ftp://db"}, r"portal.yaml: services.objects: The objects are 'embedded'"),
         ({"vectors_key": "env:PORCH_NONE"}, r"services.vectors_key: .*PORCH_NONE is not set"),
         ({"database": "file:none"}, r"services.database: The secret file none cannot be read"),
     ],
