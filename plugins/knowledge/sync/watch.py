@@ -54,6 +54,8 @@ def _open(directories: Sequence[Path]) -> RustNotify | None:
 
 def _wait(watch: RustNotify | None, seconds: int, stop: threading.Event) -> None:
     """Return when a file has changed, the time is up, or it is time to stop."""
+    from watchfiles._rust_notify import WatchfilesRustInternalError
+
     if watch is None:
         stop.wait(seconds)
         return
@@ -62,6 +64,8 @@ def _wait(watch: RustNotify | None, seconds: int, stop: threading.Event) -> None
             changes = watch.watch(DEBOUNCE_MS, STEP_MS, seconds * 1000, stop)
             if not isinstance(changes, set) or any(_matters(path) for _, path in changes):
                 return
+    except WatchfilesRustInternalError:  # the system gave up watching; the next round begins anew
+        stop.wait(RETRY_SECONDS)
     finally:
         watch.close()
 
