@@ -9,9 +9,6 @@ from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.notes.content import ContentType, matching
 from plugins.knowledge.retrieval.markup import one_line
 
-MOST = 100
-"""As many values as MCP lets a completion have."""
-
 
 class Completions:
     """Completers over a knowledge base; each offers only what the caller may see.
@@ -75,4 +72,4 @@ def _best(typed: str, values: Iterable[str]) -> list[str]:
         lambda value: not value.startswith(sought) and sought in value,
     )
     unique = list(dict.fromkeys(values))
-    return [value for test in tests for value in unique if test(value.lower())][:MOST]
+    return [value for test in tests for value in unique if test(value.lower())]

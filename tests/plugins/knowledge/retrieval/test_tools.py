@@ -171,6 +171,13 @@ async def test_templates_give_metadata_and_definitions(filled, name, variables, 
         await template.read(dict.fromkeys(variables, "nothing"), ANONYMOUS)
 
 
+async def test_completion_leaves_it_to_the_portal_to_say_that_there_is_more(base, make) -> None:
+    await base.put(*(make(f"tag/t{number}", "A term.") for number in range(101)))
+    templates = {one.name: one.complete for one in offer(base.knowledge, None).templates}
+    ids = await templates["documents"]["id"]("t", {"contentType": "tag"}, ANONYMOUS)
+    assert len(ids) == 101
+
+
 async def test_completion_offers_what_begins_as_typed_before_what_holds_it(filled) -> None:
     prompts = {prompt.name: prompt for prompt in offer(filled, None).prompts}
     assert set(prompts) == {"research-topic", "explain-pattern", "compare-practices"}
