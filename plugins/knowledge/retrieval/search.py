@@ -7,7 +7,6 @@ twenty. Documents are fetched for the final results only.
 
 from __future__ import annotations
 
-import asyncio
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -130,9 +129,8 @@ class Search:
 
     async def _with_documents(self, results: list[SearchResult], up_to: Tier) -> list[SearchResult]:
         """The results whose documents are still there, each with its own."""
-        fetched = await asyncio.gather(
-            *(self._store.document(f"{one.content_type}/{one.id}", up_to) for one in results)
-        )
+        keys = [f"{one.content_type}/{one.id}" for one in results]
+        fetched = await self._store.documents(keys, up_to)
         for result, document in zip(results, fetched, strict=True):
             result.document = document
         return [result for result in results if result.document is not None]
