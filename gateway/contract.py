@@ -8,7 +8,7 @@ those of ``mcp_types``. The contract's version policy is in ``docs/plugin-author
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -285,7 +285,3 @@ class Hooks:
     @hookspec
     def porch_changed(self, change: Change) -> None:
         """Hear of a change in any plugin. Return at once."""
-
-
-Opened = AsyncIterator[Offer]
-"""The return annotation of an ``open`` written with ``@asynccontextmanager``."""
