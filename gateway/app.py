@@ -103,16 +103,12 @@ async def open_portal(
 
 @asynccontextmanager
 async def _services(portal: Portal, data_dir: Path) -> AsyncGenerator[Services]:
-    config = portal.config.services
-    opening = open_services(config, data_dir, root=portal.root)
-    with _located(portal):
-        services = await opening.__aenter__()
-    try:
+    opening = open_services(portal.config.services, data_dir, root=portal.root)
+    async with AsyncExitStack() as stack:
         with _located(portal):
+            services = await stack.enter_async_context(opening)
             ready = await services.made_ready(audit.MIGRATIONS)
         yield ready
-    finally:
-        await opening.__aexit__(None, None, None)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import types
 import typing
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -109,8 +108,6 @@ def _runner(
 
 
 def _result(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, types.UnionType):
-        return None
     if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
         return annotation
     return None

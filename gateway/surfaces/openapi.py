@@ -50,7 +50,7 @@ def document(described: Iterable[Described], about: Mapping[str, str], prefix: s
     """
     routes = list(described)
     models: dict[type[BaseModel], None] = dict.fromkeys(
-        [ErrorAnswer, *(model for each in routes for model in _models(each.route))]
+        [ErrorAnswer, *(each.route.response for each in routes)]
     )
     refs, schemas = models_json_schema(
         [(model, "validation") for model in models], ref_template=_REF
@@ -68,10 +68,6 @@ def document(described: Iterable[Described], about: Mapping[str, str], prefix: s
             },
         }
     )
-
-
-def _models(route: Route) -> tuple[type[BaseModel], ...]:
-    return (route.response,)
 
 
 def _operation(each: Described, names: Mapping[Any, Any]) -> dict[str, Any]:
