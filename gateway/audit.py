@@ -50,7 +50,7 @@ class AuditRecord(NamedTuple):
         person: the stable person id, or None for an anonymous caller.
         tier: the caller's tier.
         item: the item's key, such as ``knowledge/get_document``.
-        kind: ``tool``, ``resource``, ``template``, ``prompt`` or ``route``.
+        kind: ``tool``, ``resource``, ``template``, ``prompt`` or ``completion``.
         surface: ``mcp``, ``rest`` or ``cli``.
         outcome: ``ok``, or the code of the error.
         milliseconds: how long it took.

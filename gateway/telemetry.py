@@ -78,7 +78,7 @@ def call_span(
     """Begin the span of one call; enter it with ``with``.
 
     Args:
-        kind: the item's kind: ``tool``, ``prompt``, ``resource``, ``template`` or ``route``.
+        kind: the item's kind: ``tool``, ``prompt``, ``resource``, ``template``, or ``completion``.
         item: the item's name, as the portal lists it.
         tier: the caller's tier.
         carrier: what holds the client's trace: HTTP headers with lower-case names, or MCP's

@@ -54,7 +54,7 @@ def test_a_call_is_a_span_in_the_mcp_conventions(spans: InMemorySpanExporter) ->
         ("prompt", "gen_ai.prompt.name"),
         ("resource", "mcp.resource.uri"),
         ("template", "mcp.resource.uri"),
-        ("route", "porch.item"),
+        ("completion", "porch.item"),
     ],
 )
 def test_each_kind_names_its_target(spans: InMemorySpanExporter, kind: str, attribute: str) -> None:
