@@ -1,7 +1,8 @@
 """Every item the portal offers, handed out only to a caller: the tier gate.
 
 A surface asks ``catalog.tool(name, caller)``; there is no other way to what an item runs. What
-decides the tier is :mod:`gateway.access`, which only this module imports.
+decides the tier is :mod:`gateway.access`, which beside this module only the reader of
+``tiers.yaml`` imports.
 """
 
 from __future__ import annotations
@@ -85,15 +86,6 @@ class Catalog:
         for template in offer.templates:
             self._take(plugin, template.uri_template, partial(template_item, plugin, template))
         self.instructions[plugin] = offer.instructions
-        self.version += 1
-
-    def remove(self, plugin: str) -> None:
-        """Forget everything a plugin brought."""
-        for items in self._items.values():
-            for name in [name for name, item in items.items() if item.plugin == plugin]:
-                del items[name]
-        self.set_aside = [each for each in self.set_aside if each.plugin != plugin]
-        self.instructions.pop(plugin, None)
         self.version += 1
 
     def _take(self, plugin: str, name: str, make: Callable[[], Item]) -> None:
