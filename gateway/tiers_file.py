@@ -13,15 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import structlog
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from auth import Tier
 from gateway.access import ItemKey, Rule, TierRules, named_items
 from gateway.errors import ConfigError, Problem
+from gateway.logs import get_logger
 from gateway.yaml_source import nearest, parse_yaml, problems_of, read_bytes, without_empty
 
 _KEY = r"[A-Za-z0-9_-]+(/(prompt:.+|resource:.+|[A-Za-z0-9_*-]+))?"
+
+log = get_logger(__name__)
 
 
 class ItemRule(BaseModel):
@@ -143,7 +145,6 @@ class TierRulesFile:
         self._raw = read_bytes(path, self._file) if path.exists() else None
         self.current = parse_rules(self._raw or b"", self._file)
         self.problems: tuple[Problem, ...] = ()
-        self._log = structlog.get_logger("gateway.tiers")
 
     async def watch(self, on_change: Callable[[TierRules], None], interval: float = 1.0) -> None:
         """Follow the file until cancelled.
@@ -158,7 +159,7 @@ class TierRulesFile:
         while True:
             await asyncio.sleep(interval)
             if await asyncio.to_thread(self._reload):
-                self._log.info("tiers_reloaded", file=self._file, rules=len(self.current.rules))
+                log.info("tiers_reloaded", file=self._file, rules=len(self.current.rules))
                 on_change(self.current)
 
     def _reload(self) -> bool:
@@ -178,7 +179,7 @@ class TierRulesFile:
 
     def _refuse(self, problems: tuple[Problem, ...]) -> None:
         if problems != self.problems:
-            self._log.error(
+            log.error(
                 "tiers_not_reloaded",
                 file=self._file,
                 problems=[str(problem) for problem in problems],
