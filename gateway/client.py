@@ -14,7 +14,7 @@ import mcp_types as mcp
 from mcp_types.version import LATEST_MODERN_VERSION
 from pydantic_core import from_json, to_json
 
-from gateway.surfaces.mcp.envelope import HEADER_MISMATCH
+from gateway.surfaces.mcp.envelope import HEADER_MISMATCH, NAMED
 from gateway.surfaces.mcp.headers import parameter_headers
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _LISTS = {
     "resources": ("resources/list", "resources"),
     "templates": ("resources/templates/list", "resourceTemplates"),
 }
-_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _CLIENT = {"name": "porch", "version": "1"}
 
 
@@ -131,8 +130,8 @@ def _standard_headers(method: str, params: Mapping[str, Any]) -> dict[str, str]:
         "mcp-protocol-version": LATEST_MODERN_VERSION,
         "mcp-method": method,
     }
-    if method in _NAMED:
-        headers["mcp-name"] = _header_value(params[_NAMED[method]])
+    if method in NAMED:
+        headers["mcp-name"] = _header_value(params[NAMED[method]])
     return headers
 
 

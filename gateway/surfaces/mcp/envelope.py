@@ -31,7 +31,9 @@ _STATUS = {
     UNSUPPORTED_VERSION: 400,
     METHOD_NOT_FOUND: 404,
 }
-_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""The methods whose requests mirror a parameter in the header ``mcp-name``."""
+
 _ONCE = (b"mcp-protocol-version", b"mcp-method", b"mcp-name")
 
 
@@ -61,6 +63,11 @@ class WireError(Exception):
         if self.data is not None:
             error["data"] = self.data
         return to_json({"jsonrpc": "2.0", "id": request_id, "error": error})
+
+
+def success(request_id: Any, result: bytes) -> bytes:
+    """The JSON-RPC response around a result that is JSON already."""
+    return b'{"jsonrpc":"2.0","id":' + to_json(request_id) + b',"result":' + result + b"}"
 
 
 def parse(body: bytes) -> dict[str, Any]:
@@ -145,7 +152,7 @@ def _check_mirrors(message: Mapping[str, Any], headers: Mapping[str, str], versi
         raise _mismatch("mcp-protocol-version", "the protocol version in _meta")
     if headers.get("mcp-method") != method:
         raise _mismatch("mcp-method", "the method")
-    if key := _NAMED.get(method):
+    if key := NAMED.get(method):
         value, sent = message["params"].get(key), headers.get("mcp-name")
         if value is not None and (sent is None or header_values.decode(sent) != value):
             raise _mismatch("mcp-name", f"params.{key}")

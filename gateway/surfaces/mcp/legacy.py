@@ -9,7 +9,6 @@ from typing import Any
 
 from mcp_types import PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
-from pydantic_core import to_json
 from starlette.types import Receive, Send
 
 from gateway.surfaces.mcp import stream
@@ -22,6 +21,7 @@ from gateway.surfaces.mcp.envelope import (
     RESOURCE_NOT_FOUND,
     WireError,
     is_request,
+    success,
 )
 from gateway.surfaces.mcp.methods import Methods
 from gateway.surfaces.mcp.modern import settle, validate
@@ -126,7 +126,7 @@ class Legacy:
             "instructions": self._about.instructions(visit.caller, visit.only),
         }
         written = self._eras[version].result("initialize", result)
-        body = _response(message["id"], written)
+        body = success(message["id"], written)
         headers = ((SESSION.encode(), session.id.encode()),)
         return await stream.send_json(send, body, headers=headers)
 
@@ -226,7 +226,3 @@ def _no_session(message: Mapping[str, Any]) -> WireError:
     if isinstance(meta, Mapping) and PROTOCOL_VERSION_META_KEY in meta:
         return WireError(HEADER_MISMATCH, "The header mcp-protocol-version is missing.")
     return WireError(INVALID_REQUEST, "Begin with `initialize`, then send its Mcp-Session-Id.")
-
-
-def _response(request_id: Any, result: bytes) -> bytes:
-    return b'{"jsonrpc":"2.0","id":' + to_json(request_id) + b',"result":' + result + b"}"

@@ -9,7 +9,6 @@ import mcp_types as mcp
 from mcp_types import methods as specified
 from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
-from pydantic_core import to_json
 from starlette.types import Receive, Send
 
 from gateway.logs import get_logger
@@ -22,6 +21,7 @@ from gateway.surfaces.mcp.envelope import (
     WireError,
     check_modern,
     is_request,
+    success,
     unsupported_version,
 )
 from gateway.surfaces.mcp.methods import Method, Methods, unknown_method
@@ -127,15 +127,16 @@ async def settle(request: Request, work: Any) -> stream.Reply:
         status = error.status if request.era.modern else 200
         return stream.Reply(error.body(request.id), status)
     except InternalError as error:
-        data = {"request_id": error.request_id}
-        return stream.Reply(WireError(INTERNAL_ERROR, str(error), data).body(request.id))
+        return _hidden(request, error)
     except Exception:
         log.exception("request_failed", method=request.method)
-        hidden = InternalError(request.channel.request_id)
-        data = {"request_id": hidden.request_id}
-        return stream.Reply(WireError(INTERNAL_ERROR, str(hidden), data).body(request.id))
-    head = b'{"jsonrpc":"2.0","id":' + to_json(request.id) + b',"result":'
-    return stream.Reply(head + result + b"}")
+        return _hidden(request, InternalError(request.channel.request_id))
+    return stream.Reply(success(request.id, result))
+
+
+def _hidden(request: Request, error: InternalError) -> stream.Reply:
+    data = {"request_id": error.request_id}
+    return stream.Reply(WireError(INTERNAL_ERROR, str(error), data).body(request.id))
 
 
 def _id(message: Mapping[str, Any]) -> Any:
