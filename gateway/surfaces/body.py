@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from starlette.types import Receive
 
-from gateway.surfaces.mcp.stream import Headers
+from gateway.surfaces.responses import Headers
 
 PATIENCE = 30.0
 """Seconds in which a whole body must have come in; longer, and a crawling client is let go."""

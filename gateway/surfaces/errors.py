@@ -9,7 +9,7 @@ from pydantic_core import to_json
 from starlette.types import Send
 
 from gateway.errors import wire
-from gateway.surfaces.mcp.stream import Headers, send_json
+from gateway.surfaces.responses import Headers, send_json
 
 
 async def send_error(

@@ -24,8 +24,8 @@ from gateway.exchange import SilentExchange
 from gateway.items import Item
 from gateway.pipeline import Call, InternalError, Pipeline, Refused
 from gateway.surfaces.errors import send_error
-from gateway.surfaces.mcp.stream import Headers, send_json
 from gateway.surfaces.openapi import Described, document
+from gateway.surfaces.responses import Headers, send_json
 from gateway.surfaces.visit import Visit, visit_of
 
 PREFIX = "/api/v1"

@@ -12,7 +12,7 @@ from gateway.contract import Offer, ToolFailed, Webhook
 from gateway.logs import get_logger
 from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.errors import send_error
-from gateway.surfaces.mcp.stream import send_json
+from gateway.surfaces.responses import send_json
 from gateway.surfaces.visit import visit_of
 
 log = get_logger(__name__)

@@ -9,10 +9,10 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.catalog import Catalog
 from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
-from gateway.surfaces.mcp import stream
 from gateway.surfaces.mcp.envelope import INVALID_REQUEST, WireError, parse
 from gateway.surfaces.mcp.legacy import SESSION, Legacy
 from gateway.surfaces.mcp.modern import Modern
+from gateway.surfaces.responses import Headers, send_json
 from gateway.surfaces.visit import Visit, visit_of
 
 _VERSION = "mcp-protocol-version"
@@ -47,7 +47,7 @@ class Endpoint:
         if method == "POST":
             return await self._post(legacy, visit, receive, send)
         if not legacy or SESSION not in visit.headers or method not in ("GET", "DELETE"):
-            return await stream.send_json(send, b"", 405, ((b"allow", b"POST"),))
+            return await send_json(send, b"", 405, ((b"allow", b"POST"),))
         if method == "GET":
             return await self._legacy.open_stream(visit, receive, send)
         return await self._legacy.end(visit, send)
@@ -62,7 +62,7 @@ class Endpoint:
         except BodyRefused as error:
             return await _refuse(send, error.status, str(error), error.headers)
         except WireError as error:
-            return await stream.send_json(send, error.body(None), error.status)
+            return await send_json(send, error.body(None), error.status)
         leg = self._legacy if legacy else self._modern
         return await leg.serve(message, visit, receive, send)
 
@@ -77,6 +77,6 @@ def _unacceptable(headers: dict[str, str]) -> tuple[int, str] | None:
     return None
 
 
-async def _refuse(send: Send, status: int, message: str, headers: stream.Headers = ()) -> None:
+async def _refuse(send: Send, status: int, message: str, headers: Headers = ()) -> None:
     body = WireError(INVALID_REQUEST, message).body(None)
-    await stream.send_json(send, body, status, headers)
+    await send_json(send, body, status, headers)

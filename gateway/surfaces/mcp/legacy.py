@@ -29,6 +29,7 @@ from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session, Sessions
 from gateway.surfaces.mcp.subscriptions import FOLLOWED, Subscriptions
+from gateway.surfaces.responses import send_json
 from gateway.surfaces.visit import Visit
 
 SESSION = "mcp-session-id"
@@ -68,7 +69,7 @@ class Legacy:
         try:
             request_like = is_request(message)
         except WireError as error:
-            return await stream.send_json(send, error.body(None), error.status)
+            return await send_json(send, error.body(None), error.status)
         if request_like and message["method"] == "initialize":
             return await self._initialize(message, visit, send)
         session = await self._session(visit, send, message if request_like else {})
@@ -76,7 +77,7 @@ class Legacy:
             return None
         if not request_like:
             _take(message, session)
-            return await stream.send_json(send, b"", 202)
+            return await send_json(send, b"", 202)
         request = self._request(message, visit, session)
         work = self._run(request, session)
         return await stream.answer(
@@ -101,21 +102,21 @@ class Legacy:
             with self._subscriptions.place(outbox), session.stream(outbox):
                 await stream.stream(outbox, receive, send)
         except WireError as error:
-            await stream.send_json(send, error.body(None), 503)
+            await send_json(send, error.body(None), 503)
 
     async def end(self, visit: Visit, send: Send) -> None:
         """Answer a DELETE: the client is done with its session."""
         session = await self._session(visit, send)
         if session is not None:
             await self._sessions.end(session)
-            await stream.send_json(send, b"", 204)
+            await send_json(send, b"", 204)
 
     async def _initialize(self, message: Mapping[str, Any], visit: Visit, send: Send) -> None:
         params = message.get("params") or {}
         try:
             validate("initialize", LATEST_HANDSHAKE_VERSION, params)
         except WireError as error:
-            return await stream.send_json(send, error.body(message["id"]))
+            return await send_json(send, error.body(message["id"]))
         asked = params["protocolVersion"]
         version = asked if asked in HANDSHAKE_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION
         session = self._sessions.begin(visit.caller, version, params["capabilities"])
@@ -128,7 +129,7 @@ class Legacy:
         written = self._eras[version].result("initialize", result)
         body = success(message["id"], written)
         headers = ((SESSION.encode(), session.id.encode()),)
-        return await stream.send_json(send, body, headers=headers)
+        return await send_json(send, body, headers=headers)
 
     async def _session(
         self, visit: Visit, send: Send, message: Mapping[str, Any] = MappingProxyType({})
@@ -136,12 +137,12 @@ class Legacy:
         session_id = visit.headers.get(SESSION)
         if session_id is None:
             problem = _no_session(message)
-            await stream.send_json(send, problem.body(message.get("id")), 400)
+            await send_json(send, problem.body(message.get("id")), 400)
             return None
         session = await self._sessions.find(session_id, visit.caller)
         if session is None:
             problem = WireError(INVALID_REQUEST, "The session is unknown or over. Begin a new one.")
-            await stream.send_json(send, problem.body(message.get("id")), 404)
+            await send_json(send, problem.body(message.get("id")), 404)
         return session
 
     def _request(self, message: Mapping[str, Any], visit: Visit, session: Session) -> Request:

@@ -28,6 +28,7 @@ from gateway.surfaces.mcp.methods import Method, Methods, unknown_method
 from gateway.surfaces.mcp.request import LEVELS, Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.subscriptions import Subscriptions
+from gateway.surfaces.responses import send_json
 from gateway.surfaces.visit import Visit
 
 log = get_logger(__name__)
@@ -58,7 +59,7 @@ class Modern:
                 return await self._notification(message, visit, send)
             request = self._request(message, visit)
         except WireError as error:
-            return await stream.send_json(send, error.body(_id(message)), error.status)
+            return await send_json(send, error.body(_id(message)), error.status)
         work = settle(request, self._answer(request))
         return await stream.answer(work, request.channel.outbox, receive, send)
 
@@ -70,7 +71,7 @@ class Modern:
         version = visit.headers.get("mcp-protocol-version")
         if version not in MODERN_PROTOCOL_VERSIONS:
             raise unsupported_version(version)
-        await stream.send_json(send, b"", 202)
+        await send_json(send, b"", 202)
 
     def _request(self, message: Mapping[str, Any], visit: Visit) -> Request:
         meta = check_modern(message, visit.headers, visit.raw_headers)

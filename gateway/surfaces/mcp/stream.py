@@ -15,6 +15,8 @@ from typing import Any
 from pydantic_core import to_json
 from starlette.types import Receive, Send
 
+from gateway.surfaces.responses import send_json
+
 FRAMES = 1024
 """Messages that may wait for a slow reader; then the outbox closes."""
 QUICK = 0.02
@@ -22,7 +24,6 @@ QUICK = 0.02
 PING = 15.0
 """Seconds of silence after which an event stream carries a comment, for proxies' sake."""
 
-_JSON = (b"content-type", b"application/json")
 _SSE = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache, no-transform"),
@@ -81,23 +82,8 @@ class Outbox:
             self.close()
 
 
-Headers = tuple[tuple[bytes, bytes], ...]
 Leftovers = set[asyncio.Future[Any]]
 """Work that goes on although its client has left."""
-
-
-async def send_json(send: Send, body: bytes, status: int = 200, headers: Headers = ()) -> None:
-    """Send a whole JSON response; an empty body has no content type."""
-    sized = (b"content-length", str(len(body)).encode())
-    kind = (_JSON,) if body else ()
-    await send(
-        {
-            "type": "http.response.start",
-            "status": status,
-            "headers": [*kind, sized, *headers],
-        }
-    )
-    await send({"type": "http.response.body", "body": body})
 
 
 async def answer(
@@ -107,7 +93,6 @@ async def answer(
     send: Send,
     *,
     leftovers: Leftovers | None = None,
-    headers: Headers = (),
 ) -> None:
     """Run the work and write what comes of it.
 
@@ -118,16 +103,15 @@ async def answer(
         send: the ASGI channel.
         leftovers: where the work is kept when its client leaves (2025-11-25 and older); None
             where that cancels it (2026-07-28).
-        headers: further response headers.
     """
     task = asyncio.ensure_future(work)
     try:
         await asyncio.wait({task}, timeout=QUICK)
         if task.done() and outbox.frames.empty():
             reply = task.result()
-            await send_json(send, reply.body, reply.status, headers)
+            await send_json(send, reply.body, reply.status)
             return
-        await _watch(task, outbox, receive, send, headers)
+        await _watch(task, outbox, receive, send)
     except asyncio.CancelledError:
         task.cancel()
         raise
@@ -142,9 +126,7 @@ async def answer(
                 task.add_done_callback(leftovers.discard)
 
 
-async def _watch(
-    task: asyncio.Future[Reply], outbox: Outbox, receive: Receive, send: Send, headers: Headers
-) -> None:
+async def _watch(task: asyncio.Future[Reply], outbox: Outbox, receive: Receive, send: Send) -> None:
     left = asyncio.ensure_future(_until_left(receive))
     frame = asyncio.ensure_future(outbox.frames.get())
     committed = False
@@ -160,7 +142,7 @@ async def _watch(
             if frame not in done and (done or plain):
                 continue
             if not committed:
-                committed = await _commit(send, headers)
+                committed = await _commit(send)
             await _send_event(send, frame.result() if frame in done else None)
             if frame in done:
                 frame = asyncio.ensure_future(outbox.frames.get())
@@ -168,14 +150,14 @@ async def _watch(
         if committed:
             await _send_event(send, reply.body, last=True)
         else:
-            await send_json(send, reply.body, reply.status, headers)
+            await send_json(send, reply.body, reply.status)
     finally:
         left.cancel()
         frame.cancel()
 
 
-async def _commit(send: Send, headers: Headers) -> bool:
-    await send({"type": "http.response.start", "status": 200, "headers": [*_SSE, *headers]})
+async def _commit(send: Send) -> bool:
+    await send({"type": "http.response.start", "status": 200, "headers": [*_SSE]})
     return True
 
 
@@ -190,7 +172,7 @@ async def stream(outbox: Outbox, receive: Receive, send: Send) -> None:
     closed = asyncio.ensure_future(outbox.wait_closed())
     frame = asyncio.ensure_future(outbox.frames.get())
     try:
-        await _commit(send, ())
+        await _commit(send)
         await _send_event(send, None)
         while not (left.done() or (closed.done() and not frame.done())):
             await asyncio.wait(
