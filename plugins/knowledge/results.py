@@ -70,7 +70,7 @@ class Definition(Result):
     message: Maybe[str] = None
     entry: Maybe[Term] = None
     near: Maybe[list[str]] = Field(
-        default=None, description="Terms that the lexicon has and that read or sound alike."
+        default=None, description="Terms of the lexicon that are spelled much the same."
     )
 
 
