@@ -19,13 +19,21 @@ _META = {
     "io.modelcontextprotocol/protocolVersion": _VERSION,
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-_HEADERS = {
+HEADERS = {
     "content-type": "application/json",
     "accept": "application/json, text/event-stream",
     "mcp-protocol-version": _VERSION,
     "mcp-method": "tools/call",
     "mcp-name": "search_knowledge",
 }
+"""The headers of a search over MCP."""
+
+
+def search_call(query: str) -> bytes:
+    """The body of a search over MCP."""
+    params = {"name": "search_knowledge", "arguments": {"query": query}, "_meta": _META}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return json.dumps(call).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +57,7 @@ class Portal:
             OSError: the portal does not listen yet.
             RuntimeError: it answers with an error.
         """
-        params = {"name": "search_knowledge", "arguments": {"query": query}, "_meta": _META}
-        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        status, body = self._exchange("POST", "/mcp", json.dumps(call))
+        status, body = self._exchange("POST", "/mcp", search_call(query))
         result = json.loads(body).get("result", {})
         if status != 200 or "structuredContent" not in result:
             raise RuntimeError(f"{query!r}: {status} {body[:300]!r}")
@@ -77,10 +83,10 @@ class Portal:
         except OSError:
             return False
 
-    def _exchange(self, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
+    def _exchange(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
-            connection.request(method, path, body, _HEADERS if body else {})
+            connection.request(method, path, body, HEADERS if body else {})
             response = connection.getresponse()
             return response.status, response.read()
         finally:

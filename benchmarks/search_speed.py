@@ -15,7 +15,7 @@ from statistics import median, quantiles
 
 from benchmarks.judged import OWN_QUESTIONS, data_directory, judged
 from benchmarks.library import Library, library
-from benchmarks.processes import free_port, running
+from benchmarks.portal import HEADERS, search_call, spawned
 from benchmarks.table import Bar, Row
 
 SECTION = "search_speed"
@@ -24,7 +24,6 @@ SIZES = {1_000: 8.0, 10_000: 12.0}
 WARM_UP = 100
 CALLS = 400
 _READY_SECONDS = 900.0
-_PROTOCOL = "2026-07-28"
 
 
 def measure() -> list[Row]:
@@ -88,11 +87,9 @@ async def _synced(opened: Library) -> tuple[float, float, int]:
 
 def _searching(content: Path, data: Path, size: int, bar: float) -> list[Row]:
     """How long a search takes at a portal with that many documents."""
-    port = free_port()
-    command = ["-m", "gateway.cli", "serve", "--content", str(content), "--port", str(port)]
-    with running([*command, "--data", str(data)], port):
-        _await_ready(port)
-        times = _timed(port, [question.text for question in judged(OWN_QUESTIONS)])
+    with spawned(content, data) as portal:
+        portal.await_ready(_READY_SECONDS)
+        times = _timed(portal.port, [question.text for question in judged(OWN_QUESTIONS)])
     return [
         Row(
             SECTION,
@@ -106,50 +103,19 @@ def _searching(content: Path, data: Path, size: int, bar: float) -> list[Row]:
     ]
 
 
-def _await_ready(port: int) -> None:
-    until = time.monotonic() + _READY_SECONDS
-    while time.monotonic() < until:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-        connection.request("GET", "/readyz")
-        if connection.getresponse().status == 200:
-            return
-        time.sleep(0.2)
-    raise RuntimeError(f"the portal on port {port} did not become ready")
-
-
 def _timed(port: int, questions: list[str]) -> list[float]:
     """Milliseconds of each call after the warm-up, on one kept-alive connection."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     times = []
-    for number, question in enumerate(islice(cycle(questions), WARM_UP + CALLS)):
-        body = _call(number, question)
+    for question in islice(cycle(questions), WARM_UP + CALLS):
+        body = search_call(question)
         begun = time.perf_counter()
-        connection.request("POST", "/mcp", body, _HEADERS)
+        connection.request("POST", "/mcp", body, HEADERS)
         answer = connection.getresponse().read()
         times.append((time.perf_counter() - begun) * 1000)
         if not json.loads(answer)["result"]["structuredContent"]["results"]:
             raise RuntimeError(f"no results for {question!r}: {answer[:300]!r}")
     return times[WARM_UP:]
-
-
-_HEADERS = {
-    "content-type": "application/json",
-    "accept": "application/json, text/event-stream",
-    "mcp-protocol-version": _PROTOCOL,
-    "mcp-method": "tools/call",
-    "mcp-name": "search_knowledge",
-}
-
-
-def _call(number: int, question: str) -> bytes:
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": _PROTOCOL,
-        "io.modelcontextprotocol/clientCapabilities": {},
-        "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
-    }
-    params = {"name": "search_knowledge", "arguments": {"query": question}, "_meta": meta}
-    call = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
-    return json.dumps(call).encode()
 
 
 def _pages(sets: Path) -> Iterator[str]:
