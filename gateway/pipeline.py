@@ -64,7 +64,7 @@ class Pipeline:
         deadline: seconds a call may take where its item does not say otherwise.
     """
 
-    def __init__(self, audit: AuditLog, metrics: Metrics, deadline: float = 60.0) -> None:
+    def __init__(self, audit: AuditLog, metrics: Metrics, deadline: float) -> None:
         self._audit = audit
         self._metrics = metrics
         self._deadline = deadline
