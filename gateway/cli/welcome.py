@@ -47,7 +47,8 @@ class Welcome:
         yield f"  Paste into your MCP client    {url}"
         yield f"  Claude Code                   claude mcp add --transport http porch {url}"
         yield f'  Cursor, in mcp.json           {{"mcpServers": {{"porch": {{"url": "{url}"}}}}}}'
-        yield f'  VS Code, in mcp.json          {{"servers": {{"porch": {{"url": "{url}"}}}}}}'
+        vscode = f'{{"servers": {{"porch": {{"type": "http", "url": "{url}"}}}}}}'
+        yield f"  VS Code, in mcp.json          {vscode}"
         yield f"  Try it here                   {self._example()}"
         yield ""
         if self._with_tokens:
