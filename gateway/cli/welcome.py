@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
+import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -45,16 +48,23 @@ class Welcome:
         yield f"{self._portal.config.name} listens (Porch {version('porch')})."
         yield ""
         yield f"  Paste into your MCP client    {url}"
-        yield f"  Claude Code                   claude mcp add --transport http porch {url}"
-        yield f'  Cursor, in mcp.json           {{"mcpServers": {{"porch": {{"url": "{url}"}}}}}}'
-        vscode = f'{{"servers": {{"porch": {{"type": "http", "url": "{url}"}}}}}}'
-        yield f"  VS Code, in mcp.json          {vscode}"
-        yield f"  Try it here                   {self._example()}"
+        yield ""
+        for where, what in self._snippets(url):
+            yield f"  {where}"
+            yield f"    {what}"
         yield ""
         if self._with_tokens:
             yield "Warning: PORCH_STATIC_TOKENS is set. Static tokens are for development and"
             yield "tests; anyone who learns one has its tier until you change it."
             yield ""
+
+    def _snippets(self, url: str) -> Iterator[tuple[str, str]]:
+        """Where something is pasted, and what; each fits on a line of 80 columns."""
+        yield "Claude Code", f"claude mcp add --transport http porch {url}"
+        yield "Cursor, in mcp.json", f'{{"mcpServers": {{"porch": {{"url": "{url}"}}}}}}'
+        vscode = f'{{"servers": {{"porch": {{"type": "http", "url": "{url}"}}}}}}'
+        yield "VS Code, in mcp.json", vscode
+        yield "Try it here, in another terminal", f"{_program()} {self._example()}"
 
     def _url(self, port: int) -> str:
         config = self._portal.config
@@ -66,8 +76,8 @@ class Welcome:
     def _example(self) -> str:
         running = self._app.running
         if running and running.catalog.knows("search_knowledge"):
-            return 'porch call search_knowledge query="who may use what"'
-        return "porch tools"
+            return 'call search_knowledge query="who may use what"'
+        return "tools"
 
     async def _follow(self) -> None:
         """Say what each plugin begins with, and how all are once none is starting any more."""
@@ -83,6 +93,11 @@ class Welcome:
                     click.echo(line)
                 return
             await asyncio.sleep(_POLL)
+
+
+def _program() -> str:
+    """``porch`` as the person can type it: by its path where it is not on theirs."""
+    return "porch" if shutil.which("porch") else os.path.relpath(sys.argv[0])
 
 
 def _settled(report: Report) -> Iterator[str]:
