@@ -35,7 +35,7 @@ _LIBRARIES = (
     "uvicorn.access",
     "uvicorn.error",
 )
-_CHATTY = ("alembic", "dbos", "httpx", "httpx2", "mcp", "uvicorn.access")
+_CHATTY = ("alembic", "dbos", "httpx", "httpx2", "mcp", "uvicorn.access", "uvicorn.error")
 
 
 def get_logger(name: str) -> FilteringBoundLogger:
