@@ -9,8 +9,7 @@ from pathlib import Path
 
 from gateway.config_models import Services
 from gateway.contract import Host
-from gateway.exchange import current_exchange
-from gateway.logs import get_logger
+from gateway.plugin_host import make_host
 from gateway.services import open_services
 from gateway.services.model_thread import Usage
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
@@ -48,22 +47,7 @@ async def library(content: Path, data: Path) -> AsyncGenerator[Library]:
     async with open_services(Services(), data) as services:
         if services.embedder is None:
             raise RuntimeError("The embedded model is missing: " + " ".join(services.notices))
-        shares = services.for_plugin("knowledge")
-        host = Host(
-            plugin="knowledge",
-            portal="Benchmark",
-            data_dir=shares.data_dir,
-            database=shares.database,
-            vectors=shares.vectors,
-            objects=shares.objects,
-            cache=shares.cache,
-            jobs=shares.jobs,
-            embedder=services.embedder,
-            reranker=None,
-            log=get_logger("benchmark"),
-            changed=lambda change: None,
-            exchange=current_exchange,
-        )
+        host = make_host(services.for_plugin("knowledge"), "knowledge", "Benchmark")
         config = KnowledgeConfig(sources=(SourceConfig(directory=content),))
         store = Store(host.objects)
         knowledge = await Knowledge.open(host, store, "benchmark")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -23,7 +23,7 @@ from gateway.errors import ConfigError
 from gateway.exchange import current_exchange
 from gateway.health import HealthBoard
 from gateway.logs import get_logger
-from gateway.services import Services
+from gateway.services import Services, Shares
 
 GROUP = "porch.plugins"
 OPENING = 60.0
@@ -190,26 +190,47 @@ class PluginHost:
             wait_ready: as in ``Host.wait_ready``.
         """
         shares = self._services.for_plugin(name)
-        return Host(
-            plugin=name,
-            portal=self._portal.config.name,
-            data_dir=shares.data_dir,
-            database=shares.database,
-            vectors=shares.vectors,
-            objects=shares.objects,
-            cache=shares.cache,
-            jobs=shares.jobs,
-            embedder=shares.embedder,
-            reranker=shares.reranker,
-            log=get_logger(f"plugin.{name}").bind(plugin=name),
-            changed=changed or _nobody_listens,
-            exchange=current_exchange,
-            wait_ready=wait_ready,
-        )
+        portal = self._portal.config.name
+        return make_host(shares, name, portal, changed or _nobody_listens, wait_ready=wait_ready)
 
 
 def _nobody_listens(change: Change) -> None:
     return None
+
+
+def make_host(
+    shares: Shares,
+    plugin: str,
+    portal: str,
+    changed: Callable[[Change], None] = _nobody_listens,
+    *,
+    wait_ready: bool = False,
+) -> Host:
+    """A plugin's host from its shares of the services.
+
+    Args:
+        shares: the plugin's shares.
+        plugin: the plugin's name.
+        portal: the portal's name, for texts.
+        changed: called with each change the plugin tells of; by default nobody listens.
+        wait_ready: as in ``Host.wait_ready``.
+    """
+    return Host(
+        plugin=plugin,
+        portal=portal,
+        data_dir=shares.data_dir,
+        database=shares.database,
+        vectors=shares.vectors,
+        objects=shares.objects,
+        cache=shares.cache,
+        jobs=shares.jobs,
+        embedder=shares.embedder,
+        reranker=shares.reranker,
+        log=get_logger(f"plugin.{plugin}").bind(plugin=plugin),
+        changed=changed,
+        exchange=current_exchange,
+        wait_ready=wait_ready,
+    )
 
 
 @asynccontextmanager

@@ -14,9 +14,8 @@ from typing import Any
 
 from auth import ANONYMOUS, Caller, Tier
 from gateway.config_models import Services as ServicesConfig
-from gateway.contract import Change, Host, Offer
-from gateway.exchange import current_exchange
-from gateway.logs import get_logger
+from gateway.contract import Offer
+from gateway.plugin_host import make_host
 from gateway.services import open_services
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.plugin import open_knowledge, porch_plugin
@@ -26,32 +25,13 @@ MEMBER = Caller(person="token:test", tier=Tier.MEMBERS)
 COUNT = 120
 
 
-def _ignore(change: Change) -> None:
-    return None
-
-
 @asynccontextmanager
 async def opened(library: Any, *, wait_ready: bool = True) -> AsyncGenerator[Offer]:
     """The plugin over ``library``, without a model, on services in a directory beside it."""
     data = library.notes.parent / "data"
     async with open_services(ServicesConfig(embedding="none"), data) as services:
         shares = services.for_plugin("knowledge")
-        host = Host(
-            plugin="knowledge",
-            portal="Town",
-            data_dir=shares.data_dir,
-            database=shares.database,
-            vectors=shares.vectors,
-            objects=shares.objects,
-            cache=shares.cache,
-            jobs=shares.jobs,
-            embedder=None,
-            reranker=None,
-            log=get_logger("test"),
-            changed=_ignore,
-            exchange=current_exchange,
-            wait_ready=wait_ready,
-        )
+        host = make_host(shares, "knowledge", "Town", wait_ready=wait_ready)
         config = KnowledgeConfig.model_validate({"sources": [{"directory": library.notes}]})
         async with open_knowledge(config, host) as offer:
             yield offer

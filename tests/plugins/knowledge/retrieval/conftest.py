@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from gateway.contract import Embedder, Host, Reranker, Tier
-from gateway.exchange import current_exchange
-from gateway.logs import get_logger
+from gateway.plugin_host import make_host
 from gateway.services import open_services
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.notes.content import CONTENT, ContentType
@@ -115,22 +114,8 @@ async def opened(
 ) -> AsyncGenerator[Base]:
     """A knowledge base in a data directory, closed at the end of the block."""
     async with open_services(SETTINGS, data) as services:
-        shares = services.for_plugin("knowledge")
-        host = Host(
-            plugin="knowledge",
-            portal="Test portal",
-            data_dir=shares.data_dir,
-            database=shares.database,
-            vectors=shares.vectors,
-            objects=shares.objects,
-            cache=shares.cache,
-            jobs=shares.jobs,
-            embedder=embedder,
-            reranker=reranker,
-            log=get_logger("test"),
-            changed=lambda change: None,
-            exchange=current_exchange,
-        )
+        shares = replace(services.for_plugin("knowledge"), embedder=embedder, reranker=reranker)
+        host = make_host(shares, "knowledge", "Test portal")
         knowledge = await Knowledge.open(host, Store(host.objects), "test")
         try:
             yield Base(knowledge, host)
