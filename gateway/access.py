@@ -145,14 +145,22 @@ class TierRules:
         return Decision(self.default, False, f"the default of {self.file}")
 
 
-def may_use(caller: Caller, decision: Decision) -> bool:
+def may_use(caller: Caller, item: ItemKey, decision: Decision) -> bool:
     """Whether a caller may use an item for which this was decided."""
-    return caller.tier.allows(decision.tier)
+    return caller.tier.allows(decision.tier) and within_limits(caller, item)
 
 
-def may_know(caller: Caller, decision: Decision) -> bool:
+def may_know(caller: Caller, item: ItemKey, decision: Decision) -> bool:
     """Whether a caller may be told that the item exists."""
-    return may_use(caller, decision) or not decision.hidden
+    return may_use(caller, item, decision) or not decision.hidden
+
+
+def within_limits(caller: Caller, item: ItemKey) -> bool:
+    """Whether the caller's credential may be used for the item; one for named tools is for these.
+
+    The tools are named as the portal lists them.
+    """
+    return caller.tools is None or (item.kind == "tool" and item.name in caller.tools)
 
 
 def named_items(rules: TierRules, items: Iterable[ItemKey]) -> dict[Rule, list[ItemKey]]:

@@ -9,37 +9,56 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Literal
 
 from auth import Caller, Tier
-from gateway.access import Decision, ItemKey, TierRules, may_know, may_use
-from gateway.contract import Offer
-from gateway.errors import NotAllowed, NotFound
+from gateway.access import Decision, ItemKey, TierRules, may_know, may_use, within_limits
+from gateway.catalog_messages import SetAside, clash, unknown
+from gateway.contract import Offer, SkillFile, Tool
+from gateway.errors import BeyondToken, NotAllowed, NotFound
 from gateway.items import (
     BadDeclaration,
     Item,
     Kind,
+    family_item,
     prompt_item,
     resource_item,
     template_item,
     tool_item,
 )
 from gateway.logs import get_logger
+from gateway.skills import SkillTree, skill_item
+
+__all__ = ["Catalog", "Decision", "Explanation", "HowToRise", "SetAside"]
 
 log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class SetAside:
-    """An item that is not served, why, and what to do about it."""
+class Explanation:
+    """Why a caller may use an item, or may not.
 
-    plugin: str
-    item: str
-    reason: str
+    Attributes:
+        decision: the tier that the item asks for, and what decided it.
+        allowed: whether the caller may use it.
+        known: whether the caller is told that it exists.
+        because: what it came down to, in one sentence.
+    """
 
-    def __str__(self) -> str:
-        return f"{self.plugin}/{self.item}: {self.reason}"
+    decision: Decision
+    allowed: bool
+    known: bool
+    because: str
+
+
+HowToRise = Callable[[Caller, Tier], str]
+"""The sentence that tells a caller how to get the tier they need."""
+
+
+def _no_way(caller: Caller, tier: Tier) -> str:
+    return ""
 
 
 class Catalog:
@@ -47,18 +66,21 @@ class Catalog:
 
     Args:
         rules: what ``tiers.yaml`` says.
-        how_to_rise: the sentence that tells a refused caller how to get a higher tier.
+        how_to_rise: tells a refused caller how to get a higher tier.
     """
 
-    def __init__(self, rules: TierRules, how_to_rise: str = "") -> None:
+    def __init__(self, rules: TierRules, how_to_rise: HowToRise = _no_way) -> None:
         self._rules = rules
-        self._how_to_rise = how_to_rise
+        self.how_to_rise = how_to_rise
         self._items: dict[Kind, dict[str, Item]] = {
             "tool": {},
             "prompt": {},
+            "family": {},
             "resource": {},
             "template": {},
+            "skill": {},
         }
+        self._skills = SkillTree()
         self._decisions: dict[str, Decision] = {}
         self.set_aside: list[SetAside] = []
         self.instructions: dict[str, str] = {}
@@ -81,12 +103,32 @@ class Catalog:
         for prompt in offer.prompts:
             name = names.get(prompt.name, prompt.name)
             self._take(plugin, prompt.name, partial(prompt_item, plugin, prompt, name))
+        for family in offer.prompt_families:
+            name = names.get(family.name, family.name)
+            self._take(plugin, family.name, partial(family_item, plugin, family, name))
         for resource in offer.resources:
             self._take(plugin, resource.uri, partial(resource_item, plugin, resource))
         for template in offer.templates:
             self._take(plugin, template.uri_template, partial(template_item, plugin, template))
+        for skill in offer.skills:
+            self._take(plugin, f"skill:{skill.path}", partial(skill_item, plugin, skill))
+        self._place_skills()
         self.instructions[plugin] = offer.instructions
         self.version += 1
+
+    def replace(self, plugin: str, offer: Offer, alias: Mapping[str, str] | None = None) -> None:
+        """Take in another offer of a plugin, in place of all that it offered before."""
+        for kind, items in self._items.items():
+            kept = {name: item for name, item in items.items() if item.plugin != plugin}
+            self._items[kind] = kept
+        self.set_aside = [each for each in self.set_aside if each.plugin != plugin]
+        self._decisions = {item.key: self._decisions[item.key] for item in self.items()}
+        self.add(plugin, offer, alias)
+        # Lists keep the order in which plugins opened, whichever has offered anew since.
+        place = {name: at for at, name in enumerate(self.instructions)}
+        for kind, items in self._items.items():
+            ordered = sorted(items.items(), key=lambda each: place[each[1].plugin])
+            self._items[kind] = dict(ordered)
 
     def _take(self, plugin: str, name: str, make: Callable[[], Item]) -> None:
         try:
@@ -99,12 +141,28 @@ class Catalog:
             reason = f"{type(error).__name__}: {error}. Its author must mend it."
             self._set_aside(plugin, name, reason)
             return
-        items = self._items[item.kind]
-        if holder := items.get(item.name):
-            self._set_aside(plugin, name, _clash(plugin, name, holder))
+        if holder := self._holder(item):
+            self._set_aside(plugin, name, clash(item, name, holder))
             return
-        items[item.name] = item
+        self._items[item.kind][item.name] = item
         self._decide(item)
+
+    def _holder(self, item: Item) -> Item | None:
+        # A skill is the resource of its SKILL.md: both have one key in tiers.yaml.
+        kinds: tuple[Kind, ...] = (item.kind,)
+        if item.kind in ("resource", "skill"):
+            kinds = ("resource", "skill")
+        held = [self._items[kind].get(item.name) for kind in kinds]
+        if item.kind == "family":
+            others = self._items["family"].values()
+            held += [each for each in others if each.covers(item) or item.covers(each)]
+        return next((each for each in held if each), None)
+
+    def _place_skills(self) -> None:
+        skills = self._items["skill"].values()
+        self._skills = SkillTree(skills)
+        for item in skills:
+            self._decide(item)
 
     def _set_aside(self, plugin: str, name: str, reason: str) -> None:
         log.warning("item_set_aside", plugin=plugin, item=name, reason=reason)
@@ -121,13 +179,31 @@ class Catalog:
         self.version += 1
 
     def _decide(self, item: Item) -> None:
-        self._decisions[item.key] = self._rules.decide(
-            _item_key(item), item.declared.tier, item.declared.floor
-        )
+        self._decisions[item.key] = self._decision(item, self._rules)
 
-    def explain(self, item: Item) -> Decision:
-        """The tier an item asks for and what decided it: the one way to ask why."""
-        return self._decisions[item.key]
+    def _decision(self, item: Item, rules: TierRules) -> Decision:
+        decided = _decided(item, rules)
+        if item.kind == "skill" and (around := self._skills.above(item)):
+            # A nested skill is part of those around it, so the strictest counts for it.
+            several = [decided, *(_decided(each, rules) for each in around)]
+            strictest = max(several, key=lambda each: each.tier.level)
+            return replace(strictest, hidden=any(each.hidden for each in several))
+        return decided
+
+    def explain(self, item: Item, caller: Caller) -> Explanation:
+        """Why a caller may use an item, or may not: the one way to ask."""
+        key, decision = _item_key(item), self._decisions[item.key]
+        allowed = may_use(caller, key, decision)
+        if not within_limits(caller, key):
+            because = f"the credential is for {', '.join(sorted(caller.tools or ()))} only"
+        else:
+            word = "is enough for" if allowed else "is below"
+            because = f"the caller's tier, {caller.tier}, {word} {decision.tier}"
+        return Explanation(decision, allowed, may_know(caller, key, decision), because)
+
+    def requires(self, item: Item) -> Tier:
+        """The tier that an item asks for."""
+        return self._decisions[item.key].tier
 
     # What callers get.
 
@@ -146,8 +222,17 @@ class Catalog:
         return self._gate("tool", name, caller, only)
 
     def prompt(self, name: str, caller: Caller, only: str | None = None) -> Item:
-        """The prompt of that name; arguments and errors as in :meth:`tool`."""
-        return self._gate("prompt", name, caller, only)
+        """The prompt of that name, or else the family that it would be of, which is to find it.
+
+        Arguments and errors as in :meth:`tool`.
+        """
+        if name in self._items["prompt"]:
+            with suppress(NotFound):  # it is hidden, or another plugin's than the endpoint's
+                return self._gate("prompt", name, caller, only)
+        for family in self._items["family"].values():
+            if family.may_hold(name) and only in (None, family.plugin):
+                return self._admit(family, family, ("prompt", name), caller)
+        raise unknown("prompt", name)
 
     def resource(
         self, uri: str, caller: Caller, only: str | None = None
@@ -156,6 +241,9 @@ class Catalog:
 
         Arguments and errors as in :meth:`tool`.
         """
+        if found := self._skills.file(uri, only):
+            child, path = found
+            return self._admit(child.owner, child.gate, ("resource", uri), caller), {"path": path}
         if uri in self._items["resource"]:
             return self._gate("resource", uri, caller, only), {}
         for template in self._items["template"].values():
@@ -164,27 +252,67 @@ class Catalog:
                 # One that is hidden must leave no trace: the next may match as well.
                 with suppress(NotFound):
                     return self._gate("template", template.name, caller, only), variables
-        raise _unknown("resource", uri)
+        raise unknown("resource", uri)
 
     def template(self, name: str, caller: Caller, only: str | None = None) -> Item:
         """The resource template as it is written; arguments and errors as in :meth:`tool`."""
         return self._gate("template", name, caller, only)
+
+    def skill(self, uri: str, caller: Caller, only: str | None = None) -> Item:
+        """The skill whose SKILL.md a URI names; arguments and errors as in :meth:`tool`."""
+        return self._gate("skill", uri, caller, only)
+
+    def files(self, skill: Item, caller: Caller) -> list[SkillFile]:
+        """A skill's manifest, as far as this caller may read it: a nested skill may need more."""
+        return [
+            file
+            for file, gate in self._skills.manifest(skill)
+            if gate is skill or self._is_for(caller, gate)
+        ]
+
+    def directory(
+        self, uri: str, caller: Caller, only: str | None = None
+    ) -> list[Mapping[str, Any]]:
+        """The resource entries of a directory's children; arguments and errors as in :meth:`tool`.
+
+        A directory is there for a caller if any file below it is.
+        """
+        children = self._skills.children(uri, only)
+        entries = {
+            child.entry["uri"]: child.entry
+            for child in reversed(children)  # so that the innermost skill's word counts
+            if self._is_for(caller, child.gate)
+        }
+        if children and not entries:
+            lowest = min(children, key=lambda child: self._decisions[child.gate.key].tier.level)
+            self._admit(lowest.owner, lowest.gate, ("directory", uri), caller)
+        if not entries:
+            raise unknown("directory", uri)
+        return list(reversed(entries.values()))
 
     def listed(self, kind: Kind, caller: Caller, only: str | None = None) -> list[Item]:
         """What this caller may use of a kind, in the order in which plugins offered it."""
         return [
             item
             for item in self._items[kind].values()
-            if (only is None or item.plugin == only) and may_use(caller, self._decisions[item.key])
+            if (only is None or item.plugin == only) and self._is_for(caller, item)
         ]
+
+    def allows(self, plugin: str, tool: str, caller: Caller) -> bool:
+        """Whether a caller may use a plugin's tool, which is named as the plugin declared it."""
+        return any(
+            item.plugin == plugin and item.declared.name == tool and self._is_for(caller, item)
+            for item in self._items["tool"].values()
+            if isinstance(item.declared, Tool)
+        )
 
     def beyond(self, caller: Caller, only: str | None = None) -> dict[Tier, list[Item]]:
         """The tools that a higher tier would add, by tier; hidden ones are not told."""
         more: dict[Tier, list[Item]] = {}
         for item in self._items["tool"].values():
             decision = self._decisions[item.key]
-            beyond = not may_use(caller, decision) and may_know(caller, decision)
-            if beyond and only in (None, item.plugin):
+            beyond = not caller.tier.allows(decision.tier) and not decision.hidden
+            if beyond and only in (None, item.plugin) and within_limits(caller, _item_key(item)):
                 more.setdefault(decision.tier, []).append(item)
         return dict(sorted(more.items(), key=lambda pair: pair[0].level))
 
@@ -193,9 +321,31 @@ class Catalog:
         for items in self._items.values():
             yield from items.values()
 
+    def named(self, name: str) -> list[Item]:
+        """The items of a name or key, whatever their kind: for the admin's eyes, as items().
+
+        A prompt of a family is decided as its family is, which stands for it.
+        """
+        return [
+            item
+            for item in self.items()
+            if name in (item.name, item.key, f"{_item_key(item)}")
+            or item.may_hold(name)
+            or (item.kind == "family" and name.startswith(item.key[:-1]))
+        ]
+
+    def decisions(self, rules: TierRules | None = None) -> list[tuple[str, Decision]]:
+        """Every item's key, and what these rules decide for it, or those in force."""
+        rules = rules or self._rules
+        return [(f"{_item_key(item)}", self._decision(item, rules)) for item in self.items()]
+
     def keys(self) -> list[ItemKey]:
         """The key of every item, as ``tiers.yaml`` writes it."""
         return [_item_key(item) for item in self.items()]
+
+    def holds(self, kind: Kind, name: str) -> bool:
+        """Whether a plugin has declared an item of that kind under that very name."""
+        return name in self._items[kind]
 
     def knows(self, name: str) -> bool:
         """Whether any item has this name: a bound on what metrics are labelled with."""
@@ -208,26 +358,38 @@ class Catalog:
     def _gate(self, kind: Kind, name: str, caller: Caller, only: str | None) -> Item:
         item = self._items[kind].get(name)
         if item is None or only not in (None, item.plugin):
-            raise _unknown(kind, name)
-        decision = self._decisions[item.key]
-        if may_use(caller, decision):
+            raise unknown(kind, name)
+        return self._admit(item, item, (kind, name), caller)
+
+    def _admit(self, item: Item, gate: Item, asked: tuple[str, str], caller: Caller) -> Item:
+        """Let a caller have an item, under what was decided for another that holds it."""
+        decision = self._decisions[gate.key]
+        if may_use(caller, _item_key(item), decision):
             return item
-        if not may_know(caller, decision):
-            raise _unknown(kind, name)
-        raise NotAllowed(item.key, decision.tier, caller.tier, self._how_to_rise)
+        if not may_know(caller, _item_key(item), decision):
+            raise unknown(*asked)
+        if caller.tools is not None and caller.tier.allows(decision.tier):
+            raise BeyondToken(item.key, decision.tier, caller.tier, caller.tools)
+        how = self.how_to_rise(caller, decision.tier)
+        raise NotAllowed(item.key, decision.tier, caller.tier, how)
+
+    def _is_for(self, caller: Caller, item: Item) -> bool:
+        return may_use(caller, _item_key(item), self._decisions[item.key])
 
 
-def _unknown(kind: Kind, name: str) -> NotFound:
-    word = "resource" if kind == "template" else kind
-    return NotFound(f"Unknown {word}: {name}", {"uri" if word == "resource" else "name": name})
+def _decided(item: Item, rules: TierRules) -> Decision:
+    return rules.decide(_item_key(item), item.declared.tier, item.declared.floor)
 
 
 def _item_key(item: Item) -> ItemKey:
-    return ItemKey(item.plugin, "resource" if item.kind == "template" else item.kind, item.name)
+    return ItemKey(item.plugin, _KEY_KIND[item.kind], item.name)
 
 
-def _clash(plugin: str, name: str, holder: Item) -> str:
-    return (
-        f"{holder.plugin} already offers {name!r}. In portal.yaml, under plugins: {plugin}:, "
-        f"write alias: {{{name}: ANOTHER_NAME}}"
-    )
+_KEY_KIND: Mapping[Kind, Literal["tool", "prompt", "resource"]] = {
+    "tool": "tool",
+    "prompt": "prompt",
+    "family": "prompt",
+    "resource": "resource",
+    "template": "resource",
+    "skill": "resource",
+}

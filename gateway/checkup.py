@@ -6,22 +6,29 @@ of the portal's data is read or written and no server is asked.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gateway.app import Running, open_portal
+from gateway.access_rules import check_access
+from gateway.app import open_portal
 from gateway.config import TIERS_FILE, Portal, load_portal
 from gateway.config_models import Services
+from gateway.contract import Plugin
 from gateway.errors import ConfigError, Problem
 from gateway.plugin_host import Found, discover
+from gateway.running import Running
 from gateway.services.cache import open_cache
 from gateway.services.database import open_database
 from gateway.services.objects import open_objects
 from gateway.services.secrets import address
 from gateway.services.vectors import open_vectors
 from gateway.tiers_file import TierRulesFile, check_keys
+
+CHECKING = 60.0
+"""Seconds that a plugin's own check may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,9 @@ async def check_portal(portal: Portal) -> Findings:
         beside = _beside(portal, Path(directory), rules_are_good)
         async with open_portal(beside, Path(directory)) as running:
             problems += await _opened(running, known={*misconfigured, *_names(found)})
+            for name, plugin in found.plugins.items():
+                if plugin.check and name in running.plugins.offers:
+                    await _asked(portal, plugin, running, problems, notes)
             if rules_are_good:
                 _look_up_keys(running, problems, notes)
     return Findings(tuple(problems), tuple(notes))
@@ -140,11 +150,35 @@ async def _opened(running: Running, known: Iterable[str]) -> list[str]:
     return failed + [str(each) for each in running.catalog.set_aside]
 
 
+async def _asked(
+    portal: Portal, plugin: Plugin, running: Running, problems: list[str], notes: list[str]
+) -> None:
+    """What a plugin finds in its own section, by file and line."""
+    if plugin.check is None:
+        return
+    section = ("plugins", plugin.name)
+    config = portal.plugin_config(plugin.name, plugin.config)
+    host = running.plugins.host(plugin.name, wait_ready=True)
+    try:
+        async with asyncio.timeout(CHECKING) as checking:
+            found = await plugin.check(config, host)
+    except Exception as error:
+        late = isinstance(error, TimeoutError) and checking.expired()
+        why = f"it took longer than {CHECKING:g} s" if late else f"{type(error).__name__}: {error}"
+        problems.append(f"{plugin.name}: its check failed: {why}")
+        return
+    for each in found:
+        told = portal.source.problem((*section, *each.location), each.reason)
+        (notes if each.notice else problems).append(str(told))
+
+
 def _look_up_keys(running: Running, problems: list[str], notes: list[str]) -> None:
-    """Keys of tiers.yaml that match nothing; those of absent plugins in one line together."""
+    """Lines of tiers.yaml that mean nothing here; those of absent plugins in one together."""
     catalog = running.catalog
     findings = check_keys(running.tiers.current, catalog.keys(), catalog.plugins())
-    problems += map(str, findings.problems)
+    access = check_access(running.tiers.tiers, running.portal.config)
+    problems += map(str, (*findings.problems, *access.problems))
+    notes += map(str, access.notices)
     waiting = set()
     for notice in findings.notices:
         if "did you mean" in notice.reason:

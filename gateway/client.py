@@ -7,6 +7,7 @@ memory. Each request stands alone, so there is nothing to open and nothing to cl
 from __future__ import annotations
 
 import base64
+import builtins
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ _LISTS = {
     "prompts": ("prompts/list", "prompts"),
     "resources": ("resources/list", "resources"),
     "templates": ("resources/templates/list", "resourceTemplates"),
+    "skills": ("skills/list", "skills"),
 }
 _CLIENT = {"name": "porch", "version": "1"}
 
@@ -53,28 +55,46 @@ class McpClient:
     Args:
         http: where to, and with which headers.
         path: the endpoint, ``/mcp`` or ``/mcp/<plugin>``.
+        headers: further headers of every request.
     """
 
-    def __init__(self, http: httpx2.AsyncClient, path: str = "/mcp") -> None:
+    def __init__(
+        self,
+        http: httpx2.AsyncClient,
+        path: str = "/mcp",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         self._http = http
         self._path = path
+        self._headers = dict(headers or {})
         self._next = 0
 
     async def list(self, kind: str) -> list[dict[str, Any]]:
         """Every entry of a list, from all its pages.
 
         Args:
-            kind: ``tools``, ``prompts``, ``resources`` or ``templates``.
+            kind: ``tools``, ``prompts``, ``resources``, ``templates`` or ``skills``.
         """
-        method, key = _LISTS[kind]
-        entries: list[dict[str, Any]] = []
-        params: dict[str, Any] = {}
+        return await self.pages(*_LISTS[kind])
+
+    async def pages(
+        self, method: str, key: str, params: Mapping[str, Any] | None = None
+    ) -> builtins.list[dict[str, Any]]:
+        """Every entry from all pages of a method's answer.
+
+        Args:
+            method: the MCP method.
+            key: where an answer has its entries.
+            params: the method's parameters.
+        """
+        entries: builtins.list[dict[str, Any]] = []
+        asked = dict(params or {})
         while True:
-            page = await self.request(method, params)
+            page = await self.request(method, asked)
             entries += page[key]
             if (cursor := page.get("nextCursor")) is None:
                 return entries
-            params = {"cursor": cursor}
+            asked["cursor"] = cursor
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Call a tool; a failure that the tool tells of is a result with ``isError``.
@@ -118,7 +138,7 @@ class McpClient:
             "method": method,
             "params": {**params, "_meta": meta},
         }
-        sent = {**_standard_headers(method, params), **(headers or {})}
+        sent = {**_standard_headers(method, params), **self._headers, **(headers or {})}
         answer = await self._http.post(self._path, content=to_json(message), headers=sent)
         return _result(answer, self._next)
 

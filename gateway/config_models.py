@@ -21,10 +21,11 @@ from pydantic import (
     create_model,
 )
 
+from auth.site import LOOPBACK, Site
+from gateway.config_access import Chains, Roles, SignIn
 from gateway.config_types import Address, Duration, Place, SecretRef
 
 _PORTS = {"http": 80, "https": 443}
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _MEBIBYTE = 1024 * 1024
 
 
@@ -120,7 +121,7 @@ class PluginKeys(BaseModel):
         True,
         description="Whether the portal counts as not ready where the plugin fails to open.",
     )
-    alias: dict[str, Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,45}$")]] = Field(
+    alias: dict[str, Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,45}\*?$")]] = Field(
         default_factory=dict,
         description="Other names for tools and prompts, {their_name: new_name}; mends a clash.",
     )
@@ -156,6 +157,9 @@ class PortalConfig(_Section):
         (), description="More browser origins to accept, such as https://app.example.org."
     )
     listen: Listen = Field(default_factory=Listen)
+    sign_in: SignIn = Field(default_factory=SignIn)
+    chains: Chains = Field((), description="EVM chains that roles are read from.")
+    roles: Roles = Field(default_factory=Roles)
     services: Services = Field(default_factory=Services)
     plugins: dict[str, Annotated[PluginSection, BeforeValidator(_or_empty)]] = Field(
         default_factory=dict, description="One section for each plugin, by the plugin's name."
@@ -175,7 +179,12 @@ class PortalConfig(_Section):
     @property
     def is_local(self) -> bool:
         """Whether nobody but this machine is meant to reach the portal, by a proxy or else."""
-        return urlsplit(self.url).hostname in _LOOPBACK and not self.trusted_proxies
+        return urlsplit(self.url).hostname in LOOPBACK and not self.trusted_proxies
+
+    @property
+    def site(self) -> Site:
+        """The portal's own addresses."""
+        return Site(self.url, local=self.is_local)
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -185,7 +194,7 @@ class PortalConfig(_Section):
         the portal listens on loopback.
         """
         loopback = {"127.0.0.1:*", "localhost:*", "[::1]:*", "127.0.0.1", "localhost", "[::1]"}
-        local = loopback if self.listen.host in _LOOPBACK else set()
+        local = loopback if self.listen.host in LOOPBACK else set()
         url = urlsplit(self.url)
         # Clients leave out the port that a scheme implies (RFC 9110, 4.2).
         implied = f":{_PORTS[url.scheme]}"

@@ -19,6 +19,8 @@ from pydantic import BaseModel, ConfigDict
 
 from auth import ANONYMOUS, Caller, Tier
 from gateway.config_types import ConfigPath, Duration, SecretRef
+from gateway.directories import follow
+from gateway.listed import ListedResource, PromptFamily, ResourceLister
 from gateway.offers import (
     Completer,
     Health,
@@ -28,10 +30,14 @@ from gateway.offers import (
     Resource,
     ResourceTemplate,
     Route,
+    Skill,
+    SkillFile,
     Tool,
     ToolFailed,
+    UpstreamCredential,
     Webhook,
 )
+from gateway.outages import is_outage
 from gateway.ports import (
     Cache,
     Collection,
@@ -51,6 +57,7 @@ from gateway.ports import (
     VectorQuery,
     Vectors,
 )
+from gateway.tool_results import ToolResult
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
@@ -72,6 +79,7 @@ __all__ = [
     "Duration",
     "Embedder",
     "Exchange",
+    "Finding",
     "Health",
     "Hit",
     "Host",
@@ -79,6 +87,7 @@ __all__ = [
     "JobRun",
     "JobStatus",
     "Jobs",
+    "ListedResource",
     "ObjectInfo",
     "Objects",
     "Offer",
@@ -86,20 +95,28 @@ __all__ = [
     "PluginConfig",
     "Point",
     "Prompt",
+    "PromptFamily",
     "Reranker",
     "Resource",
+    "ResourceLister",
     "ResourceTemplate",
     "Route",
     "SecretRef",
+    "Skill",
+    "SkillFile",
     "Sparse",
     "Tier",
     "Tool",
     "ToolFailed",
+    "ToolResult",
+    "UpstreamCredential",
     "VectorQuery",
     "Vectors",
     "Webhook",
+    "follow",
     "hookimpl",
     "hookspec",
+    "is_outage",
 ]
 
 CONTRACT_VERSION = 1
@@ -131,7 +148,7 @@ class Change:
 
 
 class Exchange(Protocol):
-    """The call that is running now, as a tool sees it: ways to speak to its client.
+    """The call that is running now, as a tool sees it: its client, and what its caller may do.
 
     A client that did not ask for progress or logs is not sent any. Over REST and ``porch
     call`` there is no one to ask: ``can_ask`` is false.
@@ -160,6 +177,25 @@ class Exchange(Protocol):
     @property
     def request_state(self) -> str | None:
         """The state that the earlier result carried; the gateway has checked its signature."""
+        ...
+
+    @property
+    def credential(self) -> str | None:
+        """The caller's own credential for the plugin's upstream (``Offer.credential``).
+
+        It lives for this one request: never log it, store it, or use it as a key.
+        """
+        ...
+
+    def allows(self, tool: str) -> bool:
+        """Whether the caller of this call may use another tool of the same plugin.
+
+        It is what ``tiers.yaml`` and the credential's limits say. False for a tool that the
+        plugin does not offer, and outside of any call.
+
+        Args:
+            tool: the tool's name as the plugin declares it, whatever the portal calls it.
+        """
         ...
 
     async def progress(
@@ -194,6 +230,11 @@ class Host:
         reranker: a cross-encoder, or None where none is configured.
         log: a structured logger that carries the plugin's name.
         changed: tells clients and other plugins of a :class:`Change`; returns at once.
+        reoffer: replaces the plugin's tools, prompts and their families, resources, templates and
+            skills with those of another offer, and tells clients of it; routes, webhooks, jobs
+            and health stay.
+        secret: reads a secret that a setting names (``env:NAME``, ``file:PATH``); raises
+            ``ValueError`` where it is missing.
         exchange: the call running now; a silent one where there is none.
         wait_ready: whether ``open`` should finish its first work before it yields (the CLI's
             one-shot calls), rather than go on in the background (``porch serve``).
@@ -211,6 +252,8 @@ class Host:
     reranker: Reranker | None
     log: FilteringBoundLogger
     changed: Callable[[Change], None]
+    reoffer: Callable[[Offer], None]
+    secret: Callable[[str], str]
     exchange: Callable[[], Exchange]
     wait_ready: bool = False
 
@@ -242,12 +285,35 @@ class Command:
         args: the pydantic model of its parameters: a required field is a positional argument,
             one with a default an option.
         run: ``await run(args, context)``; returns the exit code.
+        beside_portal: whether it may run while a portal holds the data directory. Of the services
+            it then uses the objects and the database alone, which several processes may share, and
+            the portal looks for what it leaves there.
     """
 
     name: str
     summary: str
     args: type[BaseModel]
     run: Callable[[Any, CommandContext], Awaitable[int]]
+    beside_portal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that an admin should look at in a plugin's section, for ``porch check``.
+
+    Attributes:
+        location: the keys and list positions below the section: ``("sources", 1, "name")``.
+        reason: what is wrong and what to do.
+        notice: whether nothing need be done about it.
+    """
+
+    location: tuple[str | int, ...]
+    reason: str
+    notice: bool = False
+
+
+Check = Callable[[Any, Host], Awaitable[Sequence[Finding]]]
+"""``await check(config, host)``: looks at what a plugin's section means, not only at its form."""
 
 
 class _Open(Protocol):
@@ -264,6 +330,9 @@ class Plugin:
         config: the model of its section in ``portal.yaml``.
         open: an async context manager that yields the :class:`Offer`; leaving it closes.
         commands: subcommands of ``porch <name>``.
+        command: another word for ``<name>`` in ``porch <name>``, or None. ``porch --help`` lists
+            it where the package names it in its entry points ``porch.commands`` as well.
+        check: asked by ``porch check``, beside the form of the section, or None.
         contract: the contract version the plugin was written for.
     """
 
@@ -272,6 +341,8 @@ class Plugin:
     open: _Open
     config: type[PluginConfig] = PluginConfig
     commands: Sequence[Command] = ()
+    command: str | None = None
+    check: Check | None = None
     contract: int = CONTRACT_VERSION
 
 

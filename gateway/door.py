@@ -6,19 +6,46 @@ who is calling. Pure ASGI, so that it costs little and streams pass through it u
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
+from functools import partial
 from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from auth import Authenticator, BadCredential, Caller, Tier
+from auth import ANONYMOUS, BadCredential, Caller, Tier
+from auth.credentials import UnknownCredential, presented
+from auth.site import Site
+from auth.stores import StoreUnavailable
+from gateway.logs import get_logger
 from gateway.logs import request_id as current_request_id
-from gateway.surfaces.errors import send_error
+from gateway.peers import peer_of
+from gateway.surfaces.challenges import bearer_challenge
+from gateway.surfaces.errors import COME_BACK, UNAVAILABLE, send_error
+from gateway.surfaces.oauth.routes import CLIENT_PATHS
 from gateway.surfaces.visit import Visit
 
 _ANY_HOST = frozenset({"/healthz", "/readyz"})
+_ANY_ORIGIN = re.compile(r"/api/v1/.*|/\.well-known/.*|/token|/register|/revoke", re.DOTALL)
+"""What any page may read or send, without credentials of the browser's (CORS says so there)."""
 _AS_TIER = "x-porch-as"
+
+log = get_logger(__name__)
+
+RawHeaders = list[tuple[bytes, bytes]]
+"""Header names, in lower case, and values as they came in."""
+
+
+WhoCalls = Callable[[RawHeaders, str], Awaitable[Caller]]
+"""Says who is calling, from raw headers and for a path; raises ``BadCredential``."""
+
+TakesBearer = Callable[[str, str], bool]
+"""Whether what a path leads to takes a bearer token that is none of the portal's."""
+
+
+def _takes_none(path: str, token: str) -> bool:
+    return False
 
 
 class Door:
@@ -26,20 +53,26 @@ class Door:
 
     Args:
         app: what lies behind.
-        authenticator: says who is calling.
+        who_calls: says who is calling.
+        site: the portal's own addresses.
         hosts: Host headers to accept; ``name:*`` stands for any port.
         origins: Origin headers to accept, written alike.
+        takes_bearer: says so of a token that nobody here knows; its caller is anonymous.
     """
 
     def __init__(
         self,
         app: ASGIApp,
-        authenticator: Authenticator,
+        who_calls: WhoCalls,
+        site: Site,
         hosts: Collection[str],
         origins: Collection[str],
+        takes_bearer: TakesBearer = _takes_none,
     ) -> None:
         self._app = app
-        self._authenticator = authenticator
+        self._who_calls = who_calls
+        self._takes_bearer = takes_bearer
+        self._site = site
         self._hosts = frozenset(map(str.lower, hosts))
         self._origins = frozenset(map(str.lower, origins))
 
@@ -48,7 +81,7 @@ class Door:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        raw: list[tuple[bytes, bytes]] = scope["headers"]
+        raw: RawHeaders = scope["headers"]
         # RFC 9110, 5.5: white space around a value is no part of it.
         headers = {
             key.decode("latin-1"): value.decode("latin-1").strip(" \t") for key, value in raw
@@ -57,21 +90,35 @@ class Door:
         current_request_id.set(request_id)
         send = _marked(send, request_id)
         local = scope.get("porch.local", False)
-        if not local and (refusal := self._foreign(headers, scope["path"])):
+        if not local and (refusal := self._foreign(headers, raw, scope["path"])):
             await send_error(send, refusal[0], "foreign_" + refusal[1], refusal[2], request_id)
             return
+        base = self._site.base(headers.get("host", ""))
+        again = partial(self._caller, scope, headers, local=local)
         try:
-            caller = self._caller(headers, raw, local=local)
+            caller = await again()
+        except StoreUnavailable as error:
+            log.warning("stores_unavailable", reason=str(error))
+            wait = (b"retry-after", str(COME_BACK).encode())
+            await send_error(send, 503, "unavailable", UNAVAILABLE, request_id, headers=(wait,))
+            return
         except BadCredential as bad:
-            challenge = (b"www-authenticate", b'Bearer error="invalid_token"')
+            challenge = bearer_challenge(base, scope["path"], error="invalid_token")
             await send_error(
                 send, 401, "invalid_token", bad.reason, request_id, headers=(challenge,)
             )
             return
-        scope["porch.visit"] = Visit(caller, request_id, headers, raw, local)
+        scope["porch.visit"] = Visit(
+            caller, request_id, headers, raw, again, peer_of(scope), base, local
+        )
         await self._app(scope, receive, send)
 
-    def _foreign(self, headers: dict[str, str], path: str) -> tuple[int, str, str] | None:
+    def _foreign(
+        self, headers: dict[str, str], raw: RawHeaders, path: str
+    ) -> tuple[int, str, str] | None:
+        if sum(name == b"host" for name, _ in raw) > 1:
+            # RFC 9112, 3.2. Not every server sees to it, and who reads which one is anyone's guess.
+            return 400, "host", "The request names its host twice. Send one Host header."
         host = headers.get("host", "")
         if path not in _ANY_HOST and not _matches(host, self._hosts):
             return (
@@ -85,7 +132,7 @@ class Door:
         origin = headers.get("origin")
         if (
             origin is not None
-            and not self._reads_publicly(path)
+            and not _ANY_ORIGIN.fullmatch(path)
             and (not _matches(origin, self._origins))
         ):
             return (
@@ -98,18 +145,23 @@ class Door:
             )
         return None
 
-    def _reads_publicly(self, path: str) -> bool:
-        # The REST API is readable from any page, without credentials (CORS says so there).
-        return path.startswith("/api/v1/")
-
-    def _caller(
-        self, headers: dict[str, str], raw: list[tuple[bytes, bytes]], *, local: bool
-    ) -> Caller:
+    async def _caller(self, scope: Scope, headers: dict[str, str], *, local: bool) -> Caller:
         as_tier = headers.get(_AS_TIER)
         if local and as_tier in set(Tier):
             why = "The portal's own user asked to act at this tier, over the local socket."
             return Caller(person="local", tier=Tier(as_tier), reasons=(why,), admin=True)
-        return self._authenticator.caller(raw)
+        if scope["path"] in CLIENT_PATHS:
+            return ANONYMOUS
+        if b"access_token=" in scope["query_string"]:
+            # RFC 6750, 2.3 is not supported: addresses end up in logs and histories.
+            raise BadCredential("A token in the address is not taken. Send it as a header.")
+        try:
+            return await self._who_calls(scope["headers"], scope["path"])
+        except UnknownCredential:
+            credential = presented(scope["headers"])
+            if credential and self._takes_bearer(scope["path"], credential[1]):
+                return ANONYMOUS
+            raise
 
 
 def _matches(value: str, allowed: frozenset[str]) -> bool:

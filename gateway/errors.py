@@ -101,6 +101,22 @@ class NotAllowed(PortalError):
         )
 
 
+class BeyondToken(NotAllowed):
+    """The caller's token is for named tools, and this item is not one of them.
+
+    Args:
+        item: the item.
+        required: the tier that it asks for.
+        current: the caller's tier.
+        tools: what the token is for.
+    """
+
+    def __init__(self, item: str, required: Tier, current: Tier, tools: Iterable[str]) -> None:
+        super().__init__(item, required, current)
+        self.message = f"This token may be used for {', '.join(sorted(tools))} only."
+        self.args = (self.message,)
+
+
 def wire(code: str, message: str, details: Mapping[str, Any], request_id: str) -> dict[str, Any]:
     """The JSON object that REST and tool errors carry on the wire.
 

@@ -1,15 +1,51 @@
-"""The call that is running now, as a tool sees it, where there is no client to speak to."""
+"""The call that is running now, as a tool sees it: whose it is, and a silent way to its client."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextvars import ContextVar
-from typing import Any
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar, Token
+from typing import TYPE_CHECKING, Any, Protocol
 
-from gateway.contract import Exchange, ToolFailed
+from gateway.contract import Caller, Exchange, ToolFailed
+
+if TYPE_CHECKING:
+    from gateway.pipeline import Call
+
+Gate = Callable[[str, str, Caller], bool]
+"""``gate(plugin, tool, caller)``: whether a caller may use a tool, by its declared name."""
 
 
-class SilentExchange:
+def closed(plugin: str, tool: str, caller: Caller) -> bool:
+    """The gate that lets nobody through."""
+    return False
+
+
+class Conversation(Exchange, Protocol):
+    """An exchange that a call can run in (:class:`CallExchange`)."""
+
+    call: Call | None
+    gate: Gate
+
+
+class CallExchange:
+    """What every exchange knows of its call.
+
+    Attributes:
+        call: the call while it runs; None before and after it, so that what it leaves behind
+            acts for nobody.
+        gate: says what its caller may use.
+    """
+
+    call: Call | None = None
+    gate: Gate = staticmethod(closed)
+
+    def allows(self, tool: str) -> bool:
+        """As ``Exchange.allows``."""
+        call = self.call
+        return call is not None and self.gate(call.item.plugin, tool, call.caller)
+
+
+class SilentExchange(CallExchange):
     """An exchange without a client: REST, ``porch call``, jobs. Progress and logs go nowhere.
 
     Args:
@@ -23,6 +59,7 @@ class SilentExchange:
     can_ask = False
     input_responses: Mapping[str, Any] | None = None
     request_state: str | None = None
+    credential: str | None = None
 
     async def progress(
         self, done: float, total: float | None = None, message: str | None = None
@@ -46,6 +83,11 @@ def current_exchange() -> Exchange:
     return _current.get()
 
 
-def enter(exchange: Exchange) -> None:
-    """Make an exchange the current one for the rest of this task."""
-    _current.set(exchange)
+def enter(exchange: Exchange) -> Token[Exchange]:
+    """Make an exchange the current one, until :func:`leave`."""
+    return _current.set(exchange)
+
+
+def leave(entered: Token[Exchange]) -> None:
+    """Make the exchange before the current one again."""
+    _current.reset(entered)

@@ -63,7 +63,8 @@ class Report:
     """How the portal is.
 
     Attributes:
-        status: ``ok``, ``starting``, ``failed`` (a required plugin) or ``stopping``.
+        status: ``ok``, ``starting``, ``failed`` (a required plugin, or what all need) or
+            ``stopping``.
         plugins: each plugin, in the order they were named.
         notices: what an admin should look at, one sentence each.
     """
@@ -105,6 +106,7 @@ class HealthBoard:
         self._ask: dict[str, Ask] = {}
         self._asking: dict[str, asyncio.Task[Health]] = {}
         self._notices: list[Callable[[], Iterable[str]]] = []
+        self._needs: list[Callable[[], Awaitable[bool]]] = []
         self._stopping = False
         self._last: dict[str, str] = {}
 
@@ -127,6 +129,14 @@ class HealthBoard:
         """Add a source of sentences for the admin: items set aside, problems in tiers.yaml."""
         self._notices.append(source)
 
+    def needs(self, there: Callable[[], Awaitable[bool]]) -> None:
+        """Add something that the portal cannot work without, such as its database.
+
+        Args:
+            there: says whether it is there, within the deadline and without raising.
+        """
+        self._needs.append(there)
+
     def stop(self) -> None:
         """Say that the portal is shutting down, so that no one sends new work."""
         self._stopping = True
@@ -134,7 +144,10 @@ class HealthBoard:
     async def report(self) -> Report:
         """Ask every plugin at once and sum up; takes the deadline at most."""
         names = tuple(self._required)
-        found = await asyncio.gather(*(self._one(name) for name in names))
+        there, found = await asyncio.gather(
+            asyncio.gather(*(need() for need in self._needs)),
+            asyncio.gather(*(self._one(name) for name in names)),
+        )
         plugins = tuple(
             PluginHealth(name, self._required[name], health)
             for name, health in zip(names, found, strict=True)
@@ -143,7 +156,7 @@ class HealthBoard:
             redactor.text(sentence) for source in self._notices for sentence in source()
         )
         self._log_changes(plugins)
-        return Report(self._status(plugins), plugins, notices)
+        return Report(self._status(plugins, all(there)), plugins, notices)
 
     def _log_changes(self, plugins: tuple[PluginHealth, ...]) -> None:
         """Log a plugin's state when it changes, not at every question."""
@@ -161,11 +174,11 @@ class HealthBoard:
                 )
 
     def _status(
-        self, plugins: tuple[PluginHealth, ...]
+        self, plugins: tuple[PluginHealth, ...], there: bool
     ) -> Literal["ok", "starting", "failed", "stopping"]:
         if self._stopping:
             return "stopping"
-        if any(p.required and p.health.state == "failed" for p in plugins):
+        if not there or any(p.required and p.health.state == "failed" for p in plugins):
             return "failed"
         if any(p.health.state == "starting" for p in plugins):
             return "starting"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 from urllib.parse import unquote
@@ -12,20 +12,34 @@ from urllib.parse import unquote
 import jsonschema_rs
 import mcp_types as mcp
 from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
 
-from gateway.contract import Prompt, Resource, ResourceTemplate, Tool, ToolFailed
+from auth import Tier
+from gateway.argument_errors import reasons
+from gateway.contract import (
+    ListedResource,
+    Prompt,
+    PromptFamily,
+    Resource,
+    ResourceTemplate,
+    Skill,
+    SkillFile,
+    Tool,
+    ToolFailed,
+)
 from gateway.surfaces.mcp.headers import (
     ParameterHeaders,
     find_invalid_parameter_header,
     parameter_headers,
 )
 
-Kind = Literal["tool", "prompt", "resource", "template"]
-Declaration = Tool | Prompt | Resource | ResourceTemplate
+Kind = Literal["tool", "prompt", "family", "resource", "template", "skill"]
+Declaration = Tool | Prompt | PromptFamily | Resource | ResourceTemplate | Skill
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,45}")
 """Names that every client takes, its own prefix included."""
 
+_FAMILY = re.compile(r"[A-Za-z0-9_-]{1,44}\*")
 _VARIABLE = re.compile(r"\{(\w+)\}")
 
 
@@ -39,14 +53,16 @@ class Item:
 
     Attributes:
         plugin: the plugin's name.
-        kind: tool, prompt, resource or template.
-        name: the tool's or prompt's name, the resource's URI, or the URI template.
+        kind: tool, prompt, family (of prompts), resource, template or skill.
+        name: the tool's or prompt's name, the family's with its ``*``, the resource's URI (a
+            skill's is that of its SKILL.md), or the URI template.
         declared: the plugin's declaration.
         entry: the item as a list shows it, as JSON values.
         parse: turns raw arguments into what the declaration's function takes.
         timeout: seconds a call may take, or None for the portal's deadline.
         pattern: what a URI of the template looks like.
         headers: the parameter headers that a tool's schema declares (SEP-2243).
+        files: a skill's files, by their path below its root.
     """
 
     plugin: str
@@ -58,6 +74,7 @@ class Item:
     timeout: float | None = None
     pattern: re.Pattern[str] | None = None
     headers: ParameterHeaders = ()
+    files: Mapping[str, SkillFile] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -69,8 +86,24 @@ class Item:
         match = self.pattern.fullmatch(uri) if self.pattern else None
         return {k: unquote(v) for k, v in match.groupdict().items()} if match else None
 
+    @property
+    def stem(self) -> str:
+        """How the names of a family's prompts begin; of every other item its whole name."""
+        return self.name[:-1] if self.kind == "family" else self.name
 
-_PREFIX = {"tool": "", "prompt": "prompt:", "resource": "resource:", "template": "resource:"}
+    def covers(self, other: Item) -> bool:
+        """Whether this is a family, and the other's name begins as those of its prompts do."""
+        return self.kind == "family" and other.stem.startswith(self.stem)
+
+    def may_hold(self, name: str) -> bool:
+        """Whether this is a family of which a prompt may have that name."""
+        begins = self.kind == "family" and name.startswith(self.stem) and name != self.stem
+        return begins and NAME.fullmatch(name) is not None
+
+
+_PREFIX = {"tool": "", "prompt": "prompt:", "family": "prompt:"} | dict.fromkeys(
+    ("resource", "template", "skill"), "resource:"
+)
 
 
 def tool_item(plugin: str, tool: Tool, name: str) -> Item:
@@ -117,8 +150,40 @@ def prompt_item(plugin: str, prompt: Prompt, name: str) -> Item:
             for key, arg in fields.items()
         ],
     )
-    parse = _model_parser(prompt.args) if prompt.args else _schema_parser(_NO_ARGUMENTS)
+    parse = _model_parser(prompt.args) if prompt.args else _no_arguments()
     return Item(plugin, "prompt", name, prompt, _dump(entry), parse)
+
+
+def family_item(plugin: str, family: PromptFamily, name: str) -> Item:
+    """Check a family of prompts and make it an item; raises as :func:`tool_item`."""
+    for each in (family.name, name):
+        if not _FAMILY.fullmatch(each):
+            raise BadDeclaration(f"the name {each!r} must match [A-Za-z0-9_-]{{1,44}} and end in *")
+    entry = mcp.Prompt(name=name, title=family.title, description=family.summary)
+    return Item(plugin, "family", name, family, _dump(entry), dict)
+
+
+def prompt_of(family: Item, prompt: Prompt) -> Item:
+    """Check a prompt that a family gave for one caller, and make it an item.
+
+    It is called as the family is in this portal, whatever its plugin calls both.
+
+    Raises:
+        BadDeclaration: clients would not take it, or it is not of the family.
+    """
+    stem = declared_family(family).name[:-1]
+    if not prompt.name.startswith(stem) or prompt.name == stem:
+        raise BadDeclaration(f"the name {prompt.name!r} must begin with {stem!r}, and go on")
+    if prompt.tier is not None or prompt.floor is not Tier.OPEN:
+        raise BadDeclaration("a prompt of a family has no tier or floor: give them to the family")
+    return prompt_item(family.plugin, prompt, family.stem + prompt.name[len(stem) :])
+
+
+def declared_family(item: Item) -> PromptFamily:
+    """The declaration behind a family's item; raises ``TypeError`` for another kind of item."""
+    if not isinstance(item.declared, PromptFamily):
+        raise TypeError(f"{item.key} is no family of prompts")
+    return item.declared
 
 
 def resource_item(plugin: str, resource: Resource) -> Item:
@@ -133,6 +198,24 @@ def resource_item(plugin: str, resource: Resource) -> Item:
         icons=list(resource.icons) or None,
     )
     return Item(plugin, "resource", resource.uri, resource, _dump(entry), dict)
+
+
+def listed_resource(template: Item, listed: ListedResource) -> Mapping[str, Any]:
+    """A resource that a template listed for one caller, as a list shows it.
+
+    Raises:
+        BadDeclaration: its URI is not of the template.
+    """
+    if template.variables(listed.uri) is None:
+        raise BadDeclaration(f"the URI {listed.uri!r} is not of {template.name}")
+    entry = mcp.Resource(
+        uri=listed.uri,
+        name=listed.name,
+        title=listed.title,
+        description=listed.summary,
+        mime_type=listed.mime_type or template.entry["mimeType"],
+    )
+    return _dump(entry)
 
 
 def template_item(plugin: str, template: ResourceTemplate) -> Item:
@@ -151,7 +234,9 @@ def template_item(plugin: str, template: ResourceTemplate) -> Item:
     return Item(plugin, "template", name, template, _dump(entry), dict, pattern=pattern)
 
 
-_NO_ARGUMENTS = {"type": "object", "additionalProperties": False}
+@cache
+def _no_arguments() -> Callable[[Mapping[str, Any]], Any]:
+    return _schema_parser({"type": "object", "additionalProperties": False})
 
 
 def _compile(template: str) -> re.Pattern[str]:
@@ -176,7 +261,18 @@ def _schema(model: type[BaseModel] | None, raw: Mapping[str, Any] | None) -> dic
 @cache
 def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
     # Pydantic takes up to 0.1 s for a large model, and several tools may return the same one.
-    return model.model_json_schema()
+    schema = model.model_json_schema(schema_generator=_Untitled)
+    for name, each in [(model.__name__, schema), *schema.get("$defs", {}).items()]:
+        if each.get("title") == name:
+            del each["title"]
+    return schema
+
+
+class _Untitled(GenerateJsonSchema):
+    """Without the titles that pydantic makes of names: a client's model reads every word."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
 
 
 def _check_name(name: str) -> None:
@@ -216,12 +312,7 @@ def _model_parser(model: type[BaseModel]) -> Callable[[Mapping[str, Any]], Any]:
         try:
             return validate(raw)
         except ValidationError as error:
-            raise _invalid(
-                [
-                    {"argument": ".".join(map(str, each["loc"])), "reason": each["msg"]}
-                    for each in error.errors(include_url=False, include_input=False)
-                ]
-            ) from None
+            raise _invalid(reasons(error, model)) from None
 
     return parse
 

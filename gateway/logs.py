@@ -25,8 +25,10 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 """The id of the request that runs now: set by the app, carried by logs, audit and errors."""
 
 _LIBRARIES = (
+    "aiohttp",
     "alembic",
     "dbos",
+    "httpcore",
     "httpx",
     "httpx2",
     "mcp",
@@ -34,8 +36,20 @@ _LIBRARIES = (
     "uvicorn",
     "uvicorn.access",
     "uvicorn.error",
+    "web3",
 )
-_CHATTY = ("alembic", "dbos", "httpx", "httpx2", "mcp", "uvicorn.access", "uvicorn.error")
+_CHATTY = (
+    "aiohttp",
+    "alembic",
+    "dbos",
+    "httpcore",  # at debug it shows headers, and in them the tokens of redirects
+    "httpx",
+    "httpx2",
+    "mcp",
+    "uvicorn.access",
+    "uvicorn.error",
+    "web3",  # at debug it shows whole addresses of endpoints, which may hold a key
+)
 
 
 def get_logger(name: str) -> FilteringBoundLogger:

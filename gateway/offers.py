@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from auth import Caller, Tier
 from gateway import signatures
+from gateway.listed import PromptFamily, ResourceLister
 from gateway.ports import JobRun
 
 
@@ -134,6 +135,8 @@ class ResourceTemplate:
         read: ``await read(variables, caller)``, returns as ``Resource.read``; raises
             ``ToolFailed("not_found", ...)`` where there is no such resource.
         complete: a completer for each variable that has one.
+        listed: gives the resources that ``resources/list`` shows to a caller, or None where it
+            shows none of them; what it does not give can still be read.
     """
 
     uri_template: str
@@ -146,6 +149,7 @@ class ResourceTemplate:
     floor: Tier = Tier.OPEN
     title: str | None = None
     icons: tuple[Icon, ...] = ()
+    listed: ResourceLister | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +184,67 @@ class Prompt:
             "render": read.run,
         }
         return cls(**(declared | overrides))
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFile:
+    """One file of a skill, as its manifest lists it (MCP Skills extension, "Resources").
+
+    Attributes:
+        path: relative to the skill's root, with ``/``: ``SKILL.md``, ``references/forms.md``.
+        digest: the SHA-256 of its raw bytes, 64 hexadecimal digits in lower case.
+        size: its raw bytes.
+        mime_type: its media type.
+    """
+
+    path: str
+    digest: str
+    size: int
+    mime_type: str = "text/markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A skill: a directory of files with a SKILL.md (Agent Skills; MCP Skills extension).
+
+    It is served as ``skill://PATH/SKILL.md`` and its sibling files, to ``skills/list``,
+    ``skills/get``, ``resources/read`` and ``resources/directory/read``. In ``tiers.yaml`` it is
+    the resource of its SKILL.md.
+
+    Attributes:
+        path: where it is below ``skill://``; the last segment is the frontmatter's ``name``.
+        frontmatter: the YAML frontmatter of its SKILL.md, every field as the author wrote it.
+        files: the complete manifest, SKILL.md among them.
+        read: ``await read(file path, caller)``; the raw bytes that the manifest describes.
+        tier: as in :class:`Tool`, like ``floor``.
+    """
+
+    path: str
+    frontmatter: Mapping[str, Any]
+    files: Sequence[SkillFile]
+    read: Callable[[str, Caller], Awaitable[bytes]]
+    tier: Tier | None = None
+    floor: Tier = Tier.OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamCredential:
+    """A credential of the caller's own for the plugin's upstream, which travels with a request.
+
+    It is handed to the call in ``Exchange.credential``, for that one request, and is kept
+    nowhere. It says nothing about who is calling.
+
+    Attributes:
+        header: the request header that carries it at ``/mcp``, in lower case.
+        from_bearer: reads it out of a bearer token that is none of the portal's, at the
+            plugin's own endpoint ``/mcp/<plugin>``; raises ``ValueError`` with the reason where
+            the token is not of that form, which is a 401. None where that form is not taken.
+        demanded: whether a request without any credential is a 401 at the plugin's own endpoint.
+    """
+
+    header: str
+    from_bearer: Callable[[str], str] | None = None
+    demanded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +327,9 @@ class Offer:
     """Everything a plugin gives to the portal while it is open.
 
     Attributes:
+        skills: the skills that it serves.
+        prompt_families: prompts that differ from caller to caller.
+        credential: the caller's own credential for its upstream, or None.
         health: asked at ``/readyz``, under a deadline.
         instructions: one or two sentences that tell an agent what this plugin holds.
     """
@@ -270,8 +338,11 @@ class Offer:
     resources: Sequence[Resource] = ()
     templates: Sequence[ResourceTemplate] = ()
     prompts: Sequence[Prompt] = ()
+    skills: Sequence[Skill] = ()
+    credential: UpstreamCredential | None = None
     routes: Sequence[Route] = ()
     webhooks: Sequence[Webhook] = ()
     jobs: Sequence[Job] = ()
     health: Callable[[], Awaitable[Health]] = _well
     instructions: str = ""
+    prompt_families: Sequence[PromptFamily] = ()

@@ -17,8 +17,9 @@ from typing import Any
 from auth import Caller
 from gateway import exchange as exchanges
 from gateway.audit import AuditLog, AuditRecord
-from gateway.contract import Exchange, ToolFailed
+from gateway.contract import ToolFailed
 from gateway.errors import NotAllowed, NotFound
+from gateway.exchange import Conversation, Gate
 from gateway.items import Item
 from gateway.logs import get_logger
 from gateway.metrics import Metrics
@@ -50,7 +51,7 @@ class Call:
     raw: Mapping[str, Any]
     caller: Caller
     surface: str
-    exchange: Exchange
+    exchange: Conversation
     trace: Mapping[str, str] | None = None
     kind: str = ""
 
@@ -62,12 +63,20 @@ class Pipeline:
         audit: where every call is recorded.
         metrics: where every call is counted.
         deadline: seconds a call may take where its item does not say otherwise.
+        gate: says which other tools the caller of a call may use.
     """
 
-    def __init__(self, audit: AuditLog, metrics: Metrics, deadline: float) -> None:
+    def __init__(
+        self,
+        audit: AuditLog,
+        metrics: Metrics,
+        deadline: float,
+        gate: Gate = exchanges.closed,
+    ) -> None:
         self._audit = audit
         self._metrics = metrics
         self._deadline = deadline
+        self._gate = gate
 
     async def call(self, call: Call, render: Callable[[Any], bytes]) -> bytes:
         """Take one call through every stage.
@@ -84,13 +93,16 @@ class Pipeline:
             InternalError: anything else; logged here with its traceback, hidden from callers.
         """
         started = perf_counter()
-        exchanges.enter(call.exchange)
+        entered = exchanges.enter(call.exchange)
+        call.exchange.call, call.exchange.gate = call, self._gate
         kind = call.kind or call.item.kind
         self._metrics.in_flight += 1
         with call_span(kind, call.item.name, call.caller.tier, call.trace) as span:
             outcome, rendered, error = await self._attempt(call, render)
             span.set_outcome(outcome, failed=error is not None)
         self._metrics.in_flight -= 1
+        call.exchange.call = None
+        exchanges.leave(entered)
         self._account(call, kind, outcome, perf_counter() - started, len(rendered))
         if error is not None:
             raise error

@@ -10,8 +10,9 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 import pluggy
@@ -24,6 +25,7 @@ from gateway.exchange import current_exchange
 from gateway.health import HealthBoard
 from gateway.logs import get_logger
 from gateway.services import Services, Shares
+from gateway.services.secrets import resolve
 
 GROUP = "porch.plugins"
 OPENING = 60.0
@@ -106,6 +108,8 @@ def _check(plugin: Any) -> None:
         raise TypeError("porch_plugin() must return a gateway.contract.Plugin")
     if not NAME.fullmatch(plugin.name):
         raise ValueError(f"the plugin name {plugin.name!r} must match {NAME.pattern}")
+    if plugin.command is not None and not NAME.fullmatch(plugin.command):
+        raise ValueError(f"the command {plugin.command!r} must match {NAME.pattern}")
     if plugin.contract != CONTRACT_VERSION:
         raise ValueError(
             f"it was written for contract {plugin.contract}; this portal speaks "
@@ -189,12 +193,37 @@ class PluginHost:
             changed: called with each change it tells of; by default nobody listens.
             wait_ready: as in ``Host.wait_ready``.
         """
-        shares = self._services.for_plugin(name)
-        portal = self._portal.config.name
-        return make_host(shares, name, portal, changed or _nobody_listens, wait_ready=wait_ready)
+        told = changed or _nobody_listens
+        return make_host(
+            self._services.for_plugin(name),
+            name,
+            self._portal.config.name,
+            told,
+            lambda offer: self._reoffer(name, offer, told),
+            root=self._portal.root,
+            wait_ready=wait_ready,
+        )
+
+    def _reoffer(self, name: str, offer: Offer, changed: Callable[[Change], None]) -> None:
+        """Serve another offer of a plugin that is open, and tell clients of it."""
+        if name not in self.offers:  # it is opening still, and yields its offer in a moment
+            return
+        shown = {each: getattr(offer, each) for each in _LISTED}
+        self.offers[name] = replace(self.offers[name], **shown)
+        self._catalog.replace(name, self.offers[name], self._portal.section(name).alias)
+        for kind in ("tools", "prompts", "resources"):
+            changed(Change(name, kind))
+
+
+_LISTED = ("tools", "prompts", "prompt_families", "resources", "templates", "skills")
+"""What of an offer may change while its plugin is open."""
 
 
 def _nobody_listens(change: Change) -> None:
+    return None
+
+
+def _nobody_serves(offer: Offer) -> None:
     return None
 
 
@@ -203,7 +232,9 @@ def make_host(
     plugin: str,
     portal: str,
     changed: Callable[[Change], None] = _nobody_listens,
+    reoffer: Callable[[Offer], None] = _nobody_serves,
     *,
+    root: Path = Path(),
     wait_ready: bool = False,
 ) -> Host:
     """A plugin's host from its shares of the services.
@@ -212,7 +243,9 @@ def make_host(
         shares: the plugin's shares.
         plugin: the plugin's name.
         portal: the portal's name, for texts.
-        changed: called with each change the plugin tells of; by default nobody listens.
+        changed: called with each change the plugin tells of.
+        reoffer: called with each offer that replaces the one before.
+        root: where the relative path of a ``file:`` reference starts.
         wait_ready: as in ``Host.wait_ready``.
     """
     return Host(
@@ -228,6 +261,8 @@ def make_host(
         reranker=shares.reranker,
         log=get_logger(f"plugin.{plugin}").bind(plugin=plugin),
         changed=changed,
+        reoffer=reoffer,
+        secret=lambda reference: resolve(reference, root).get_secret_value(),
         exchange=current_exchange,
         wait_ready=wait_ready,
     )

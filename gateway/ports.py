@@ -33,8 +33,20 @@ class Database(Protocol):
         """The SQLAlchemy engine, opened at first use."""
         ...
 
+    def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """Open a connection for queries that stand for themselves, without a transaction.
+
+        Each sees what is committed when it begins, and costs no more than itself. Queries that
+        must see the same state of things go through ``engine.connect()``; nothing is written here.
+        """
+        ...
+
     def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """Open a transaction: committed at the end of the block, rolled back on an error."""
+        """Open a transaction: committed at the end of the block, rolled back on an error.
+
+        On SQLite the tasks of a process take turns, in the order in which they asked: keep it
+        short, and begin no other one inside it. To read only, use :meth:`read`.
+        """
         ...
 
     async def migrate(self, migrations: Path) -> None:

@@ -6,9 +6,12 @@ like a credential, and the exact values of the secrets that this process has rea
 
 from __future__ import annotations
 
+import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -19,6 +22,7 @@ SHORTEST = 8
 """Registered values below this length (characters) would blot out ordinary words."""
 
 _DEEPEST = 16
+_passing: ContextVar[re.Pattern[str] | None] = ContextVar("passing", default=None)
 _NAMES = (
     r"(?:authorization|token|cookie|secret|password|passwd|passphrase|credential|mnemonic"
     r"|signature|(?:api|access|secret|private|signing|encryption)[_-]?key)s?(?:[_-]\d+)?"
@@ -28,6 +32,9 @@ _IN_TEXT = (
     # `Bearer abc`, and Basic credentials, whose base64 holds more than one word of letters.
     (re.compile(r"\b(Bearer|Basic)(\s+)[A-Za-z0-9._~+/=-]{8,}", re.I), rf"\1\2{MARK}"),
     (re.compile(r"\bporch_[A-Za-z0-9_-]{16,}"), MARK),
+    # GitHub's tokens, and the Base64 of one as the knowledge agents' requirements send it.
+    (re.compile(r"(?<![A-Za-z0-9])(?:gh[oprsu]_|github_pat_)[A-Za-z0-9_]{16,}"), MARK),
+    (re.compile(r"Z2(?:h[vwyz1]X[z0-3]|l0aHViX3BhdF9)[A-Za-z0-9+/_-]{16,}={0,2}"), MARK),
     # JSON Web Tokens (RFC 7519) wherever they stand.
     (re.compile(r"\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*"), MARK),
     # The password of a URL such as postgresql://user:password@host.
@@ -59,10 +66,29 @@ class Redactor:
         longest_first = sorted(self._values, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
+    @contextmanager
+    def hiding(self, value: str) -> Generator[None]:
+        """Hide a value for as long as the block lasts, in this task and what it begins.
+
+        For what is a secret of one request, which nothing may keep after it.
+
+        Args:
+            value: the secret; its Base64 is hidden as well.
+        """
+        encoded = base64.urlsafe_b64encode(value.encode("utf-8", "replace")).decode().rstrip("=")
+        spellings = sorted({*_spellings(value), encoded}, key=len, reverse=True)
+        pattern = re.compile("|".join(map(re.escape, spellings)))
+        before = _passing.set(pattern if len(value) >= SHORTEST else None)
+        try:
+            yield
+        finally:
+            _passing.reset(before)
+
     def text(self, text: str) -> str:
         """The text with every secret in it replaced by :data:`MARK`."""
-        if self._pattern is not None:
-            text = self._pattern.sub(MARK, text)
+        for secrets in (self._pattern, _passing.get()):
+            if secrets is not None:
+                text = secrets.sub(MARK, text)
         for pattern, replacement in _IN_TEXT:
             text = pattern.sub(replacement, text)
         return text

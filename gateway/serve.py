@@ -11,8 +11,9 @@ import signal
 import socket
 import stat
 import tempfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import IO, Any
 
@@ -162,7 +163,7 @@ def _stop_on_signals(server: uvicorn.Server) -> None:
 
 
 def _uvicorn(app: Any, config: PortalConfig) -> uvicorn.Config:
-    proxies = [str(network) for network in config.trusted_proxies]
+    proxies = [str(each) for network in config.trusted_proxies for each in _as_seen(network)]
     return uvicorn.Config(
         app,
         lifespan="off",
@@ -173,6 +174,13 @@ def _uvicorn(app: Any, config: PortalConfig) -> uvicorn.Config:
         forwarded_allow_ips=proxies or None,
         timeout_graceful_shutdown=int(config.limits.shutdown.total_seconds()) or 1,
     )
+
+
+def _as_seen(network: IPv4Network | IPv6Network) -> Iterator[IPv4Network | IPv6Network]:
+    """A network as the portal sees it: IPv4 has two forms, the other where it listens on IPv6."""
+    yield network
+    if isinstance(network, IPv4Network):
+        yield IPv6Network(f"::ffff:{network.network_address}/{96 + network.prefixlen}")
 
 
 def _listen(config: PortalConfig) -> socket.socket:

@@ -28,6 +28,7 @@ _METHODS = {
     "prompt": ("prompts/get", "gen_ai.prompt.name"),
     "resource": ("resources/read", "mcp.resource.uri"),
     "template": ("resources/read", "mcp.resource.uri"),
+    "skill": ("resources/read", "mcp.resource.uri"),
     "completion": ("completion/complete", "porch.item"),
 }
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")

@@ -9,18 +9,27 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from auth import Tier
+from auth.rules import AccessRules
 from gateway.access import ItemKey, Rule, TierRules, named_items
 from gateway.errors import ConfigError, Problem
 from gateway.logs import get_logger
-from gateway.yaml_source import nearest, parse_yaml, problems_of, read_bytes, without_empty
+from gateway.yaml_source import (
+    YamlSource,
+    nearest,
+    parse_yaml,
+    problems_of,
+    read_bytes,
+    without_empty,
+)
 
+_WHOLE_KINDS = ("/prompt:*", "/resource:*")
 _KEY = r"[A-Za-z0-9_-]+(/(prompt:.+|resource:.+|[A-Za-z0-9_*-]+))?"
 
 log = get_logger(__name__)
@@ -59,6 +68,10 @@ class TiersConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    access: AccessRules = Field(
+        default_factory=lambda: AccessRules(),
+        description="Who has which tier: a rule for public, one for members, one for admins.",
+    )
     default: Tier = Field(
         Tier.MEMBERS, description="The tier of what neither this file nor its plugin names."
     )
@@ -70,13 +83,31 @@ class TiersConfig(BaseModel):
     )
 
 
-def parse_rules(raw: bytes, file: str) -> TierRules:
-    """Read tier rules from the bytes of a ``tiers.yaml``; ``file`` is its name for messages.
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """What a ``tiers.yaml`` says.
+
+    Attributes:
+        items: which tier each item asks for.
+        access: who has which tier.
+        source: the file as written, for line numbers.
+    """
+
+    items: TierRules
+    access: AccessRules
+    source: YamlSource
+
+
+def parse_tiers(raw: bytes, file: str) -> Tiers:
+    """Read the bytes of a ``tiers.yaml``; ``file`` is its name for messages.
 
     Raises:
         ConfigError: with every problem and its line.
     """
     source = parse_yaml(raw, file)
+    if "access" in source.data:
+        # As text, so that a hat is the one that was written, and so is an address.
+        source = replace(source, data=source.data | {"access": source.texts(("access",))})
     try:
         config = TiersConfig.model_validate(without_empty(source.data, TiersConfig))
     except ValidationError as error:
@@ -85,7 +116,12 @@ def parse_rules(raw: bytes, file: str) -> TierRules:
         Rule(key, entry.tier, entry.hidden, file, source.line(("items", key)))
         for key, entry in config.items.items()
     )
-    return TierRules(rules, config.default, file)
+    return Tiers(TierRules(rules, config.default, file), config.access, source)
+
+
+def parse_rules(raw: bytes, file: str) -> TierRules:
+    """The rules on items of a ``tiers.yaml``, read as :func:`parse_tiers` does."""
+    return parse_tiers(raw, file).items
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +129,9 @@ class KeyFindings:
     """What :func:`check_keys` found.
 
     Attributes:
-        problems: keys that were meant for an open plugin and match nothing.
+        problems: keys that were meant for an open plugin and match nothing. One for all prompts
+            or resources is none: what it waits for may be made of content that is still to come.
+            Neither is any of a plugin that has nothing to offer yet.
         notices: keys that have no effect because their plugin is not open.
     """
 
@@ -111,28 +149,41 @@ def check_keys(rules: TierRules, known: Iterable[ItemKey], plugins: Iterable[str
     """
     items = frozenset(known)
     opened = frozenset(plugins)
+    offering = {item.plugin for item in items}
     problems, notices = [], []
     for rule, named in named_items(rules, items).items():
         if rule.plugin not in opened:
             hint = nearest(rule.plugin, opened)
             reason = f"has no effect: the plugin {rule.plugin} is not open{hint}"
             notices.append(Problem(rule.file, rule.line, rule.key, reason))
+        elif rule.plugin not in offering or rule.key.endswith(_WHOLE_KINDS):
+            continue
         elif not named and "/" in rule.key:
-            hint = nearest(rule.key, [str(item) for item in items if item.plugin == rule.plugin])
-            reason = f"matches nothing that {rule.plugin} offers{hint}"
+            reason = f"matches nothing that {rule.plugin} offers{_meant(rule.key, items)}"
             problems.append(Problem(rule.file, rule.line, rule.key, reason))
     return KeyFindings(tuple(problems), tuple(notices))
+
+
+def _meant(key: str, items: Iterable[ItemKey]) -> str:
+    """What a key that matches nothing seems to be meant for."""
+    plugin = key.partition("/")[0]
+    offered = [str(item) for item in items if item.plugin == plugin]
+    for family in offered:
+        # No other item's name has a star in it: names are checked, and URIs are resources'.
+        if "/prompt:" in family and family.endswith("*") and key.startswith(family[:-1]):
+            return f"; all prompts of a family have one tier, that of {family}"
+    return nearest(key, offered)
 
 
 class TierRulesFile:
     """The rules of a ``tiers.yaml``, kept up to date with the file.
 
     Args:
-        path: the file; where there is none, the rules are empty and everything is members
-            that no plugin suggests otherwise.
+        path: the file; where there is none, the rules are empty: everything is members that no
+            plugin suggests otherwise, and nobody is one.
 
     Attributes:
-        current: the last good rules.
+        tiers: what the last good file says.
         problems: what is wrong with the file as it stands now; empty where it is in force.
 
     Raises:
@@ -143,24 +194,34 @@ class TierRulesFile:
         self._path = path
         self._file = f"{path.parent.name}/{path.name}"
         self._raw = read_bytes(path, self._file) if path.exists() else None
-        self.current = parse_rules(self._raw or b"", self._file)
+        self.tiers = parse_tiers(self._raw or b"", self._file)
         self.problems: tuple[Problem, ...] = ()
 
-    async def watch(self, on_change: Callable[[TierRules], None], interval: float = 1.0) -> None:
+    @property
+    def current(self) -> TierRules:
+        """The rules on items in force."""
+        return self.tiers.items
+
+    @property
+    def access(self) -> AccessRules:
+        """The rules on people in force."""
+        return self.tiers.access
+
+    async def watch(self, on_change: Callable[[Tiers], None], interval: float = 1.0) -> None:
         """Follow the file until cancelled.
 
         The small file is read again and again rather than watched: that also sees a replaced
         file, a changed link and a network mount, and needs nothing of the operating system.
 
         Args:
-            on_change: called with the new rules each time a good file has replaced them.
+            on_change: called with what the file says each time a good one has replaced another.
             interval: seconds between two looks.
         """
         while True:
             await asyncio.sleep(interval)
             if await asyncio.to_thread(self._reload):
                 log.info("tiers_reloaded", file=self._file, rules=len(self.current.rules))
-                on_change(self.current)
+                on_change(self.tiers)
 
     def _reload(self) -> bool:
         """Read the file again; true where it brought new rules into force."""
@@ -170,7 +231,7 @@ class TierRulesFile:
             raw = read_bytes(self._path, self._file)
             changed = raw != self._raw
             if changed:
-                self.current = parse_rules(raw, self._file)
+                self.tiers = parse_tiers(raw, self._file)
         except ConfigError as error:
             self._refuse(error.problems)
             return False

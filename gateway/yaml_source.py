@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,15 @@ class YamlSource:
         _, node = self._find(location)
         return node.value if isinstance(node, yaml.ScalarNode) else None
 
+    def texts(self, location: Location) -> Any:
+        """A part of the data with every scalar as the text that was written, quoted or not.
+
+        YAML reads an unquoted ``30.10`` as 30.1, and ``0x…`` as a number; here both stay what
+        they are. Where nothing was written after a key there is None.
+        """
+        _, node = self._find(location)
+        return None if node is None else _texts(node, {})
+
     def problem(self, location: Location, reason: str) -> Problem:
         """A problem at a location of this file."""
         return Problem(self.file, self.line(location), dotted(location), reason)
@@ -69,6 +79,21 @@ def _child(node: yaml.Node | None, part: str | int) -> tuple[yaml.Mark, yaml.Nod
             if key.value == str(part):
                 return key.start_mark, value
     return None
+
+
+def _texts(node: yaml.Node, done: dict[int, Any]) -> Any:
+    """A node's data with texts for scalars; what several aliases name is one object."""
+    if id(node) not in done:
+        if isinstance(node, yaml.SequenceNode):
+            done[id(node)] = list(map(_texts, node.value, repeat(done)))
+        elif isinstance(node, yaml.MappingNode):
+            names = (key.value for key, _ in node.value)
+            values = map(_texts, (value for _, value in node.value), repeat(done))
+            done[id(node)] = dict(zip(names, values, strict=True))
+        else:
+            written = node.value or getattr(node, "style", None)
+            done[id(node)] = node.value if written else None
+    return done[id(node)]
 
 
 def dotted(location: Location) -> str:
@@ -197,7 +222,10 @@ def problems_of(
         prefix: where in the file the validated data stands.
     """
     details = error.errors(include_url=False, include_input=False)
-    return [_problem(detail, source, model, tuple(prefix)) for detail in details]
+    inside = {detail["loc"][:end] for detail in details for end in range(len(detail["loc"]))}
+    # pydantic counts the good elements alone, and calls a list of bad ones empty as well.
+    told = [each for each in details if each["type"] != "too_short" or each["loc"] not in inside]
+    return [_problem(detail, source, model, tuple(prefix)) for detail in told]
 
 
 def _problem(
@@ -236,6 +264,7 @@ _WORDS = {
     "dict_type": "must be a mapping of keys to values",
     "model_type": "must be a mapping of keys to values",
     "model_attributes_type": "must be a mapping of keys to values",
+    "too_short": "must not be empty",
 }
 
 

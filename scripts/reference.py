@@ -19,12 +19,12 @@ from typing import Any
 
 import click
 
-from gateway import schema
+from gateway import logs, schema
 from gateway.app import open_portal
 from gateway.catalog import Catalog
 from gateway.cli import main as porch
 from gateway.config import Environment, load_portal
-from gateway.contract import Plugin, Tier
+from gateway.contract import ANONYMOUS, Plugin, Tier
 from gateway.items import Item
 
 ROOT = Path(__file__).parents[1]
@@ -35,6 +35,7 @@ HEADINGS = {
     "template": "Resource templates",
     "resource": "Resources",
     "prompt": "Prompts",
+    "family": "Prompts of each caller's own",
 }
 NOTE = "<!-- Written by `make docs` from the code; do not edit. -->"
 
@@ -85,7 +86,7 @@ def tiers(catalog: Catalog) -> str:
 def items_by_tier(catalog: Catalog) -> str:
     """A table of everything the shipped plugins offer, with its tier and what decided it."""
     items = sorted(catalog.items(), key=lambda item: item.key)
-    decisions = [(item, catalog.explain(item)) for item in items]
+    decisions = [(item, catalog.explain(item, ANONYMOUS).decision) for item in items]
     return rows(
         ("item", "tier", "decided by"),
         *((f"`{item.key}`", str(decision.tier), decision.because) for item, decision in decisions),
@@ -95,7 +96,7 @@ def items_by_tier(catalog: Catalog) -> str:
 def items_of(plugin: str, catalog: Catalog) -> str:
     """What one plugin offers to MCP clients: arguments and results of its tools, and the rest."""
     parts = [f"# What `{plugin}` offers"]
-    for kind in ("tool", "template", "resource", "prompt"):
+    for kind in HEADINGS:
         items = [item for item in catalog.items() if (item.plugin, item.kind) == (plugin, kind)]
         parts += [f"## {HEADINGS[kind]}"] if items else []
         for item in sorted(items, key=lambda item: item.name):
@@ -219,8 +220,11 @@ def page(*parts: str) -> str:
 async def pages() -> dict[str, str]:
     """Every page by its file's name."""
     plugins = sorted(plugin.name for plugin in shipped_plugins())
-    portal = load_portal(CONFIG, {"services": {"embedding": "none"}})
-    with TemporaryDirectory() as data:
+    with TemporaryDirectory() as data, TemporaryDirectory() as empty:
+        # Without a source this plugin offers nothing that could be described.
+        source = {"name": "example", "kind": "skills", "directory": empty}
+        sources = {"plugins": {"skills_repo": {"sources": [source]}}}
+        portal = load_portal(CONFIG, {"services": {"embedding": "none"}, **sources})
         async with open_portal(portal, Path(data)) as running:
             catalog = running.catalog
             if missing := set(plugins) - catalog.plugins():
@@ -238,6 +242,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Write docs/reference from the code.")
     parser.add_argument("--check", action="store_true", help="compare, change nothing")
     check = parser.parse_args().check
+    logs.configure("warning")
     texts = {PAGES / name: text for name, text in asyncio.run(pages()).items()}
     outdated = [
         path for path, text in texts.items() if not path.exists() or path.read_text() != text

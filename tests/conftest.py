@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import httpx2
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no counterexample.
+settings.register_profile("porch", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# CI tries the same examples each time: what a new one finds is found, and mended, at a desk.
+settings.register_profile("ci", settings.get_profile("porch"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "porch")
 
 PREFIX = "PORCH_TEST_"
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
@@ -74,13 +82,25 @@ def s3_bucket(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 async def postgres(postgres_url: str) -> AsyncIterator[str]:
     """The ``postgresql://`` URL of an empty database, dropped at the end of the test."""
+    async with new_database(postgres_url) as url:
+        yield url
+
+
+@asynccontextmanager
+async def new_database(server: str, options: str = "") -> AsyncGenerator[str]:
+    """Make a PostgreSQL database for as long as the block lasts.
+
+    Args:
+        server: the URL of a database on the same server.
+        options: of ``CREATE DATABASE``.
+    """
     import asyncpg
 
-    server = postgres_url.replace("+asyncpg", "")
+    server = server.replace("+asyncpg", "")
     name = f"porch_{uuid.uuid4().hex}"
     connection = await asyncpg.connect(server)
     try:
-        await connection.execute(f'CREATE DATABASE "{name}"')
+        await connection.execute(f'CREATE DATABASE "{name}" {options}')
         yield f"{server.rpartition('/')[0]}/{name}"
         await connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
     finally:

@@ -49,7 +49,7 @@ def command(
     \b
     Examples:
       porch call search_knowledge query="who may use what"
-      porch call search_knowledge query=tiers filters.contentType=pattern limit=3
+      porch call search_knowledge query=tiers filters.tags=access filters.limit=3
       porch call get_document contentType=tag id=tier --as open
       porch call list_groups --json
     """

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -53,6 +53,18 @@ async def connected(
             timeout=None,
         )
         yield await stack.enter_async_context(client)
+
+
+def told(response: httpx2.Response) -> Any:
+    """What the portal's own pages for admins answered, as JSON values.
+
+    Raises:
+        click.ClickException: it refused; the message says why.
+    """
+    answer = response.json()
+    if response.is_success:
+        return answer
+    raise click.ClickException(answer["error"]["message"])
 
 
 async def _transport(

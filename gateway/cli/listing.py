@@ -57,7 +57,7 @@ async def _listed(setup: Setup, tier: str, everything: bool) -> dict[str, Any]:
 
 
 def _show(kind: str, entries: list[dict[str, Any]], tier: str) -> None:
-    from gateway.cli.render import clean, style
+    from gateway.cli.render import clean, folded, style
 
     if not entries:
         click.echo(f"No {kind} at the tier {tier}.")
@@ -67,7 +67,8 @@ def _show(kind: str, entries: list[dict[str, Any]], tier: str) -> None:
         name = entry.get("uriTemplate") or entry.get("uri") or entry["name"]
         click.echo(f"  {style(clean(name), bold=True)}{_arguments(entry)}")
         if summary := clean(entry.get("description") or ""):
-            click.echo(f"      {_first_sentence(summary)}")
+            for line in folded(_first_sentence(summary), indent=6):
+                click.echo(line)
     click.echo("")
 
 

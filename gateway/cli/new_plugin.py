@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -34,9 +36,10 @@ def _name(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
     help="The directory in which the package's own is made.  [default: here]",
 )
 def command(name: str, into: Path) -> None:
-    """Write a new plugin: a Python package with one of each thing and the tests for them.
+    """Write a new plugin, a Python package that works.
 
-    It works as it stands. Install it, and its tool is in the portal; then make it yours.
+    It has a tool, a resource, a prompt and the tests for them. Install it, and its tool is in the
+    portal; then make it yours.
 
     \b
     Examples:
@@ -50,7 +53,17 @@ def command(name: str, into: Path) -> None:
     for path in write(name, package):
         click.echo(f"wrote {path}")
     shown = package if package.is_absolute() else f"./{package}"
-    click.echo(f"\nNext:\n  pip install -e {shown}\n  porch plugins\n  pytest {shown}")
+    click.echo(f"\nNext, in the environment of the portal ({_activation()}):")
+    click.echo(f"  pip install -e {shown}\n  porch plugins")
+    click.echo("  pip install pytest        which a portal does without")
+    click.echo(f"  pytest {shown}")
+    click.echo("A portal that runs finds the plugin once it is started again.")
+
+
+def _activation() -> str:
+    """What makes ``pip`` and ``porch`` those of the environment that this runs in."""
+    script = Path(sys.prefix) / "bin" / "activate"
+    return f"source {os.path.relpath(script)}" if script.exists() else sys.prefix
 
 
 def write(name: str, package: Path) -> Iterator[Path]:

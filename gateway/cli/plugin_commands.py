@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -15,7 +15,7 @@ import click
 from gateway.cli.options import Setup, config_option, data_option, emit, json_option, load
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
+    from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
     from gateway.contract import Command, Host, Plugin
@@ -27,15 +27,41 @@ def plugin_names() -> list[str]:
     return sorted({point.name for point in entry_points(group="porch.plugins")})
 
 
+def plugin_words() -> dict[str, str]:
+    """The plugins' names, by the other words for them that their packages name; imports none.
+
+    A package names one as an entry point of ``porch.commands`` with the plugin's own module, so
+    that ``porch --help`` can list it.
+    """
+    names = {point.value: point.name for point in entry_points(group="porch.plugins")}
+    words = entry_points(group="porch.commands")
+    return {point.name: names[point.value] for point in words if point.value in names}
+
+
+def plugin_behind(word: str) -> str | None:
+    """The name of the plugin that a word leads to; imports them all where only they know it."""
+    if word in plugin_names():
+        return word
+    if plugin := plugin_words().get(word):
+        return plugin
+    from gateway import logs
+    from gateway.plugin_host import discover
+
+    logs.configure("critical")
+    plugins = discover().plugins.values()
+    return next((plugin.name for plugin in plugins if plugin.command == word), None)
+
+
 class PluginCommands(click.Group):
     """A plugin's commands; the plugin is imported when they are asked for.
 
     Args:
         plugin: the plugin's name.
+        word: what it was called by.
     """
 
-    def __init__(self, plugin: str) -> None:
-        super().__init__(plugin, short_help=f"Commands of the plugin {plugin}.")
+    def __init__(self, plugin: str, word: str) -> None:
+        super().__init__(word, short_help=f"Commands of the plugin {plugin}.")
         self._plugin = plugin
 
     @cached_property
@@ -81,7 +107,7 @@ def _click_command(plugin: Plugin, declared: Command, found: Found) -> click.Com
     def run(as_json: bool, config: Path | None, data: Path | None, **values: Any) -> None:
         setup = load(config, data)
         args = _validated(declared.args, values)
-        context = _context(setup, plugin, found, as_json)
+        context = _context(setup, plugin, found, as_json, declared.beside_portal)
 
         async def awaited() -> int:
             return await declared.run(args, context)
@@ -89,10 +115,20 @@ def _click_command(plugin: Plugin, declared: Command, found: Found) -> click.Com
         click.get_current_context().exit(asyncio.run(awaited()))
 
     parameters = [_parameter(name, field) for name, field in declared.args.model_fields.items()]
-    command = click.Command(declared.name, callback=run, params=parameters, help=declared.summary)
+    command = click.Command(declared.name, callback=run, params=parameters, help=_told(declared))
+    command.short_help = declared.summary
     for option in (data_option, config_option, json_option):
         option(command)
     return command
+
+
+def _told(declared: Command) -> str:
+    """What a command does, and what its arguments are, for which click has no place."""
+    fields = declared.args.model_fields.items()
+    required = {name.upper(): field.description for name, field in fields if field.is_required()}
+    return "\n\n".join(
+        [declared.summary, *(f"{name}: {said}" for name, said in required.items() if said)]
+    )
 
 
 def _parameter(name: str, field: FieldInfo) -> click.Parameter:
@@ -132,26 +168,22 @@ def _help(field: FieldInfo) -> str:
 def _validated(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
     from pydantic import ValidationError
 
+    from gateway.argument_errors import reasons
+
     given = {name: value for name, value in values.items() if value not in (None, ())}
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        raise click.UsageError(_reasons(error)) from None
+        told = (f"{each['argument']}: {each['reason']}" for each in reasons(error, model))
+        raise click.UsageError("; ".join(told)) from None
 
 
-def _reasons(error: ValidationError) -> str:
-    return "; ".join(
-        f"{'.'.join(map(str, each['loc']))}: {each['msg']}"
-        for each in error.errors(include_url=False, include_input=False)
-    )
-
-
-def _context(setup: Setup, plugin: Plugin, found: Found, as_json: bool) -> Any:
+def _context(setup: Setup, plugin: Plugin, found: Found, as_json: bool, beside: bool) -> Any:
     from gateway.contract import CommandContext
 
     @asynccontextmanager
     async def host() -> AsyncGenerator[Host]:
-        async with _host(setup, plugin.name, found) as opened:
+        async with _host(setup, plugin.name, found, beside) as opened:
             yield opened
 
     return CommandContext(
@@ -164,8 +196,12 @@ def _context(setup: Setup, plugin: Plugin, found: Found, as_json: bool) -> Any:
 
 
 @asynccontextmanager
-async def _host(setup: Setup, name: str, found: Found) -> AsyncGenerator[Host]:
-    """The plugin's share of the services, while no portal holds the data directory."""
+async def _host(setup: Setup, name: str, found: Found, beside: bool) -> AsyncGenerator[Host]:
+    """The plugin's share of the services, while no portal holds the data directory.
+
+    Args:
+        beside: whether one may hold it all the same (``Command.beside_portal``).
+    """
     from gateway.catalog import Catalog
     from gateway.health import HealthBoard
     from gateway.plugin_host import PluginHost
@@ -175,7 +211,8 @@ async def _host(setup: Setup, name: str, found: Found) -> AsyncGenerator[Host]:
 
     portal = setup.portal
     catalog = Catalog(TierRulesFile(portal.tiers_file).current)
-    with held(setup.data_dir):
+    setup.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with nullcontext() if beside else held(setup.data_dir):
         async with open_services(
             portal.config.services, setup.data_dir, root=portal.root
         ) as services:

@@ -12,6 +12,8 @@ import click
 
 from gateway.cli.options import Setup, config_option, data_option, emit, json_option, load
 
+_UNSEEN = "The portal that runs does not know it yet. Stop it, and start it again."
+
 
 @click.command()
 @json_option
@@ -58,8 +60,8 @@ def _found(setup: Setup, health: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "package": f"{package.name} {package.version}" if package else None,
                 "enabled": enabled,
                 "state": how.get("state") or ("not running" if enabled else "disabled"),
-                "detail": how.get("detail", ""),
-                "commands": [f"porch {name} {each.name}" for each in plugin.commands],
+                "detail": how.get("detail", _UNSEEN if health and enabled and not how else ""),
+                "commands": [f"porch {plugin.command or name} {c.name}" for c in plugin.commands],
             }
         )
     broken = [

@@ -15,7 +15,11 @@ _OWN = {
     "check": "gateway.cli.checking",
     "call": "gateway.cli.calling",
     "tools": "gateway.cli.listing",
+    "explain": "gateway.cli.explaining",
+    "tiers": "gateway.cli.tiers",
     "plugins": "gateway.cli.plugins",
+    "token": "gateway.cli.tokens",
+    "people": "gateway.cli.people",
     "audit": "gateway.cli.auditing",
     "schema": "gateway.cli.schemas",
     "new-plugin": "gateway.cli.new_plugin",
@@ -27,19 +31,22 @@ class Program(click.Group):
     """Loads a subcommand when it is asked for; a plugin's name leads to the plugin's own."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Our own commands, then the installed plugins, which have theirs below their name."""
-        from gateway.cli.plugin_commands import plugin_names
+        """Our own commands, then the installed plugins, which have theirs below their word."""
+        from gateway.cli.plugin_commands import plugin_names, plugin_words
 
-        return [*_OWN, *(name for name in plugin_names() if name not in _OWN)]
+        words = {plugin: word for word, plugin in plugin_words().items() if word not in _OWN}
+        known = (words.get(name, name) for name in plugin_names())
+        return [*_OWN, *(name for name in known if name not in _OWN)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """One of our own commands, or a plugin's."""
         if module := _OWN.get(cmd_name):
             command: click.Command = import_module(module).command
             return command
-        from gateway.cli.plugin_commands import PluginCommands, plugin_names
+        from gateway.cli.plugin_commands import PluginCommands, plugin_behind
 
-        return PluginCommands(cmd_name) if cmd_name in plugin_names() else None
+        plugin = plugin_behind(cmd_name)
+        return PluginCommands(plugin, cmd_name) if plugin else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,7 +1,8 @@
 """Results as a person likes to read them.
 
 Structured content of any shape is shown by a few rules: a list of objects as numbered cards
-with a title, a line of short facts and indented text; everything else as labelled lines.
+with a title, a line of short facts and indented text; everything else as labelled lines, which
+stand above the lists where they tell of one thing, and below them else.
 """
 
 from __future__ import annotations
@@ -59,11 +60,16 @@ def lines(value: Any) -> Iterator[str]:
     if not isinstance(value, Mapping):
         yield from _field("result", value)
         return
+    if any(isinstance(value.get(key), str) for key in _TITLES):
+        # One thing: what it is comes before the lists in it.
+        for key, each in sorted(value.items(), key=lambda field: _is_cards(field[1])):
+            yield from _field(key, each)
+        return
     cards = {key: each for key, each in value.items() if _is_cards(each)}
     others = {key: each for key, each in value.items() if key not in cards}
     for key, each in cards.items():
         if len(cards) > 1:
-            yield style(key, bold=True)
+            yield style(named(key), bold=True)
         yield from _cards(each)
     for key, each in others.items():
         yield from _field(key, each)
@@ -92,7 +98,7 @@ def _card(number: int, item: Mapping[str, Any]) -> Iterator[str]:
     for line in textwrap.wrap(" · ".join(facts), _width() - 4):
         yield "    " + style(line, fg="cyan")
     for key, value in item.items():
-        if key != title_key and value is not None and not _fact(key, value):
+        if key != title_key and value not in (None, {}) and not _fact(key, value):
             yield from _indented(_field(key, value), "    ")
 
 
@@ -105,20 +111,22 @@ def _fact(key: str, value: Any) -> str:
     text = _word(value)
     if len(text) > _SHORT or "\n" in text:
         return ""
-    return text if key in _PLAIN else f"{_name(key)} {text}" if text else ""
+    return text if key in _PLAIN else f"{named(key)} {text}" if text else ""
 
 
 def _field(key: str, value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        yield style(f"{_name(key)}:", bold=True)
+    if value is None:
+        return
+    if isinstance(value, Mapping) and value:
+        yield style(f"{named(key)}:", bold=True)
         yield from _indented(lines(value), "  ")
     elif _is_cards(value) and value:
-        yield style(f"{_name(key)}:", bold=True)
+        yield style(f"{named(key)}:", bold=True)
         yield from _indented(_cards(value), "  ")
     elif key in _TEXTS:
         yield from _paragraphs(str(value))
-    elif value is not None:
-        yield from _paragraphs(f"{_name(key)}: {_word(value)}")
+    else:
+        yield from _paragraphs(f"{named(key)}: {_word(value)}")
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -132,16 +140,22 @@ def _word(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.2f}".rstrip("0").rstrip(".")
-    if isinstance(value, list):
-        return ", ".join(_word(each) for each in value)
+    if isinstance(value, list | Mapping):
+        return ", ".join(_word(each) for each in value) or "none"
     text = clean(str(value))
     stamp = _STAMP.fullmatch(text)
     return stamp[1] if stamp else text
 
 
-def _name(key: str) -> str:
+def named(key: str) -> str:
     """``rerankScore`` and ``rerank_score`` as ``rerank score``."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", clean(key)).replace("_", " ").lower()
+
+
+def folded(text: str, indent: int) -> list[str]:
+    """One paragraph as lines that fit the terminal, each after some spaces."""
+    space = " " * indent
+    return textwrap.wrap(text, _width(), initial_indent=space, subsequent_indent=space)
 
 
 def _indented(below: Iterator[str], indent: str) -> Iterator[str]:

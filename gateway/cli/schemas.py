@@ -15,10 +15,11 @@ from gateway.cli.options import EXIT, config_option, emit, json_option
 @config_option
 @click.pass_context
 def command(ctx: click.Context, check: bool, as_json: bool, config: Path | None) -> None:
-    """Write config/schema, generated from the settings of the portal and of every plugin.
+    """Write config/schema, which editors check the YAML with.
 
-    An editor that knows YAML schemas completes and checks portal.yaml and tiers.yaml with them;
-    the first line of both files says where they are.
+    It is generated from the settings of the portal and of every plugin. An editor that knows
+    YAML schemas completes and checks portal.yaml and tiers.yaml with them; the first line of both
+    files says where they are.
 
     \b
     Examples:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shlex
 import sys
 from collections.abc import Iterator
@@ -102,13 +103,16 @@ def static_tokens(setup: Setup) -> StaticTokens:
 
 
 def _run(setup: Setup, tokens: StaticTokens) -> None:
+    gc.disable()  # what is loaded from here on stays; PortalApp enables it once it is open
     import uvloop
 
     from gateway import telemetry
     from gateway.app import PortalApp
     from gateway.cli.welcome import Welcome
+    from gateway.heap import give_back_freed_memory
     from gateway.serve import held, serve
 
+    give_back_freed_memory()
     tracing = telemetry.configure("porch")
     app: PortalApp = PortalApp(setup.portal, setup.data_dir, tokens)
     welcome = Welcome(app, setup.portal, with_tokens=bool(tokens))

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from gateway.health import Report
 
 _POLL = 0.25
+_CLEARED = "\r\x1b[2K"
+"""What a terminal is sent to clear the line that the cursor is on."""
 
 
 class Welcome:
@@ -40,14 +43,18 @@ class Welcome:
     def listening(self, port: int) -> None:
         """Print the lines for a portal that listens on a port, and follow its health."""
         for line in self._lines(port):
-            click.echo(line)
+            _say(line)
         self._following = asyncio.get_running_loop().create_task(self._follow())
 
     def _lines(self, port: int) -> Iterator[str]:
-        url = f"{self._url(port)}/mcp"
+        page = self._url(port)
+        url = f"{page}/mcp"
         yield f"{self._portal.config.name} listens (Porch {version('porch')})."
         yield ""
         yield f"  Paste into your MCP client    {url}"
+        sign_in = self._portal.config.sign_in
+        can_sign_in = sign_in.wallet.enabled or sign_in.github or sign_in.oidc
+        yield f"  Open in a browser{' to sign in' if can_sign_in else '':<11}  {page}"
         yield ""
         for where, what in self._snippets(url):
             yield f"  {where}"
@@ -87,17 +94,28 @@ class Welcome:
             for plugin in report.plugins:
                 if plugin.health.state == "starting" and plugin.name not in told:
                     told.add(plugin.name)
-                    click.echo(f"{plugin.name}: {plugin.health.detail or 'starting'}")
-            if report.status != "starting":
+                    _say(f"{plugin.name}: {plugin.health.detail or 'starting'}")
+            # The portal can count as failed for a moment, while its database is busy with the
+            # first index: what is said last is how it is once nothing is starting any more.
+            if not any(plugin.health.state == "starting" for plugin in report.plugins):
                 for line in _settled(report):
-                    click.echo(line)
+                    _say(line)
                 return
             await asyncio.sleep(_POLL)
 
 
+def _say(line: str) -> None:
+    """Print a line, in the place of the bar that a plugin may have drawn where the cursor is."""
+    click.echo(f"{_CLEARED if sys.stdout.isatty() else ''}{line}")
+
+
 def _program() -> str:
     """``porch`` as the person can type it: by its path where it is not on theirs."""
-    return "porch" if shutil.which("porch") else os.path.relpath(sys.argv[0])
+    if shutil.which("porch"):
+        return "porch"
+    # Started again by --reload, the program is `python -m gateway.cli`, beside which porch lies.
+    beside = Path(sys.executable).with_name("porch")
+    return os.path.relpath(beside if sys.argv[0].endswith("__main__.py") else sys.argv[0])
 
 
 def _settled(report: Report) -> Iterator[str]:
@@ -114,5 +132,9 @@ def _settled(report: Report) -> Iterator[str]:
 
 def _counts(health: Health) -> str:
     """The numbers among a plugin's facts, such as ``95 documents, 412 passages``."""
+    from gateway.cli.render import named
+
     numbers = {name: n for name, n in health.facts.items() if isinstance(n, int) and n}
-    return ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in numbers.items())
+    return ", ".join(
+        f"{n:,} {named(name).removesuffix('s' if n == 1 else '')}" for name, n in numbers.items()
+    )

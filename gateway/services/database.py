@@ -43,6 +43,7 @@ class DatabaseService:
         self._address = address
         self._data_dir = data_dir
         self._migrating = asyncio.Lock()
+        self._writers = sqlite.Writers()
 
     @cached_property
     def engine(self) -> AsyncEngine:
@@ -52,17 +53,32 @@ class DatabaseService:
         if not self._embedded:
             return create_async_engine(_for_asyncpg(self._address), pool_pre_ping=True)
         self._data_dir.mkdir(parents=True, exist_ok=True)
-        engine = create_async_engine(f"sqlite+aiosqlite:///{self._data_dir / 'porch.db'}")
-        sqlite.prepare(engine)
-        return engine
+        return sqlite.opened(self._data_dir / "porch.db")
+
+    @cached_property
+    def _reader(self) -> AsyncEngine:
+        if self._embedded:
+            return sqlite.reading(self.engine)
+        return self.engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """Open a connection for queries that stand for themselves, without a transaction."""
+        return self._reader.connect()
 
     def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """Open a transaction: committed at the end of the block, rolled back on an error.
 
-        In SQLite it has the write lock from its beginning; a task that only reads goes through
+        In SQLite it has the write lock from its beginning, and the tasks of this process get it
+        in the order in which they asked; a task that only reads goes through
         ``engine.connect()`` and waits for no one.
+
+        Raises:
+            RuntimeError: the task has a transaction open already, for which it would wait
+                without end (SQLite).
         """
-        return sqlite.writing(self.engine) if self._embedded else self.engine.begin()
+        if self._embedded:
+            return sqlite.writing(self.engine, self._writers)
+        return self.engine.begin()
 
     def for_owner(self, name: str) -> OwnedDatabase:
         """The share of one owner: a plugin's name, or ``gateway``."""
@@ -123,7 +139,7 @@ class DatabaseService:
 
     def _changing_tables(self, lock: str) -> AbstractAsyncContextManager[AsyncConnection]:
         if self._embedded:
-            return sqlite.changing_tables(self.engine)
+            return sqlite.changing_tables(self.engine, self._writers)
         return _holding_lock(self.engine, lock)
 
     async def close(self) -> None:
@@ -143,6 +159,10 @@ class OwnedDatabase:
     def engine(self) -> AsyncEngine:
         """The SQLAlchemy engine, opened at first use."""
         return self._service.engine
+
+    def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """Open a connection for queries that stand for themselves, without a transaction."""
+        return self._service.read()
 
     def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """Open a transaction: committed at the end of the block, rolled back on an error."""

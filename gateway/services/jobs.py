@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gateway.ports import JobStatus
 from gateway.services.database import is_postgres
+from gateway.services.jobs_log import JobsLog
 
 if TYPE_CHECKING:
     from dbos import DBOSConfig, WorkflowStatus
@@ -83,6 +84,7 @@ class JobService:
         self._workflows: dict[str, Workflow] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._running = False
+        self._log = JobsLog()
 
     def register(self, plugin: str, jobs: Sequence[Job]) -> None:
         """Take in a plugin's declarations, before :meth:`launch`.
@@ -136,9 +138,10 @@ class JobService:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
-        # DBOS had lent the loop its own threads, which are gone now.
+        # DBOS had lent the loop its own threads, and ends them first of all.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+        await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
+        logging.getLogger("dbos").removeFilter(self._log)
 
     async def enqueue(self, name: str, payload: Mapping[str, Any], job_id: str) -> str:
         """Queue the job ``plugin/job`` under an id; a known id means the job that has it."""
@@ -168,6 +171,7 @@ class JobService:
         logger = logging.getLogger("dbos")
         if not logger.handlers:  # else DBOS prints to the console, beside the portal's own log
             logger.addHandler(logging.NullHandler())
+        logger.addFilter(self._log)
         from dbos import DBOS, DBOSPortableJSONSerializer
 
         self._data_dir.mkdir(parents=True, exist_ok=True)
@@ -292,7 +296,7 @@ def _replica(data_dir: Path) -> str:
 def _check_schedule(name: str, schedule: str | None) -> None:
     if schedule is None:
         return
-    from croniter import croniter  # type: ignore[import-untyped]
+    from croniter import croniter
 
     if not croniter.is_valid(schedule, second_at_beginning=True):
         raise ValueError(f"The schedule of the job {name} is no cron expression: {schedule!r}.")

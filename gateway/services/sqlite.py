@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gateway.services.migrations import MigrationFailed
@@ -12,10 +15,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-__all__ = ["changing_tables", "prepare", "writing"]
+__all__ = ["Writers", "changing_tables", "opened", "reading", "writing"]
 
 BUSY_TIMEOUT = 10_000
-"""Milliseconds that a writer waits for another one."""
+"""Milliseconds that a writer waits for one of another process."""
 _PRAGMAS = (
     f"PRAGMA busy_timeout={BUSY_TIMEOUT}",
     "PRAGMA journal_mode=WAL",  # readers and the writer do not wait for each other
@@ -24,9 +27,16 @@ _PRAGMAS = (
 )
 
 
-def prepare(engine: AsyncEngine) -> None:
-    """Set up every connection that the engine will open."""
+def opened(file: Path) -> AsyncEngine:
+    """An engine for a database file, which is made when the first connection needs it."""
     from sqlalchemy import event
+    from sqlalchemy.ext.asyncio import create_async_engine
+
+    from gateway.services.sqlite_driver import connect
+
+    engine = create_async_engine(
+        f"sqlite+aiosqlite:///{file}", async_creator=partial(connect, file)
+    )
 
     @event.listens_for(engine.sync_engine, "connect")
     def settings(connection: Any, _record: Any) -> None:
@@ -39,23 +49,78 @@ def prepare(engine: AsyncEngine) -> None:
     @event.listens_for(engine.sync_engine, "begin")
     def begin(connection: Connection) -> None:
         mode = connection.get_execution_options().get("sqlite_begin", "DEFERRED")
-        connection.exec_driver_sql(f"BEGIN {mode}")
+        if mode is not None:
+            connection.exec_driver_sql(f"BEGIN {mode}")
+
+    return engine
+
+
+def reading(engine: AsyncEngine) -> AsyncEngine:
+    """The same engine, but that each statement stands for itself."""
+    return engine.execution_options(sqlite_begin=None)
+
+
+class Writers:
+    """The queue of this process's writers: one at a time, first come, first served.
+
+    SQLite takes one writer at a time, and whoever waits in it asks again and again, in no order
+    and with a connection in hand. Tasks wait here instead, before they take a connection.
+    """
+
+    def __init__(self) -> None:
+        self._queues: dict[asyncio.AbstractEventLoop, _Queue] = {}
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncGenerator[None]:
+        """Wait for this task's turn, and have it for as long as the block lasts.
+
+        Raises:
+            RuntimeError: the task has its turn already, and would wait for itself.
+        """
+        queue = self._queue()
+        task = asyncio.current_task()
+        if queue.writer is task:
+            raise RuntimeError(
+                "This task has a transaction open already. Pass its connection on, rather than "
+                "begin another one inside it."
+            )
+        async with queue.lock:
+            queue.writer = task
+            try:
+                yield
+            finally:
+                queue.writer = None
+
+    def _queue(self) -> _Queue:
+        # A lock belongs to the loop on which somebody has waited for it, and one loop may follow
+        # another (a test's, a command's).
+        loop = asyncio.get_running_loop()
+        if loop not in self._queues:
+            self._queues = {each: q for each, q in self._queues.items() if not each.is_closed()}
+            self._queues[loop] = _Queue()
+        return self._queues[loop]
+
+
+class _Queue:
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.writer: asyncio.Task[Any] | None = None
 
 
 @asynccontextmanager
-async def writing(engine: AsyncEngine) -> AsyncGenerator[AsyncConnection]:
+async def writing(engine: AsyncEngine, writers: Writers) -> AsyncGenerator[AsyncConnection]:
     """A transaction that has the write lock from its beginning.
 
     One that reads first and then writes would fail, without waiting, when another process or
     task wrote in between.
     """
-    async with engine.connect() as connection:
+    async with writers.turn(), engine.connect() as connection:
         async with _immediate(connection):
             yield connection
 
 
 @asynccontextmanager
-async def changing_tables(engine: AsyncEngine) -> AsyncGenerator[AsyncConnection]:
+async def changing_tables(engine: AsyncEngine, writers: Writers) -> AsyncGenerator[AsyncConnection]:
     """A writing transaction in which tables may be made anew.
 
     SQLite changes a column by copying its table and dropping the old one. With foreign keys on,
@@ -64,7 +129,7 @@ async def changing_tables(engine: AsyncEngine) -> AsyncGenerator[AsyncConnection
     Raises:
         MigrationFailed: rows would refer to rows that are gone; nothing was changed.
     """
-    async with engine.connect() as connection:
+    async with writers.turn(), engine.connect() as connection:
         raw: Any = (await connection.get_raw_connection()).driver_connection
         await raw.execute("PRAGMA foreign_keys=OFF")  # has no effect inside a transaction
         try:

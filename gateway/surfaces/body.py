@@ -11,6 +11,7 @@ from gateway.surfaces.responses import Headers
 
 PATIENCE = 30.0
 """Seconds in which a whole body must have come in; longer, and a crawling client is let go."""
+_DIGITS = 20  # of a length that there can be; Python does not read numbers of thousands
 
 
 class BodyRefused(Exception):
@@ -63,7 +64,7 @@ async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) ->
         ClientLeft: the connection ended in the middle of it.
     """
     declared = headers.get("content-length", "0")
-    if declared.isdecimal() and int(declared) > limit:
+    if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > limit):
         raise BodyTooLarge(limit)
     try:
         async with asyncio.timeout(PATIENCE):

@@ -11,6 +11,14 @@ from starlette.types import Send
 from gateway.errors import wire
 from gateway.surfaces.responses import Headers, send_json
 
+UNAVAILABLE = (
+    "The portal cannot look up who you are just now. Try again in a moment. What is open to "
+    "everyone works meanwhile, without signing in."
+)
+"""Says that the database does not answer; it is 503, for it is nobody's credential's fault."""
+COME_BACK = 5
+"""Seconds after which to try again then."""
+
 
 async def send_error(
     send: Send,

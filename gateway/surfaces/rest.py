@@ -146,7 +146,7 @@ class _Endpoint:
 
     def _cache_headers(self, visit: Visit) -> Headers:
         item = self._catalog.tool(self._tool, visit.caller)
-        shared = visit.caller == ANONYMOUS and self._catalog.explain(item).tier is Tier.OPEN
+        shared = visit.caller == ANONYMOUS and self._catalog.requires(item) is Tier.OPEN
         kind = _SHARED if shared else _OWN
         return ((b"cache-control", kind), (b"vary", b"Authorization"))
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 
+from starlette.requests import Request
 from starlette.types import Scope
 
 from auth import Caller
+
+WhoNow = Callable[[], Awaitable[Caller]]
+"""Finds out once more who calls; raises ``BadCredential`` where the credential has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,16 +23,26 @@ class Visit:
         request_id: the id that logs, the audit record and errors carry.
         headers: the headers, names in lower case; the last of doubled ones.
         raw_headers: the same as they came in.
+        again: finds out once more who calls, for a request that lasts.
+        peer: where it comes from, as limits tell anonymous callers apart.
+        base: the portal's address as the client sees it.
         local: whether it came in by the portal's own socket, from the same user.
         only: a plugin's name, where the endpoint serves one plugin alone.
+        upstream: the caller's own credentials for upstreams, by the plugin that each is for.
+
+    What the headers hold is in no representation of it.
     """
 
     caller: Caller
     request_id: str
-    headers: dict[str, str]
-    raw_headers: list[tuple[bytes, bytes]]
+    headers: dict[str, str] = field(repr=False)
+    raw_headers: list[tuple[bytes, bytes]] = field(repr=False)
+    again: WhoNow
+    peer: str
+    base: str
     local: bool = False
     only: str | None = None
+    upstream: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def surface(self, name: str) -> str:
         """What the audit record calls the way in: the surface's name, or ``cli``."""
@@ -38,3 +53,8 @@ def visit_of(scope: Scope) -> Visit:
     """The visit that the door put into the scope."""
     visit: Visit = scope["porch.visit"]
     return visit
+
+
+def wants_page(request: Request) -> bool:
+    """Whether the sender of a request reads pages: a browser that was led to an address."""
+    return "text/html" in request.headers.get("accept", "")

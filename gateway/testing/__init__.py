@@ -9,8 +9,16 @@ import pytest
 
 pytest.register_assert_rewrite("gateway.testing.suite")
 
+from auth import Account  # noqa: E402
 from gateway.client import RequestRefused  # noqa: E402
 from gateway.testing.portal import CallResult, TestPortal, open_test_portal  # noqa: E402
 from gateway.testing.suite import PluginContract  # noqa: E402
 
-__all__ = ["CallResult", "PluginContract", "RequestRefused", "TestPortal", "open_test_portal"]
+__all__ = [
+    "Account",
+    "CallResult",
+    "PluginContract",
+    "RequestRefused",
+    "TestPortal",
+    "open_test_portal",
+]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,13 +16,15 @@ from typing import Any
 import httpx2
 import yaml
 
-from auth import StaticTokens, Tier
-from gateway.app import PortalApp, Running
+from auth import Account, StaticTokens, Tier
+from auth.stores import Person
+from gateway.app import PortalApp
 from gateway.client import McpClient
 from gateway.config import PORTAL_FILE, TIERS_FILE, load_portal
+from gateway.running import Running
 
 TierName = str
-"""``open``, ``public`` or ``members``."""
+"""``open``, ``public`` or ``members``; or the name of someone whom ``sign_in`` signed in."""
 
 _HIGHEST = "members"
 
@@ -57,7 +62,7 @@ class TestPortal:
     __test__ = False
 
     def __init__(
-        self, app: PortalApp, running: Running, config_dir: Path, tokens: Mapping[str, str]
+        self, app: PortalApp, running: Running, config_dir: Path, tokens: dict[str, str]
     ) -> None:
         self.app = app
         self.running = running
@@ -65,19 +70,47 @@ class TestPortal:
         self._tokens = tokens
         self._clients: dict[str, httpx2.AsyncClient] = {}
 
+    async def sign_in(self, name: str, *accounts: Account) -> Person:
+        """Sign someone in, who from then on calls under their name in place of a tier.
+
+        The rules of ``tiers.yaml`` decide their tier, as for anyone who signs in; without rules
+        it is public.
+
+        Args:
+            name: what to call them, as in ``portal.call("greet", tier="alice")``.
+            accounts: what they have proved to be theirs; a wallet of their own if none is given.
+        """
+        who = self.running.authentication
+        first, *others = accounts or (Account(f"wallet:0x{secrets.token_hex(20)}", "wallet", name),)
+        person = await who.accounts.sign_in(first)
+        for account in others:
+            await who.accounts.link(person.id, account)
+        _, token = await who.api_tokens.create(
+            person.id, "test", ceiling=Tier.MEMBERS, expires=datetime.now(UTC) + timedelta(days=1)
+        )
+        self._tokens[name] = token
+        return person
+
     async def call(
         self,
         tool: str,
         arguments: Mapping[str, Any] | None = None,
         *,
         tier: TierName = _HIGHEST,
+        headers: Mapping[str, str] | None = None,
     ) -> CallResult:
         """Call a tool.
+
+        Args:
+            tool: its name.
+            arguments: its arguments.
+            tier: the caller's tier.
+            headers: further headers, such as that of an ``UpstreamCredential``.
 
         Raises:
             RequestRefused: there is no such tool, for this caller.
         """
-        result = await self.mcp(tier).call(tool, arguments or {})
+        result = await self.mcp(tier, headers=headers).call(tool, arguments or {})
         content = result["content"]
         texts = [block["text"] for block in content if block["type"] == "text"]
         return CallResult(
@@ -103,6 +136,29 @@ class TestPortal:
             each["uriTemplate"]: each for each in templates
         }
 
+    async def skills(self, tier: TierName = _HIGHEST) -> dict[str, dict[str, Any]]:
+        """The skills that a caller is shown, by the URI of their SKILL.md."""
+        return {each["uri"]: each for each in await self.mcp(tier).list("skills")}
+
+    async def skill(self, uri: str, *, tier: TierName = _HIGHEST) -> dict[str, Any]:
+        """A skill's entry: its frontmatter and its manifest.
+
+        Raises:
+            RequestRefused: there is no such skill for this caller.
+        """
+        entry: dict[str, Any] = (await self.mcp(tier).request("skills/get", {"uri": uri}))["skill"]
+        return entry
+
+    async def directory(self, uri: str, *, tier: TierName = _HIGHEST) -> dict[str, dict[str, Any]]:
+        """What a directory holds, by URI.
+
+        Raises:
+            RequestRefused: there is no such directory for this caller.
+        """
+        params = {"uri": uri}
+        children = await self.mcp(tier).pages("resources/directory/read", "resources", params)
+        return {each["uri"]: each for each in children}
+
     async def prompt(
         self,
         name: str,
@@ -126,9 +182,18 @@ class TestPortal:
         Raises:
             RequestRefused: there is no such resource for this caller.
         """
-        result = await self.mcp(tier).request("resources/read", {"uri": uri})
-        first = result["contents"][0]
+        first = await self._content(uri, tier)
         return str(first["text"] if "text" in first else first["blob"])
+
+    async def read_bytes(self, uri: str, *, tier: TierName = _HIGHEST) -> bytes:
+        """Read a resource's raw bytes, such as a skill's digests are of; raises as :meth:`read`."""
+        first = await self._content(uri, tier)
+        return first["text"].encode() if "text" in first else base64.b64decode(first["blob"])
+
+    async def _content(self, uri: str, tier: TierName) -> dict[str, Any]:
+        result = await self.mcp(tier).request("resources/read", {"uri": uri})
+        first: dict[str, Any] = result["contents"][0]
+        return first
 
     async def complete(
         self,
@@ -175,16 +240,27 @@ class TestPortal:
         details: dict[str, Any] = (await self.http("open").get("/readyz")).json()
         return details
 
-    def mcp(self, tier: TierName = _HIGHEST, plugin: str | None = None) -> McpClient:
-        """An MCP client of a tier, on ``/mcp`` or on one plugin's own endpoint."""
-        return McpClient(self.http(tier), f"/mcp/{plugin}" if plugin else "/mcp")
+    def mcp(
+        self,
+        tier: TierName = _HIGHEST,
+        plugin: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> McpClient:
+        """An MCP client of a tier, on ``/mcp`` or on one plugin's own endpoint.
+
+        Args:
+            tier: the caller's tier.
+            plugin: the plugin whose endpoint to use.
+            headers: further headers of every request, such as that of an ``UpstreamCredential``.
+        """
+        return McpClient(self.http(tier), f"/mcp/{plugin}" if plugin else "/mcp", headers)
 
     def http(self, tier: TierName = "open") -> httpx2.AsyncClient:
         """An HTTP client of a tier; an open one sends no token."""
         if tier not in self._clients:
             token = self._tokens.get(tier)
             self._clients[tier] = httpx2.AsyncClient(
-                transport=httpx2.ASGITransport(app=self.app, raise_app_exceptions=False),
+                transport=_Transport(app=self.app, raise_app_exceptions=False),
                 base_url="http://localhost",
                 headers={"authorization": f"Bearer {token}"} if token else {},
                 timeout=60,
@@ -195,6 +271,14 @@ class TestPortal:
         """Close the clients."""
         for client in self._clients.values():
             await client.aclose()
+
+
+class _Transport(httpx2.ASGITransport):
+    """Lets others run before each request, as waiting for a network does."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        await asyncio.sleep(0)
+        return await super().handle_async_request(request)
 
 
 def _prompt_ref(name: str) -> dict[str, str]:
@@ -226,7 +310,9 @@ async def open_test_portal(
     """
     tokens = {tier: secrets.token_hex(16) for tier in ("public", "members")}
     async with AsyncExitStack() as stack:
-        root = Path(stack.enter_context(TemporaryDirectory(prefix="porch-test-")))
+        # A thread whose caller was cancelled may still finish a file that it had begun.
+        kept = TemporaryDirectory(prefix="porch-test-", ignore_cleanup_errors=True)
+        root = Path(stack.enter_context(kept))
         portal = load_portal(_write_config(root / "config", config, tiers))
         app = PortalApp(
             portal,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import hashlib
 import socket
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -15,10 +16,22 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from auth import Tier
+from auth import ANONYMOUS, Caller, Tier
 from gateway.client import RequestRefused
-from gateway.contract import CONTRACT_VERSION, Host, Offer, Plugin, PluginConfig, Tool, hookimpl
+from gateway.contract import (
+    CONTRACT_VERSION,
+    Host,
+    Offer,
+    Plugin,
+    PluginConfig,
+    PromptFamily,
+    Skill,
+    Tool,
+    hookimpl,
+)
 from gateway.items import Item
+from gateway.skills import DIRECTORY, ROOT_FILE, path_of, uri_of
+from gateway.surfaces.mcp.listers import Lister, id_of, lister_of
 from gateway.testing.portal import TestPortal, open_test_portal
 
 
@@ -142,6 +155,33 @@ class PluginContract:
                 if not any(each.get("required") for each in entry.get("arguments", ())):
                     assert await portal.prompt(name)
 
+    async def test_lists_that_differ_by_caller_go_on_where_they_stopped(self) -> None:
+        """One entry at a time or all at once, a lister gives the same; a family finds its own."""
+        async with self.opened() as portal:
+            catalog = portal.running.catalog
+            shown = {*await portal.prompts("open"), *await portal.resources("open")}
+            for item in catalog.items():
+                lister, needed = lister_of(item), catalog.requires(item)
+                for caller in (ANONYMOUS, Caller("person:whoever", Tier.MEMBERS)):
+                    if lister is None or not caller.tier.allows(needed):
+                        continue
+                    listed = await _check_pages(item, lister, caller)
+                    assert caller.person or set(listed) <= shown, f"{item.key}: some are left out"
+                    if isinstance(item.declared, PromptFamily):
+                        await _check_family(item, item.declared, listed, caller)
+
+    async def test_skills_are_what_their_manifests_say(self) -> None:
+        """Each file of each skill has its size and digest, and directories lead to all of them."""
+        async with self.opened() as portal:
+            for uri, skill in (await portal.skills()).items():
+                assert await portal.skill(uri) == skill
+                for file in skill["resources"]:
+                    raw = await portal.read_bytes(file["uri"])
+                    digest = f"sha256:{hashlib.sha256(raw).hexdigest()}"
+                    assert (len(raw), digest) == (file["size"], file["digest"]), file["uri"]
+                found = await _walk(portal, uri.removesuffix(f"/{ROOT_FILE}"))
+                assert found == {file["uri"] for file in skill["resources"]}
+
     async def test_wrong_arguments_are_told_to_the_model(self) -> None:
         """A bad argument is a result with isError, never a protocol error."""
         async with self.opened() as portal:
@@ -155,9 +195,10 @@ class PluginContract:
     async def test_nothing_runs_below_its_tier(self, required: Tier) -> None:
         """Each item is listed to, and run for, callers at its tier or above, and no one else."""
         name = self.declared.name
-        recording = _Recording(self.plugin)
+        recording = _Recording(self.plugin, required)
         tiers = {"items": {name: str(required)}}
         async with self.opened(tiers, recording) as portal:
+            recording.ran.clear()  # by the seed
             for tier in Tier:
                 await _check_gate(portal, tier, recording)
 
@@ -181,10 +222,11 @@ class PluginContract:
 
 
 class _Recording:
-    """A plugin whose tools note that they ran."""
+    """A plugin whose tools note that they ran, and its listers that they did for too low a tier."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any, required: Tier) -> None:
         self._declared: Plugin = module.porch_plugin()
+        self._required = required
         self.ran: list[str] = []
 
     @hookimpl
@@ -195,7 +237,27 @@ class _Recording:
     @asynccontextmanager
     async def _open(self, config: Any, host: Host) -> AsyncGenerator[Offer]:
         async with self._declared.open(config, host) as offer:
-            yield replace(offer, tools=[self._watched(tool) for tool in offer.tools])
+            yield replace(
+                offer,
+                tools=[self._watched(tool) for tool in offer.tools],
+                skills=[self._read(skill) for skill in offer.skills],
+                templates=[
+                    replace(each, listed=each.listed and self._listed(each.name, each.listed))
+                    for each in offer.templates
+                ],
+                prompt_families=[
+                    replace(each, listed=self._listed(each.name, each.listed))
+                    for each in offer.prompt_families
+                ],
+            )
+
+    def _listed(self, name: str, lister: Lister) -> Lister:
+        async def listed(caller: Caller, after: str | None, limit: int) -> Sequence[Any]:
+            if not caller.tier.allows(self._required):
+                self.ran.append(f"{name} for {caller.tier}")
+            return await lister(caller, after, limit)
+
+        return listed
 
     def _watched(self, tool: Tool) -> Tool:
         async def run(args: Any, caller: Any) -> Any:
@@ -203,6 +265,13 @@ class _Recording:
             return await tool.run(args, caller)
 
         return replace(tool, run=run)
+
+    def _read(self, skill: Skill) -> Skill:
+        async def read(path: str, caller: Any) -> bytes:
+            self.ran.append(f"{skill.path}/{path}")
+            return await skill.read(path, caller)
+
+        return replace(skill, read=read)
 
 
 async def _check_gate(portal: TestPortal, tier: Tier, recording: _Recording) -> None:
@@ -213,21 +282,73 @@ async def _check_gate(portal: TestPortal, tier: Tier, recording: _Recording) -> 
         "resource": set(await portal.resources(tier)),
     }
     listed["template"] = listed["resource"]
+    listed["skill"] = set(await portal.skills(tier))
     for item in catalog.items():
-        needed = catalog.explain(item).tier
-        assert (item.name in listed[item.kind]) == tier.allows(needed), f"{item.key} for {tier}"
+        needed = catalog.requires(item)
+        if item.kind != "family":
+            is_listed = item.name in listed[item.kind]
+            assert is_listed == tier.allows(needed), f"{item.key} for {tier}"
         if not tier.allows(needed):
-            refusal = await _refusal(portal, item, tier)
-            assert refusal.startswith(f"Requires {needed} access. Current: {tier}."), item.key
+            for refusal in await _refusals(portal, item, tier):
+                assert refusal.startswith(f"Requires {needed} access. Current: {tier}."), item.key
     assert recording.ran == []
+
+
+async def _refusals(portal: TestPortal, item: Item, tier: Tier) -> list[str]:
+    if item.kind != "skill":
+        return [await _refusal(portal, item, tier)]
+    directory = item.name.removesuffix(f"/{ROOT_FILE}")
+    asked = [("skills/get", item.name), ("resources/directory/read", directory)]
+    asked += [("resources/read", uri_of(f"{path_of(directory)}/{file}")) for file in item.files]
+    refusals = []
+    for method, uri in asked:
+        try:
+            await portal.mcp(tier).request(method, {"uri": uri})
+        except RequestRefused as refused:
+            refusals.append(str(refused))
+        else:
+            refusals.append(f"It answered {method}.")
+    return refusals
+
+
+async def _check_pages(item: Item, lister: Lister, caller: Caller) -> list[str]:
+    """What a lister gives, which does not depend on how much is asked for at a time."""
+    listed = [id_of(each) for each in await lister(caller, None, 100)]
+    assert len(set(listed)) == len(listed) <= 100, f"{item.key}: {listed}"
+    after, one_by_one = None, list[str]()
+    while len(one_by_one) < len(listed) and (found := await lister(caller, after, 1)):
+        after = id_of(*found)
+        one_by_one.append(after)
+    assert one_by_one == listed, f"{item.key} for {caller.tier}"
+    return listed
+
+
+async def _check_family(
+    item: Item, family: PromptFamily, listed: Sequence[str], caller: Caller
+) -> None:
+    for name in listed:
+        found = await family.find(name, caller)
+        assert found is not None, f"{item.key} does not find {name}"
+        assert found.name == name, item.key
+    assert await family.find(f"{family.name[:-1]}there-is-no-such-prompt", caller) is None
+
+
+async def _walk(portal: TestPortal, directory: str) -> set[str]:
+    """Every file below a directory."""
+    found = set()
+    for uri, entry in (await portal.directory(directory)).items():
+        is_directory = entry["mimeType"] == DIRECTORY
+        found |= await _walk(portal, uri) if is_directory else {uri}
+    return found
 
 
 async def _refusal(portal: TestPortal, item: Item, tier: Tier) -> str:
     try:
         if item.kind == "tool":
             return (await portal.call(item.name, {}, tier=tier)).text
-        if item.kind == "prompt":
-            await portal.prompt(item.name, tier=tier)
+        if item.kind in ("prompt", "family"):
+            name = item.name if item.kind == "prompt" else f"{item.stem}any"
+            await portal.prompt(name, tier=tier)
         else:
             uri = item.name.replace("{", "").replace("}", "")
             await portal.read(uri, tier=tier)
@@ -241,6 +362,7 @@ async def _everything(portal: TestPortal) -> list[Any]:
         list((await portal.tools()).values()),
         list((await portal.prompts()).values()),
         list((await portal.resources()).values()),
+        list((await portal.skills()).values()),
     ]
 
 

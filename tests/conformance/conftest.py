@@ -24,7 +24,7 @@ def node_tool(tmp_path: Path) -> NodeTool:
     """Run ``conformance`` or ``mcp-inspector`` with arguments; blocks until it has ended."""
 
     def run(name: str, *arguments: str, timeout: float = 50) -> subprocess.CompletedProcess[str]:
-        program = HERE / "node_modules" / ".bin" / name
+        program = HERE.parent / "node" / "node_modules" / ".bin" / name
         if not program.exists():
             pytest.fail(f"{name} is not installed: run `make dev`.")
         # Without a catalogue of its own the Inspector writes into the home directory.

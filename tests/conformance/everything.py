@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -21,6 +22,8 @@ from gateway.contract import (
     Prompt,
     Resource,
     ResourceTemplate,
+    Skill,
+    SkillFile,
     Tool,
     ToolFailed,
     hookimpl,
@@ -327,6 +330,39 @@ def prompts(host: Host) -> list[Prompt]:
     ]
 
 
+_SKILL = {
+    "SKILL.md": b"""---
+name: pdf-forms
+description: Fill in the forms of PDF files.
+license: Apache-2.0
+metadata:
+  version: 1.2.0
+---
+
+Read references/FIELDS.md, then run scripts/fill.py.
+""",
+    "references/FIELDS.md": b"# Fields\n",
+    "scripts/fill.py": b"print('filled')\n",
+    "assets/stamp.png": base64.b64decode(PNG),
+}
+_FRONTMATTER = {
+    "name": "pdf-forms",
+    "description": "Fill in the forms of PDF files.",
+    "license": "Apache-2.0",
+    "metadata": {"version": "1.2.0"},
+}
+
+
+def skills() -> list[Skill]:
+    async def read(path: str, caller: Any) -> bytes:
+        return _SKILL[path]
+
+    files = [
+        SkillFile(path, hashlib.sha256(raw).hexdigest(), len(raw)) for path, raw in _SKILL.items()
+    ]
+    return [Skill("house/pdf-forms", _FRONTMATTER, files, read)]
+
+
 @asynccontextmanager
 async def _open(config: PluginConfig, host: Host) -> AsyncGenerator[Offer]:
     yield Offer(
@@ -342,6 +378,7 @@ async def _open(config: PluginConfig, host: Host) -> AsyncGenerator[Offer]:
             ResourceTemplate("test://template/{id}/data", "template", "Data by id.", _template)
         ],
         prompts=prompts(host),
+        skills=skills(),
     )
 
 

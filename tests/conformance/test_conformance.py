@@ -32,3 +32,17 @@ def test_pending_scenarios_pass_as_well(url: str, scenario: str, node_tool: Node
     options = ["--scenario", scenario, "--spec-version", "2026-07-28"]
     result = node_tool("conformance", "server", "--url", url, *options)
     assert result.returncode == 0, result.stdout[-5000:]
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("scenario", ["skills-enumeration", "skills-directory", "skills-manifest"])
+def test_the_skills_extension_passes_without_a_warning(
+    url: str, scenario: str, node_tool: NodeTool
+) -> None:
+    # Forced, because the suite counts scenarios of an extension to no revision.
+    options = ["--scenario", f"sep-2640-{scenario}", "--spec-version", "2026-07-28", "--force"]
+    result = node_tool("conformance", "server", "--url", url, *options)
+    assert result.returncode == 0, result.stdout[-5000:]
+    assert "0 failed, 0 warnings" in result.stdout
+    assert "SKIPPED" not in result.stdout

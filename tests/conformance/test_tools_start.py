@@ -10,7 +10,8 @@ from pathlib import Path
 
 NodeTool = Callable[..., subprocess.CompletedProcess[str]]
 
-PINNED = json.loads((Path(__file__).parent / "package.json").read_text())["dependencies"]
+PACKAGE = Path(__file__).parents[1] / "node" / "package.json"
+PINNED = json.loads(PACKAGE.read_text())["dependencies"]
 
 
 def test_the_conformance_suite_is_the_pinned_one(node_tool: NodeTool) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateway.testing import PluginContract
+from gateway.testing import PluginContract, TestPortal
+from plugins.knowledge import plugin as knowledge
+from plugins.skills_repo import plugin as skills_repo
+from plugins.workflows import plugin as workflows
 
+GARDEN = Path(__file__).parents[1] / "plugins" / "skills_repo" / "garden"
 PAGE = """---
 title: {title}
 type: {type}
@@ -41,21 +45,67 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestKnowledge(PluginContract):
+    plugin = knowledge
     calls = KNOWLEDGE_CALLS
 
     @pytest.fixture(autouse=True)
     def _with_content(self, notes: Path) -> None:
-        from plugins.knowledge import plugin
-
-        self.plugin = plugin
         self.config = {"sources": [{"directory": str(notes)}]}
+
+
+class TestSkillsRepo(PluginContract):
+    plugin = skills_repo
+    config: Mapping[str, Any] = {
+        "sources": [
+            {"name": "house", "kind": "skills", "directory": str(GARDEN), "path": "skills"},
+            {"name": "crew", "kind": "agents", "directory": str(GARDEN), "path": "agents"},
+            {"name": "handbook", "kind": "docs", "directory": str(GARDEN), "path": "docs"},
+        ]
+    }
+    calls: Mapping[str, Sequence[Mapping[str, Any]]] = {
+        "search_skills": [{"query": "watering"}],
+        "get_skill": [{"name": "water-plants"}],
+        "get_skill_file": [{"skill": "water-plants", "file": "references/how-much.md"}],
+        "get_agent": [{"name": "gardener"}],
+        "get_doc": [{"path": ["index"]}],
+    }
+
+
+class TestWorkflows(PluginContract):
+    plugin = workflows
+    calls: Mapping[str, Sequence[Mapping[str, Any]]] = {
+        "get_available_workflows": [{"task": "review a pull request"}, {"complexity": "M"}],
+        "get_skills": [{"task_description": "review"}, {"search": "consent", "tags": []}],
+        "select_workflow": [{"workflow_id": "code-review"}, {"workflow_id": "code-review"}],
+        "get_next_step": [{"workflow_id": "code-review", "step_index": 0}],
+        "get_workflow": [{"workflow_id": "code-review", "include_content": True}],
+        "get_selected_skill": [{"skill_id": "code-review-checklist"}],
+        "add_workflow": [{"name": "Mine", "stages": [{"name": "One", "skills": ["house-rules"]}]}],
+        "edit_workflow": [{"workflow_id": "mine", "version": 1, "tags": ["a"]}],
+        "add_skill": [{"name": "Another", "content": "So.", "folder": "Cards"}],
+        "edit_skill": [{"skill_id": "another", "version": 1, "is_active": False}],
+        "get_attachment": [{"skill_id": "house-rules", "name": "list.md"}],
+        "publish": [{"type": "SKILL", "id": "house-rules", "version": 1}],
+        "create_folder": [{"name": "Drafts", "visibility": "PRIVATE"}],
+        "edit_folder": [{"folder_key": "cards", "version": 1, "description": "Of mine."}],
+        "get_by_folder": [{}, {"folder_key": "cards"}],
+        "add_to_library": [{"id": "code-review"}],
+        "remove_from_library": [{"id": "code-review"}],
+        "list_runs": [{}, {"state": "all"}],
+    }
+
+    async def seed(self, portal: TestPortal) -> None:
+        files = [{"name": "list.md", "text": "- one"}]
+        card = {"name": "House rules", "content": "Be kind.", "attachments": files}
+        written = await portal.call("add_skill", {**card, "folder": "Cards"})
+        assert not written.is_error, written.text
 
 
 def suites() -> Iterator[str]:
     """The plugins that have a suite in this file."""
     for each in PluginContract.__subclasses__():
         if each.__module__ == __name__:
-            yield each.__name__.removeprefix("Test").lower()
+            yield each.plugin.porch_plugin().name
 
 
 def test_every_installed_plugin_has_its_suite() -> None:

@@ -137,8 +137,18 @@ def test_the_line_that_decides_the_tier_decides_whether_the_item_is_hidden():
 def test_a_caller_may_know_of_what_is_not_hidden_or_theirs(hidden):
     decision = Decision(PUBLIC, hidden, "")
     callers = {tier: Caller(person="x", tier=tier) for tier in Tier}
-    assert [may_use(callers[tier], decision) for tier in Tier] == [False, True, True]
-    assert [may_know(callers[tier], decision) for tier in Tier] == [not hidden, True, True]
+    item = ItemKey("kb", "tool", "get")
+    assert [may_use(callers[tier], item, decision) for tier in Tier] == [False, True, True]
+    assert [may_know(callers[tier], item, decision) for tier in Tier] == [not hidden, True, True]
+
+
+@pytest.mark.parametrize("kind", ["tool", "prompt", "resource"])
+def test_a_credential_for_named_tools_is_good_for_these_and_nothing_else(kind):
+    caller = Caller(person="x", tier=MEMBERS, tools=frozenset({"get"}))
+    decision = Decision(PUBLIC, False, "")
+    assert may_use(caller, ItemKey("kb", kind, "get"), decision) == (kind == "tool")
+    assert not may_use(caller, ItemKey("kb", kind, "put"), decision)
+    assert not may_use(caller, ItemKey("kb", kind, "get_all"), decision)
 
 
 def reference(found: TierRules, item: ItemKey, suggestion: Tier | None) -> Tier:
@@ -214,6 +224,6 @@ def test_a_caller_who_may_use_an_item_may_use_it_at_every_higher_tier(
     found, item, suggestion, floor, tier
 ):
     decision = found.decide(item, suggestion, floor)
-    if may_use(Caller(person=None, tier=tier), decision):
+    if may_use(Caller(person=None, tier=tier), item, decision):
         higher = [each for each in Tier if each >= tier]
-        assert all(may_use(Caller(person="x", tier=each), decision) for each in higher)
+        assert all(may_use(Caller(person="x", tier=each), item, decision) for each in higher)

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import text
 
 from gateway import audit as module
 from gateway.audit import MIGRATIONS, AuditLog, AuditRecord
-from gateway.audit_table import audit as table
-from gateway.audit_table import metadata
 from gateway.services.database import OwnedDatabase, open_database
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -197,21 +195,3 @@ async def test_a_time_keeps_its_moment_across_time_zones(database: OwnedDatabase
     (found,) = await log.read(since=NOON)
     assert found.at == eastern
     assert found.at.tzinfo is UTC
-
-
-async def test_the_migrations_make_the_table_that_the_code_declares(
-    database: OwnedDatabase,
-) -> None:
-    from alembic.autogenerate import compare_metadata
-    from alembic.migration import MigrationContext
-
-    def differences(connection: Any) -> list[Any]:
-        options = {"include_name": lambda name, kind, _: kind != "table" or "alembic" not in name}
-        context = MigrationContext.configure(connection, opts=options)
-        found: list[Any] = compare_metadata(context, metadata)
-        return found
-
-    async with database.engine.connect() as connection:
-        assert await connection.run_sync(differences) == []
-        rows = await connection.scalar(select(func.count()).select_from(table))
-        assert rows == 0

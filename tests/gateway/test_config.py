@@ -243,3 +243,42 @@ def test_a_wrong_environment_variable_is_named_without_its_value(monkeypatch):
         read_environment()
     assert str(raised.value).startswith("environment: PORCH_LOG: must be 'debug', ")
     assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "accept: [{issuer: https://a.example, audience: x}, "
+        "{issuer: https://a.example, audience: y}]",
+        "oidc: [{name: Our ID, issuer: https://a.example, client_id: x}, "
+        "{name: our-id, issuer: https://b.example, client_id: x}]",
+    ],
+)
+def test_an_issuer_or_a_provider_that_stands_twice_is_refused_with_its_line(directory, section):
+    (directory / "portal.yaml").write_text(f"sign_in:\n  {section}\n")
+    with pytest.raises(ConfigError, match=r"config/portal.yaml:2: sign_in\.\w+: says \S+ twice"):
+        load_portal(directory)
+
+
+def test_a_chain_that_stands_twice_is_refused_with_its_line(directory):
+    text = "chains:\n  - {id: 10, rpc: [env:ONE]}\n  - {id: 10, rpc: [env:OTHER]}\n"
+    assert problems(directory, text) == [
+        "config/portal.yaml:1: chains: says 10 twice; keep one of the two"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("sign_in: {tokens: {session: 0s}}", "must be from 1s to 3650d"),
+        ("sign_in: {tokens: {refresh: 9999999d}}", "must be from 1s to 3650d"),
+        ("sign_in: {tokens: {access: 31d}}", "must be at most 30d"),
+        ("sign_in: {oidc: [{name: A, issuer: http://a.example, client_id: x}]}", "https"),
+        ("sign_in: {cloudflare_access: {team: http://t.example, audience: x}}", "https"),
+        ("sign_in: {wallet: {chains: [0]}}", "greater than or equal to 1"),
+        ("chains: [{id: 10, rpc: [optimism]}]", "must be a whole address"),
+    ],
+)
+def test_what_nobody_could_sign_in_with_or_read_is_refused_at_the_start(directory, text, reason):
+    (problem,) = problems(directory, text)
+    assert reason in problem

@@ -1,4 +1,5 @@
 import pytest
+from pydantic import BaseModel, Field
 
 from gateway.contract import Resource, ResourceTemplate, Tool, ToolFailed
 from gateway.items import BadDeclaration, resource_item, template_item, tool_item
@@ -28,6 +29,29 @@ def test_a_tool_is_listed_with_the_schema_of_its_signature():
     assert entry["description"] == "Greet somebody."
     assert entry["inputSchema"]["required"] == ["who"]
     assert entry["inputSchema"]["properties"]["times"]["description"] == "how often."
+
+
+def test_a_schema_says_nothing_twice_and_keeps_the_titles_that_were_given():
+    class Bed(BaseModel):
+        title: str = Field(description="What it is called.")
+        soil: str = Field("loam", title="Kind of soil")
+
+    class Garden(BaseModel):
+        beds: list[Bed]
+
+    async def run(args: Garden, caller: object) -> str:
+        return ""
+
+    schema = tool_item("garden", Tool("plan", "Plan it.", run, args=Garden), "plan").entry[
+        "inputSchema"
+    ]
+    assert schema["properties"] == {"beds": {"type": "array", "items": {"$ref": "#/$defs/Bed"}}}
+    assert schema["$defs"]["Bed"]["properties"] == {
+        "title": {"type": "string", "description": "What it is called."},
+        "soil": {"type": "string", "title": "Kind of soil", "default": "loam"},
+    }
+    assert "title" not in schema
+    assert "title" not in schema["$defs"]["Bed"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import json
 import string
 from dataclasses import dataclass
@@ -118,6 +119,38 @@ def test_a_credential_inside_a_text_is_hidden(text: str) -> None:
 )
 def test_ordinary_sentences_stay_as_they_are(text: str) -> None:
     assert Redactor().text(text) == text
+
+
+GITHUB = [
+    *(f"{kind}_{OPAQUE}" for kind in ("ghp", "gho", "ghu", "ghs", "ghr")),
+    f"github_pat_{OPAQUE}_{OPAQUE}",
+]
+
+
+@pytest.mark.parametrize("token", GITHUB)
+@given(before=st.text(max_size=5), tail=st.text(string.ascii_letters + string.digits, max_size=9))
+def test_a_github_token_is_hidden_plain_and_in_base64(token: str, before: str, tail: str) -> None:
+    token += tail
+    plain = f"{before} {token}"
+    assert OPAQUE not in Redactor().text(plain)
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        encoded = encode(token.encode()).decode()
+        for spelling in (encoded, encoded.rstrip("=")):
+            shown = Redactor().text(f"{before} '{spelling}'")
+            assert encoded[8:40] not in shown
+            assert shown.endswith("'")
+
+
+def test_the_secret_of_a_request_is_hidden_for_as_long_as_it_runs() -> None:
+    redactor = Redactor()
+    secret = "odd shaped; secret"
+    encoded = base64.urlsafe_b64encode(secret.encode()).decode().rstrip("=")
+    with redactor.hiding(secret):
+        shown = redactor.value({"event": f"{secret} or {encoded}", "error": ValueError(secret)})
+        assert shown == {"event": f"{MARK} or {MARK}", "error": MARK}
+        with redactor.hiding("short"):
+            assert redactor.text("short") == "short"
+    assert redactor.text(secret) == secret
 
 
 def test_a_short_value_does_not_blot_out_ordinary_words() -> None:

@@ -14,8 +14,20 @@ from typing import Any
 
 import pytest
 
-from gateway.contract import Host, Offer, Plugin, PluginConfig, Tool, hookimpl
-from gateway.testing import PluginContract, RequestRefused, open_test_portal
+from auth import Tier
+from gateway.contract import (
+    Host,
+    ListedResource,
+    Offer,
+    Plugin,
+    PluginConfig,
+    Prompt,
+    PromptFamily,
+    ResourceTemplate,
+    Tool,
+    hookimpl,
+)
+from gateway.testing import Account, PluginContract, RequestRefused, open_test_portal
 from tests.journeys import garden
 
 OPEN = "default: open\n"
@@ -45,6 +57,22 @@ async def test_prompts_resources_and_completion_answer() -> None:
         assert json.loads(await portal.read("garden://beds/south"))["plants"] == ["figs"]
         assert await portal.complete("plan-season", "season", "s") == ["spring", "summer"]
         assert set(await portal.resources()) == {"garden://about", "garden://beds/{name}"}
+
+
+async def test_people_call_by_their_names_at_the_tier_that_the_rules_give_them() -> None:
+    org = "github.example.org"
+    tiers = {
+        "access": {"members": {"any_of": [{"email": f"*@{org}"}]}},
+        "items": {"garden": "public", "garden/linger": "members"},
+    }
+    ann = Account("oidc:https://id.example.org#ann", "oidc", "Ann", f"ann@{org}")
+    async with open_test_portal(garden, tiers=tiers) as portal:
+        one, other = await portal.sign_in("ann", ann), await portal.sign_in("ben")
+        assert one.id != other.id
+        assert "linger" in await portal.tools("ann")
+        assert set(await portal.tools("ben")) < set(await portal.tools("ann"))
+        refused = await portal.call("linger", {"seconds": 0}, tier="ben")
+    assert refused.text.startswith("Requires members access. Current: public.")
 
 
 async def test_a_refusal_carries_the_code_and_data_of_the_wire() -> None:
@@ -92,10 +120,10 @@ async def test_new_rules_come_into_force_while_the_portal_runs() -> None:
                 listed = await portal.tools("open")
 
 
-def _plugin(*tools: Tool, **changes: Any) -> Any:
+def _plugin(*tools: Tool, offer: Offer | None = None, **changes: Any) -> Any:
     @asynccontextmanager
     async def opener(config: Any, host: Host) -> AsyncGenerator[Offer]:
-        yield Offer(tools=tools)
+        yield offer or Offer(tools=tools)
 
     class Flawed:
         @hookimpl
@@ -109,6 +137,37 @@ async def _returns_the_wrong_shape(args: Any, caller: Any) -> Any:
     return {"name": 5}
 
 
+PAGES = "test_lists_that_differ_by_caller_go_on_where_they_stopped"
+
+
+async def _answers(*_: Any) -> str:
+    return "Some text."
+
+
+def _family(*listed: str, found: str | None = None, always: bool = False) -> Any:
+    """A plugin whose family lists these prompts and finds that one, or whatever it is asked for."""
+
+    async def lister(caller: Any, after: str | None, limit: int) -> list[Prompt]:
+        names = [each for each in listed if after is None or each > after]
+        return [Prompt(each, "A prompt.", _answers) for each in names[:limit]]
+
+    async def find(name: str, caller: Any) -> Prompt | None:
+        return Prompt(found or name, "A prompt.", _answers) if found or always else None
+
+    family = PromptFamily("day-*", "Days.", lister, find, tier=Tier.OPEN)
+    return _plugin(offer=Offer(prompt_families=[family]))
+
+
+def _template(*listed: str) -> Any:
+    """A plugin whose template lists these URIs each time, wherever the list is to go on."""
+
+    async def lister(caller: Any, after: str | None, limit: int) -> list[ListedResource]:
+        return [ListedResource(each, "day", "A day.") for each in listed[:limit]]
+
+    template = ResourceTemplate("days://{day}", "day", "A day.", _answers, listed=lister)
+    return _plugin(offer=Offer(templates=[replace(template, tier=Tier.OPEN)]))
+
+
 class Loose(PluginConfig):
     size: int = 3
 
@@ -120,6 +179,13 @@ FLAWS: dict[str, tuple[Any, str]] = {
     "summary": (_plugin(replace(LOOK, summary="")), "test_every_item_tells_what_it_is_for"),
     "hint": (_plugin(replace(LOOK, annotations=None)), "test_every_item_tells_what_it_is_for"),
     "name": (_plugin(replace(LOOK, name="a b")), "test_opens_and_is_well"),
+    "order": (_family("day-b", "day-a"), PAGES),
+    "other prompt": (_family("day-a", found="day-b"), PAGES),
+    "any prompt": (_family("day-a", always=True), PAGES),
+    "bad prompt": (_family("night-a", found="night-a"), PAGES),
+    "same page": (_template("days://a", "days://b"), PAGES),
+    "same entry": (_template("days://a", "days://a"), PAGES),
+    "bad URI": (_template("nights://a"), PAGES),
     "shape": (
         _plugin(
             replace(

@@ -1,14 +1,19 @@
 import asyncio
 import contextlib
+import json
 
+import jsonschema_rs
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from auth import Tier
+from auth.rules import AccessRules
 from gateway.access import ItemKey, TierRules
 from gateway.errors import ConfigError
-from gateway.tiers_file import TierRulesFile, check_keys, parse_rules
+from gateway.schema import generate
+from gateway.tiers_file import TierRulesFile, check_keys, parse_rules, parse_tiers
 
 EXAMPLE = b"""
 default: members
@@ -63,7 +68,7 @@ items:
   knowledge/promt:ask: open
   knowledge/x: [open]
 access:
-  members: {any_of: [{hat: "30.3.1"}]}
+  members: {any_of: [{hatt: "30.3.1"}]}
 """
     key = "is no key; write plugin, plugin/tool, plugin/prompt:NAME or plugin/resource:URI"
     found = problems(text)
@@ -73,7 +78,7 @@ access:
         "tiers.yaml:5: items.knowledge/get.teir: unknown key; did you mean tier?",
         "tiers.yaml:5: items.knowledge/get.tier: is missing",
         "tiers.yaml:8: items.knowledge/x: must be 'open', 'public' or 'members'",
-        "tiers.yaml:9: access: unknown key; valid: default, items",
+        "tiers.yaml:10: access.members.any_of[0]: unknown kind of condition; did you mean hat?",
     ]
     assert [line.partition(": is no")[0] for line in found if key in line] == [
         "tiers.yaml:6: items.know*",
@@ -123,10 +128,156 @@ def test_keys_of_a_plugin_that_is_not_open_are_only_notices():
     ]
 
 
+def test_a_key_for_all_prompts_or_resources_may_wait_for_the_first_one():
+    raw = b"items:\n  knowledge/prompt:*: public\n  knowledge/resource:*: public\n"
+    assert check_keys(parse_rules(raw, "tiers.yaml"), {SEARCH}, {"knowledge"}).problems == ()
+    raw = b"items:\n  knowledge/prompt:reserch-*: public\n"
+    assert len(check_keys(parse_rules(raw, "tiers.yaml"), {SEARCH}, {"knowledge"}).problems) == 1
+
+
 def test_keys_of_prompts_and_templates_are_found():
     raw = b"items:\n  knowledge/prompt:research-*: open\n  'knowledge/resource:kb://*': open\n"
     found = check_keys(parse_rules(raw, "tiers.yaml"), KNOWN, {"knowledge"})
     assert found.problems == ()
+
+
+ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+
+
+def members(condition: str) -> object:
+    """The one condition of the rule for members, as it was read."""
+    text = f"access:\n  members:\n    any_of:\n    - {condition}\n"
+    (part,) = parse_tiers(text.encode(), "tiers.yaml").access.members.any_of
+    return part
+
+
+def test_the_rules_of_the_documented_example_are_read():
+    access = parse_tiers(
+        b"""
+access:
+  public:  {any_of: [signed_in]}
+  members: {any_of: [{hat: "30.3.1"}, {hat: "30.3.5"}, {github_org: superbenefit}]}
+  admins:  {any_of: [{address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"}, {github: NAME}]}
+""",
+        "tiers.yaml",
+    ).access
+    assert access.public == AccessRules().public
+    assert [part.model_dump() for part in access.members.any_of] == [
+        {"hat": "30.3.1"},
+        {"hat": "30.3.5"},
+        {"github_org": "superbenefit"},
+    ]
+    assert access.admins.any_of[0].address == ADDRESS
+
+
+def test_a_file_without_rules_gives_public_to_who_signs_in_and_more_to_nobody():
+    for raw in (b"", b"access:\n", b"access: {}\n", b"access:\n  members:\n  public:\n"):
+        assert parse_tiers(raw, "tiers.yaml").access == AccessRules()
+
+
+@pytest.mark.parametrize("quote", ["", '"', "'"])
+def test_a_hat_or_an_address_is_what_was_written_quoted_or_not(quote):
+    for path in ("30.10", "30.3.1", "30", "30.3.10"):
+        assert members(f"hat: {quote}{path}{quote}").hat == path
+    hat = "0x0000001e00030001000000000000000000000000000000000000000000000000"
+    assert members(f"hat: {quote}{hat}{quote}").hat == "30.3.1"
+    for address in (ADDRESS, ADDRESS.lower()):
+        assert members(f"address: {quote}{address}{quote}").address == ADDRESS
+
+
+@pytest.mark.parametrize("text", ["123", "0o17", "1e5", "yes", "no", "null", "1_000", "12e03"])
+def test_a_text_that_yaml_takes_for_something_else_is_what_was_written(text):
+    assert members(f"claim: {{name: level, value: {text}}}").claim.value == text
+    if "_" not in text:
+        assert members(f"github: {text}").github == text
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ("hat: 1e5", "hat: must be a hat's path, such as 30.3.1, or its id"),
+        ("hat: 0o17", "hat: must be a hat's path, such as 30.3.1, or its id"),
+        ("hat: 30.0", "hat: must be a hat's path, such as 30.3.1, or its id"),
+        ("hat: yes", "hat: must be a hat's path, such as 30.3.1, or its id"),
+        ("hat: null", "hat: must be a hat's path, such as 30.3.1, or its id"),
+        ("hat:", "hat: must be text"),
+        ("hat: 0x1e", "hat: a hat id in hexadecimal is 0x and 64 digits"),
+        ("address: 0x12", "address: must be an address"),
+        (f"address: {ADDRESS[:-1]}D", "address: is no address that exists: its checksum"),
+        ("email: ana", "email: must be an address"),
+        ("token: {chian: 10}", "token.chian: unknown key; did you mean chain?"),
+        ("passport_scor", "any_of[0]: unknown kind of condition; did you mean passport_score?"),
+        ("null", "any_of[0]: unknown kind of condition; valid: any_of, all_of, not"),
+        ("github", "any_of[0]: needs a value, as in {github: …}"),
+    ],
+)
+def test_a_condition_with_a_mistake_is_named_by_its_line(condition, reason):
+    told = problems(f"access:\n  members:\n    any_of:\n      - {condition}\n")
+    assert any(each.startswith("tiers.yaml:4: access.members.any_of[0]") for each in told)
+    assert any(reason in each for each in told)
+
+
+def test_a_tier_that_is_none_is_named_with_the_nearest():
+    assert problems("access:\n  membres: signed_in\n") == [
+        "tiers.yaml:2: access.membres: unknown key; did you mean members?"
+    ]
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return jsonschema_rs.validator_for(json.loads(generate({})["tiers.schema.json"]))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "signed_in",
+        "hat: 30.10",
+        "hat: 30.3.1",
+        f"address: {ADDRESS}",
+        f"token: {{chain: 10, contract: {ADDRESS}, standard: erc20, minimum: 0.5}}",
+        f"token: {{chain: 10, contract: {ADDRESS}, standard: erc1155, id: 0x1f}}",
+        "github: octocat",
+        "github: 583231",
+        "github_org: superbenefit",
+        "github_team: superbenefit/core",
+        "github_age: 90d",
+        'email: "*@example.org"',
+        "claim: {name: level, value: 3}",
+        "passport_score",
+        "passport_score: 30.5",
+        "not: {any_of: [signed_in, {all_of: [{hat: 30}]}]}",
+    ],
+)
+def test_the_schema_for_editors_accepts_every_kind(schema, condition):
+    text = f"access:\n  members:\n    any_of:\n    - {condition}\n"
+    assert parse_tiers(text.encode(), "tiers.yaml").access.members.any_of
+    schema.validate(yaml.safe_load(text))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["hat", "{hatt: 30.1}", "{}", "{hat: 30.1, github: a}", "{all_of: []}", "[signed_in]"],
+)
+def test_the_schema_for_editors_refuses_what_is_no_rule(schema, condition):
+    assert not schema.is_valid(yaml.safe_load(f"access: {{members: {condition}}}"))
+    assert problems(f"access: {{members: {condition}}}")
+
+
+def test_rules_without_end_are_refused():
+    bomb = "a0: &a0 signed_in\n" + "".join(
+        f"a{n}: &a{n} {{any_of: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 9)
+    )
+    (problem,) = [each for each in problems(f"{bomb}access: {{members: *a8}}\n") if ":10:" in each]
+    assert problem.startswith("tiers.yaml:10: access: the rule for members has more than")
+
+
+def test_a_rule_may_be_written_once_and_named_again():
+    access = parse_tiers(
+        b"access:\n  members: &m {any_of: [{hat: 30.10}]}\n  admins: *m\n", "tiers.yaml"
+    ).access
+    assert access.admins == access.members
+    assert access.members.any_of[0].hat == "30.10"
 
 
 @pytest.fixture
@@ -161,8 +312,22 @@ async def test_a_changed_file_comes_into_force_while_it_is_watched(path):
     async with watching(path) as (file, seen):
         path.write_text("items: {knowledge: open}")
         await until(lambda: seen)
-        assert file.current is seen[-1]
+        assert file.tiers is seen[-1]
+        assert (file.current, file.access) == (seen[-1].items, seen[-1].access)
         assert file.current.decide(SEARCH, None, Tier.OPEN).tier == Tier.OPEN
+
+
+async def test_rules_on_items_and_on_people_come_into_force_together(path):
+    path.write_text("items: {knowledge: members}")
+    async with watching(path) as (file, seen):
+        path.write_text("items: {knowledge: open}\naccess: {members: {hat: 0}}")
+        await until(lambda: file.problems)
+        assert file.access == AccessRules()
+        assert file.current.decide(SEARCH, None, Tier.OPEN).tier == Tier.MEMBERS
+        path.write_text("items: {knowledge: open}\naccess: {members: signed_in}")
+        await until(lambda: seen)
+        assert file.access.members.signed_in
+        assert seen[-1].items.decide(SEARCH, None, Tier.OPEN).tier == Tier.OPEN
 
 
 async def test_a_broken_change_keeps_the_last_good_rules_until_it_is_mended(path):

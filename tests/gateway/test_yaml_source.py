@@ -39,6 +39,37 @@ def test_scalars_can_be_read_as_they_were_written():
     assert source.raw(("nothing",)) is None
 
 
+def test_a_part_can_be_read_with_every_scalar_as_it_was_written():
+    source = parse_yaml(
+        b"""
+base: &base {x: 0x1F, y: 1_000}
+part:
+  <<: *base
+  y: 30.10
+  list: [1e5, 0o17, yes, "no", 'null', ~, 30.3.1, 2026-01-02]
+  nothing:
+  empty: ""
+  folded: >-
+    two
+    words
+  again: *base
+""",
+        "p.yaml",
+    )
+    assert source.texts(("part",)) == {
+        "x": "0x1F",
+        "y": "30.10",
+        "list": ["1e5", "0o17", "yes", "no", "null", "~", "30.3.1", "2026-01-02"],
+        "nothing": None,
+        "empty": "",
+        "folded": "two words",
+        "again": {"x": "0x1F", "y": "1_000"},
+    }
+    assert source.texts(("part", "list", 0)) == "1e5"
+    assert source.texts(("gone",)) is None
+    assert parse_yaml(b"", "p.yaml").texts(()) is None
+
+
 def test_broken_yaml_is_named_by_its_line():
     assert problems(b"a: 1\nb: [1, 2\nc: 3\n")[0].startswith("portal.yaml:3: is not valid YAML: ")
     assert problems(b"a: 1\n\tb: 2\n")[0].startswith("portal.yaml:2: is not valid YAML: ")

@@ -11,6 +11,7 @@ from auth import Caller
 from gateway.catalog import Catalog
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import LIST_TTL_MS
+from gateway.surfaces.mcp.skills import EXTENSION, SETTINGS
 
 _TOLD = 8
 
@@ -44,7 +45,11 @@ class About:
             "resources": {"listChanged": True, "subscribe": True},
             "completions": {},
         }
-        return both if modern else both | {"logging": {}}
+        # Whether or not a plugin serves skills now: one may begin to while clients are connected.
+        extensions = {EXTENSION: dict(SETTINGS)}
+        if modern:
+            return both | {"extensions": extensions}
+        return both | {"logging": {}, "experimental": extensions}
 
     def instructions(self, caller: Caller, only: str | None = None) -> str:
         """What an agent should know: what the portal holds, and what signing in would add."""
@@ -54,11 +59,14 @@ class About:
             if text and only in (None, plugin)
         ]
         lines = [f"This is {self._name}. You are connected with {caller.tier} access.", *held]
-        for tier, items in self._catalog.beyond(caller, only).items():
+        beyond = self._catalog.beyond(caller, only)
+        for tier, items in beyond.items():
             names = ", ".join(item.name for item in items[:_TOLD])
             more = f" and {len(items) - _TOLD} more" if len(items) > _TOLD else ""
-            lines.append(f"Signing in with a token of {tier} access would add: {names}{more}.")
-        return "\n".join(lines)
+            lines.append(f"With {tier} access there would also be: {names}{more}.")
+        if beyond:
+            lines.append(self._catalog.how_to_rise(caller, max(beyond)))
+        return "\n".join(lines).rstrip()
 
     async def discover(self, request: Request) -> bytes:
         """Answer ``server/discover``."""

@@ -8,6 +8,7 @@ from typing import Any
 from auth import Caller
 from gateway.contract import Prompt, ResourceTemplate
 from gateway.items import Item
+from gateway.surfaces.mcp.prompts import find
 from gateway.surfaces.mcp.results import Era
 
 MOST = 100
@@ -15,7 +16,13 @@ MOST = 100
 
 
 async def complete(item: Item, params: Mapping[str, Any], caller: Caller) -> list[str]:
-    """The values that the item's completer offers; none where it has no completer."""
+    """The values that the item's completer offers; none where it has no completer.
+
+    Raises:
+        ToolFailed: the item is a family that has no such prompt for this caller.
+    """
+    if item.kind == "family":
+        item = await find(item, params["ref"]["name"], caller)
     declared = item.declared
     completers = declared.complete if isinstance(declared, Prompt | ResourceTemplate) else {}
     argument, context = params["argument"], params.get("context")

@@ -53,7 +53,6 @@ class Legacy:
         self._about = about
         self._sessions = sessions
         self._subscriptions = subscriptions
-        self._leftovers: stream.Leftovers = set()
         self._eras = {v: Era(v, about.server) for v in HANDSHAKE_PROTOCOL_VERSIONS}
         self._own = {
             "ping": _ping,
@@ -80,17 +79,7 @@ class Legacy:
             return await send_json(send, b"", 202)
         request = self._request(message, visit, session)
         work = self._run(request, session)
-        return await stream.answer(
-            work, request.channel.outbox, receive, send, leftovers=self._leftovers
-        )
-
-    async def finish(self, seconds: float) -> None:
-        """Wait for calls whose clients have left, at most so long; then cancel them."""
-        if self._leftovers:
-            _, unfinished = await asyncio.wait(set(self._leftovers), timeout=seconds)
-            for task in unfinished:
-                task.cancel()
-            await asyncio.gather(*unfinished, return_exceptions=True)
+        return await stream.answer(work, request.channel.outbox, receive, send, goes_on=True)
 
     async def open_stream(self, visit: Visit, receive: Receive, send: Send) -> None:
         """Answer a GET: the stream on which the portal speaks first."""
@@ -99,7 +88,10 @@ class Legacy:
             return
         outbox = stream.Outbox()
         try:
-            with self._subscriptions.place(outbox), session.stream(outbox):
+            with (
+                self._subscriptions.place(outbox, visit.caller, visit.again),
+                session.stream(outbox),
+            ):
                 await stream.stream(outbox, receive, send)
         except WireError as error:
             await send_json(send, error.body(None), 503)
@@ -162,11 +154,13 @@ class Legacy:
             params=params,
             meta=meta,
             caller=visit.caller,
+            again=visit.again,
             era=self._eras[session.version],
             only=visit.only,
             headers=visit.headers,
             channel=channel,
             surface=visit.surface("mcp"),
+            upstream=visit.upstream,
         )
 
     async def _run(self, request: Request, session: Session) -> stream.Reply:
@@ -174,6 +168,8 @@ class Legacy:
         try:
             return await settle(request, self._answer(request, session))
         except asyncio.CancelledError:
+            if task is not None:
+                task.uncancel()  # the request was cancelled, and its answer says so
             error = WireError(CANCELLED, "The client cancelled the request.")
             return stream.Reply(error.body(request.id))
         finally:

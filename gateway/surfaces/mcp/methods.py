@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 import mcp_types as mcp
 
+from auth import Caller
 from gateway.catalog import Catalog
-from gateway.contract import Prompt, Resource, ResourceTemplate, Tool, ToolFailed
+from gateway.contract import Resource, ResourceTemplate, Skill, Tool, ToolFailed
 from gateway.errors import NotAllowed, NotFound
 from gateway.items import Item
 from gateway.pipeline import Call, Pipeline, Refused
+from gateway.redaction import redactor
 from gateway.surfaces.mcp import headers as header_values
 from gateway.surfaces.mcp.about import About
 from gateway.surfaces.mcp.completion import complete, completion_result
@@ -28,6 +29,7 @@ from gateway.surfaces.mcp.envelope import (
     WireError,
 )
 from gateway.surfaces.mcp.listing import Listing
+from gateway.surfaces.mcp.prompts import Asked
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import (
     prompt_result,
@@ -35,6 +37,7 @@ from gateway.surfaces.mcp.results import (
     tool_failure,
     tool_result,
 )
+from gateway.surfaces.mcp.skills import file_reader, skill_entry, skill_result
 from gateway.surfaces.mcp.state import BAD_STATE, StateSigner
 
 Method = Callable[[Request], Awaitable[bytes]]
@@ -61,7 +64,10 @@ class Methods:
         catalog: what there is, and for whom.
         pipeline: what every call passes.
         about: what the portal says of itself.
-        signer: signs the states of unfinished answers.
+        signer: signs the states of unfinished answers, and cursors.
+
+    Attributes:
+        notices: what an admin should look at: plugins whose part of a list is missing.
     """
 
     def __init__(
@@ -70,7 +76,8 @@ class Methods:
         self._catalog = catalog
         self._pipeline = pipeline
         self._signer = signer
-        listing = Listing(catalog)
+        self._listing = listing = Listing(catalog, signer)
+        self.notices = listing.listers.notices
         self.table: dict[str, Method] = {
             "tools/call": self._call_tool,
             "tools/list": listing.page,
@@ -78,6 +85,9 @@ class Methods:
             "resources/list": listing.page,
             "resources/templates/list": listing.page,
             "resources/read": self._read_resource,
+            "resources/directory/read": self._read_directory,
+            "skills/list": listing.page,
+            "skills/get": self._get_skill,
             "prompts/get": self._get_prompt,
             "completion/complete": self._complete,
             "server/discover": about.discover,
@@ -119,14 +129,15 @@ class Methods:
             item = self._catalog.prompt(name, request.caller, request.only)
         except (NotFound, NotAllowed) as error:
             raise self._refused(error, name, request) from None
-        prompt = _declared(item, Prompt)
+        asked = Asked(item, name)
         try:
             return await self._run(
                 request,
                 item,
-                prompt.render,
+                asked.render,
                 arguments,
-                lambda value: prompt_result(value, prompt.summary, request.era),
+                lambda value: prompt_result(value, asked.summary, request.era),
+                kind="prompt",
             )
         except ToolFailed as failed:
             raise WireError(INVALID_PARAMS, failed.message, failed.details) from None
@@ -137,12 +148,7 @@ class Methods:
             item, variables = self._catalog.resource(uri, request.caller, request.only)
         except (NotFound, NotAllowed) as error:
             raise self._refused(error, uri, request) from None
-        declared = item.declared
-        if isinstance(declared, Resource):
-            run: Any = lambda _, caller: declared.read(caller)  # noqa: E731
-        else:
-            run = _declared(item, ResourceTemplate).read
-        mime_type = getattr(declared, "mime_type", "text/plain")
+        run, mime_type = _reading(item, variables)
         try:
             return await self._run(
                 request,
@@ -155,6 +161,26 @@ class Methods:
             data = {"uri": uri, **failed.details}
             raise WireError(_code(request, failed.code), failed.message, data) from None
 
+    async def _read_directory(self, request: Request) -> bytes:
+        try:
+            return self._listing.directory(request)
+        except (NotFound, NotAllowed) as error:
+            raise self._refused(error, request.params["uri"], request) from None
+
+    async def _get_skill(self, request: Request) -> bytes:
+        uri = request.params["uri"]
+        try:
+            item = self._catalog.skill(uri, request.caller, request.only)
+        except (NotFound, NotAllowed) as error:
+            raise self._refused(error, uri, request) from None
+
+        async def entry(_: Any, caller: Caller) -> dict[str, Any]:
+            return skill_entry(item, self._catalog.files(item, caller))
+
+        return await self._run(
+            request, item, entry, {}, lambda value: skill_result(value, request.era)
+        )
+
     async def _complete(self, request: Request) -> bytes:
         ref = request.params["ref"]
         try:
@@ -164,11 +190,13 @@ class Methods:
                 item = self._catalog.template(ref["uri"], request.caller, request.only)
         except (NotFound, NotAllowed) as error:
             raise self._refused(error, ref.get("name") or ref["uri"], request) from None
-        call = self._call(request, item, partial(complete, item), dict, request.params)
+        run = partial(complete, item)
+        call = self._call(request, item, run, dict, request.params, "completion")
         try:
-            return await self._pipeline.call(
-                replace(call, kind="completion"),
+            return await self._through(
+                call,
                 lambda values: completion_result(values, request.era),
+                request,
             )
         except ToolFailed as failed:
             raise WireError(INVALID_PARAMS, failed.message, failed.details) from None
@@ -180,6 +208,7 @@ class Methods:
         run: Callable[[Any, Any], Awaitable[Any]],
         raw: Mapping[str, Any],
         render: Callable[[Any], bytes],
+        kind: str = "",
     ) -> bytes:
         def parse(raw: Mapping[str, Any]) -> Any:
             if request.era.modern:
@@ -192,12 +221,29 @@ class Methods:
             return render(value)
 
         try:
-            return await self._pipeline.call(self._call(request, item, run, parse, raw), finish)
+            call = self._call(request, item, run, parse, raw, kind)
+            return await self._through(call, finish, request)
         except ToolFailed as failed:
             code = _WIRE_CODES.get(failed.code)
             if code is None or not request.era.modern:
                 raise
             raise WireError(code, failed.message, failed.details or None) from None
+
+    async def _through(self, call: Call, render: Callable[[Any], bytes], request: Request) -> bytes:
+        """The pipeline, with the caller's own credential for the plugin's upstream at hand."""
+        credential = request.upstream.get(call.item.plugin)
+        if credential is None:
+            return await self._pipeline.call(call, render)
+        request.channel.credential = credential
+        with redactor.hiding(credential):
+            try:
+                return await self._pipeline.call(call, render)
+            except ToolFailed as failed:
+                said, details = redactor.text(failed.message), redactor.value(failed.details)
+                raise ToolFailed(failed.code, said, details) from None
+            finally:
+                # What the call has begun may outlive it, and sees the same exchange.
+                request.channel.credential = None
 
     def _call(
         self,
@@ -206,6 +252,7 @@ class Methods:
         run: Callable[[Any, Any], Awaitable[Any]],
         parse: Callable[[Mapping[str, Any]], Any],
         raw: Mapping[str, Any],
+        kind: str = "",
     ) -> Call:
         return Call(
             item=item,
@@ -216,6 +263,7 @@ class Methods:
             surface=request.surface,
             exchange=request.channel,
             trace=request.meta if "traceparent" in request.meta else request.headers,
+            kind=kind,
         )
 
     def _check_modern(self, request: Request, item: Item, arguments: Mapping[str, Any]) -> None:
@@ -267,6 +315,17 @@ def _purpose(request: Request) -> str:
     asked = [request.params.get(key) for key in ("name", "uri", "arguments")]
     digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
     return f"{request.method}:{digest}"
+
+
+def _reading(item: Item, variables: Mapping[str, str]) -> tuple[Any, str]:
+    """What reads the resource behind an item, and the media type of what it reads."""
+    declared = item.declared
+    if isinstance(declared, Skill):
+        return file_reader(item), item.files[variables["path"]].mime_type
+    if isinstance(declared, Resource):
+        return lambda _, caller: declared.read(caller), declared.mime_type
+    template = _declared(item, ResourceTemplate)
+    return template.read, template.mime_type
 
 
 _T = TypeVar("_T")

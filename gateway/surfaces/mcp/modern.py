@@ -13,7 +13,7 @@ from starlette.types import Receive, Send
 
 from gateway.logs import get_logger
 from gateway.pipeline import InternalError
-from gateway.surfaces.mcp import stream
+from gateway.surfaces.mcp import skills, stream
 from gateway.surfaces.mcp.envelope import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -91,11 +91,13 @@ class Modern:
             params=params,
             meta=meta,
             caller=visit.caller,
+            again=visit.again,
             era=self._era,
             only=visit.only,
             headers=visit.headers,
             channel=channel,
             surface=visit.surface("mcp"),
+            upstream=visit.upstream,
         )
 
     async def _answer(self, request: Request) -> bytes:
@@ -110,6 +112,8 @@ def validate(method: str, version: str, params: Mapping[str, Any] | None) -> Non
     Raises:
         WireError: the version has no such method, or the parameters are not of its shape.
     """
+    if method in skills.METHODS:
+        return skills.check(method, params or {})
     try:
         specified.validate_client_request(method, version, params)
     except KeyError:

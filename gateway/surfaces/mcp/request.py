@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from auth import Caller
 from gateway.contract import ToolFailed
+from gateway.exchange import CallExchange
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session
 from gateway.surfaces.mcp.stream import Outbox
+from gateway.surfaces.visit import WhoNow
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
@@ -29,11 +31,13 @@ class Request:
         params: its parameters.
         meta: ``params._meta``, or an empty mapping.
         caller: who asks.
+        again: finds out once more who asks, as ``Visit.again``.
         era: the shape of results.
         only: a plugin's name, where the endpoint serves one plugin alone.
         headers: the HTTP headers, names in lower case.
         channel: the way back to the client.
         surface: what the audit record calls the way in.
+        upstream: as ``Visit.upstream``.
     """
 
     id: Any
@@ -41,14 +45,16 @@ class Request:
     params: Mapping[str, Any]
     meta: Mapping[str, Any]
     caller: Caller
+    again: WhoNow
     era: Era
     only: str | None
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)
     channel: Channel
     surface: str = "mcp"
+    upstream: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-class Channel:
+class Channel(CallExchange):
     """The :class:`gateway.contract.Exchange` of an MCP call.
 
     Args:
@@ -74,6 +80,7 @@ class Channel:
         self.outbox = outbox
         self.input_responses: Mapping[str, Any] | None = None
         self.request_state: str | None = None
+        self.credential: str | None = None
         self._token = progress_token
         self._log_level = log_level
         self._session = session

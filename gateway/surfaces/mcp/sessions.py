@@ -1,6 +1,6 @@
 """Sessions of the legacy era: small, bound to the caller, and known to every replica.
 
-A session id is signed and carries what a replica needs to know: the negotiated version, the
+A session id is sealed and carries what a replica needs to know: the negotiated version, the
 client's capabilities, whose it is and when it began. Any replica that holds the same key takes
 it up; an ended one is remembered in the cache for as long as its id would live. What a replica
 keeps beside that (a log level, resource subscriptions, the open stream) is its own and small.
@@ -9,10 +9,7 @@ keeps beside that (a log level, resource subscriptions, the open stream) is its 
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import hashlib
-import hmac
 import secrets
 import time
 from collections import OrderedDict
@@ -20,9 +17,8 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from pydantic_core import from_json, to_json
-
 from auth import Caller
+from auth.sealing import BadSeal, Sealer
 from gateway.contract import Cache
 from gateway.surfaces.mcp.stream import Outbox
 
@@ -32,6 +28,10 @@ KEPT = 10_000
 """Sessions whose state one process keeps; the longest unused is dropped first."""
 RECHECK = 30
 """Seconds after which a process asks again whether another one has ended a session."""
+
+_ENDED = b"ended"
+_THEIRS = b"of:"
+"""What the cache knows of a session: that it is over, or whose it has become."""
 
 _ASKABLE = {"elicitation": ("form", "url"), "sampling": ("context", "tools"), "roots": ()}
 """What a client may be asked for, and the parts of it that it may declare."""
@@ -77,12 +77,12 @@ class Sessions:
     """Begins, finds and ends sessions.
 
     Args:
-        key: signs the ids; the same on every replica.
+        key: seals the ids; the same on every replica.
         cache: remembers which sessions have ended.
     """
 
     def __init__(self, key: bytes, cache: Cache) -> None:
-        self._key = key
+        self._sealer = Sealer(key, "mcp-session")
         self._cache = cache
         self.live: OrderedDict[str, Session] = OrderedDict()
 
@@ -95,21 +95,21 @@ class Sessions:
             "t": int(time.time()),
             "n": secrets.token_hex(8),
         }
-        payload = base64.urlsafe_b64encode(to_json(claims)).rstrip(b"=")
-        return self._keep(Session(f"{payload.decode()}.{self._sign(payload)}", claims))
+        return self._keep(Session(self._sealer.seal(claims, LIFETIME), claims))
 
     async def find(self, session_id: str, caller: Caller) -> Session | None:
-        """The session of that id, or None where it is unknown, over, or somebody else's."""
+        """The session of that id, or None where it is unknown, over, or somebody else's.
+
+        A session that began without a credential becomes that of the first person who goes on
+        with it: clients sign in when a call asks for it, and keep their session.
+        """
         session = self.live.get(session_id)
-        fresh = session is not None and time.monotonic() - session.checked < RECHECK
-        if not fresh:
-            if await self._cache.get(_ended(session_id)) is not None:
-                self.live.pop(session_id, None)
-                return None
-            session = session or self._take_up(session_id)
-            if session is None:
-                return None
-            session.checked = time.monotonic()
+        if session is None or time.monotonic() - session.checked >= RECHECK:
+            session = await self._checked(session_id, session)
+        if session is not None and session.person is None and caller.person is not None:
+            session.person = caller.person
+            session.close()  # its streams were opened by a stranger; the client opens new ones
+            await self._cache.set(_fate(session_id), _THEIRS + caller.person.encode(), LIFETIME)
         if session is None or session.person != caller.person:
             return None
         if time.time() - session.began > LIFETIME:
@@ -122,26 +122,32 @@ class Sessions:
         """End a session, here at once and on other replicas within ``RECHECK`` seconds."""
         self.live.pop(session.id, None)
         session.close()
-        await self._cache.set(_ended(session.id), b"1", LIFETIME)
+        await self._cache.set(_fate(session.id), _ENDED, LIFETIME)
+
+    async def _checked(self, session_id: str, session: Session | None) -> Session | None:
+        """The session as every replica knows it: ended here or there, or become somebody's."""
+        fate = await self._cache.get(_fate(session_id))
+        if fate == _ENDED:
+            self.live.pop(session_id, None)
+            return None
+        session = session or self._take_up(session_id)
+        if session is not None:
+            session.checked = time.monotonic()
+            if fate is not None and session.person is None:
+                session.person = fate.removeprefix(_THEIRS).decode()
+        return session
 
     def _take_up(self, session_id: str) -> Session | None:
-        payload, _, signature = session_id.partition(".")
-        if not hmac.compare_digest(self._sign(payload.encode()).encode(), signature.encode()):
-            return None
         try:
-            claims = from_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-        except (ValueError, binascii.Error):
+            return self._keep(Session(session_id, self._sealer.open(session_id)))
+        except BadSeal:
             return None
-        return self._keep(Session(session_id, claims))
 
     def _keep(self, session: Session) -> Session:
         self.live[session.id] = session
         while len(self.live) > KEPT:
             self.live.popitem(last=False)[1].close()
         return session
-
-    def _sign(self, payload: bytes) -> str:
-        return hmac.new(self._key, b"mcp-session" + payload, hashlib.sha256).hexdigest()
 
 
 def _askable(capabilities: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -150,5 +156,5 @@ def _askable(capabilities: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {n: {part: {} for part in _ASKABLE[n] if part in d} for n, d in declared.items()}
 
 
-def _ended(session_id: str) -> str:
-    return "mcp-session-ended:" + hashlib.sha256(session_id.encode()).hexdigest()
+def _fate(session_id: str) -> str:
+    return "mcp-session:" + hashlib.sha256(session_id.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The state of an unfinished answer, signed (MCP 2026-07-28, SEP-2322).
+"""The state of an unfinished answer, sealed (MCP 2026-07-28, SEP-2322).
 
 A ``requestState`` comes back from the client, so it is an attacker's to write: what leaves the
 portal is bound to the person, to the method, item and arguments, and to ten minutes.
@@ -6,12 +6,8 @@ portal is bound to the person, to the method, item and arguments, and to ten min
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
-import time
-
 from auth import Caller
+from auth.sealing import BadSeal, Sealer
 from gateway.contract import ToolFailed
 
 BAD_STATE = "bad_request_state"
@@ -28,13 +24,19 @@ class StateSigner:
     """
 
     def __init__(self, key: bytes) -> None:
-        self._key = key
+        self._sealer = Sealer(key, "mcp-state")
 
-    def seal(self, state: str, caller: Caller, purpose: str) -> str:
-        """Sign a plugin's state for one caller and one purpose: a digest of what is asked."""
-        payload = f"{int(time.time()) + LIFETIME}.{state}".encode()
-        encoded = base64.urlsafe_b64encode(payload).decode()
-        return f"{encoded}.{self._sign(encoded, caller, purpose)}"
+    def seal(self, state: str, caller: Caller, purpose: str, lifetime: float | None = None) -> str:
+        """Sign a state for one caller and one purpose, such as a digest of what is asked.
+
+        Args:
+            state: what is to come back.
+            caller: the only one from whom it is taken.
+            purpose: the only one for which it is taken.
+            lifetime: seconds; by default those of an answer.
+        """
+        seconds = LIFETIME if lifetime is None else lifetime
+        return self._sealer.seal({"state": state}, seconds, _whose(caller, purpose))
 
     def open(self, sealed: str, caller: Caller, purpose: str) -> str:
         """The plugin's state.
@@ -42,15 +44,12 @@ class StateSigner:
         Raises:
             ToolFailed: the state is not ours, another caller's, for something else, or old.
         """
-        encoded, _, signature = sealed.partition(".")
-        expected = self._sign(encoded, caller, purpose)
-        if not hmac.compare_digest(expected.encode(), signature.encode()):
-            raise ToolFailed(BAD_STATE, "requestState is not valid here. Start again.")
-        until, _, state = base64.urlsafe_b64decode(encoded).decode().partition(".")
-        if time.time() > int(until):
-            raise ToolFailed(BAD_STATE, "requestState has expired. Start again.")
-        return state
+        try:
+            return str(self._sealer.open(sealed, _whose(caller, purpose))["state"])
+        except BadSeal as bad:
+            said = f"requestState is not valid here. {bad} Start again."
+            raise ToolFailed(BAD_STATE, said) from None
 
-    def _sign(self, encoded: str, caller: Caller, purpose: str) -> str:
-        text = "\0".join(("mcp-state", caller.person or "", purpose, encoded))
-        return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()
+
+def _whose(caller: Caller, purpose: str) -> str:
+    return f"{caller.person or ''}\0{purpose}"

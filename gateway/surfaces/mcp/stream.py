@@ -1,8 +1,8 @@
 """One answer on its way out: plain JSON where the work is quick and quiet, else SSE.
 
 The response stays uncommitted until the work sends a message of its own or has been silent for
-fifteen seconds; until then an error still gets its HTTP status. Work and connection are two
-tasks, so that a client that leaves cancels the work (2026-07-28: it must).
+fifteen seconds; until then an error still gets its HTTP status. Work that takes longer has a
+second task beside it, so that a client that leaves cancels the work (2026-07-28: it must).
 """
 
 from __future__ import annotations
@@ -82,17 +82,13 @@ class Outbox:
             self.close()
 
 
-Leftovers = set[asyncio.Future[Any]]
-"""Work that goes on although its client has left."""
-
-
 async def answer(
     work: Coroutine[Any, Any, Reply],
     outbox: Outbox,
     receive: Receive,
     send: Send,
     *,
-    leftovers: Leftovers | None = None,
+    goes_on: bool = False,
 ) -> None:
     """Run the work and write what comes of it.
 
@@ -101,29 +97,72 @@ async def answer(
         outbox: where the work puts messages before its reply.
         receive: the ASGI channel, its body already read; tells when the client leaves.
         send: the ASGI channel.
-        leftovers: where the work is kept when its client leaves (2025-11-25 and older); None
-            where that cancels it (2026-07-28).
+        goes_on: whether the work goes on when its client leaves (2025-11-25 and older), rather
+            than being cancelled (2026-07-28).
     """
-    task = asyncio.ensure_future(work)
+    watch = _Watch(outbox, receive, send, goes_on=goes_on)
     try:
-        await asyncio.wait({task}, timeout=QUICK)
-        if task.done() and outbox.frames.empty():
-            reply = task.result()
-            await send_json(send, reply.body, reply.status)
-            return
-        await _watch(task, outbox, receive, send)
+        reply = await work
+        await watch.finish(reply)
     except asyncio.CancelledError:
-        task.cancel()
-        raise
+        if not watch.uncancelled():
+            raise
     finally:
-        outbox.close()
-        if not task.done():
-            if leftovers is None:
-                task.cancel()
-            else:
-                # The event loop holds tasks weakly; one that nobody awaits could vanish.
-                leftovers.add(task)
-                task.add_done_callback(leftovers.discard)
+        watch.close()
+
+
+class _Watch:
+    """Keeps an eye on the connection of work that runs in this task, once it takes longer.
+
+    Quick work is the rule, and is spared a second task.
+    """
+
+    def __init__(self, outbox: Outbox, receive: Receive, send: Send, *, goes_on: bool) -> None:
+        self._outbox = outbox
+        self._receive = receive
+        self._send = send
+        self._goes_on = goes_on
+        self._working = asyncio.current_task()
+        self._cancelled = False
+        self._watcher: asyncio.Task[None] | None = None
+        loop = asyncio.get_running_loop()
+        self._reply: asyncio.Future[Reply] = loop.create_future()
+        self._timer = loop.call_later(QUICK, self._begin)
+
+    async def finish(self, reply: Reply) -> None:
+        """Send the reply, after every message that was sent before it."""
+        self._timer.cancel()
+        if self._watcher is None and self._outbox.frames.empty():
+            return await send_json(self._send, reply.body, reply.status)
+        self._reply.set_result(reply)
+        if self._watcher is None:
+            self._begin()
+        if self._watcher is not None:
+            await self._watcher
+        return None
+
+    def uncancelled(self) -> bool:
+        """Whether the work was cancelled because its client left, and not by anyone else."""
+        if not self._cancelled or self._working is None:
+            return False
+        return self._working.uncancel() == 0
+
+    def close(self) -> None:
+        """Watch no longer."""
+        self._timer.cancel()
+        self._outbox.close()
+        if self._watcher is not None:
+            self._watcher.cancel()
+
+    def _begin(self) -> None:
+        self._watcher = asyncio.ensure_future(self._run())
+
+    async def _run(self) -> None:
+        await _watch(self._reply, self._outbox, self._receive, self._send)
+        self._outbox.close()
+        if not self._reply.done() and not self._goes_on and self._working is not None:
+            self._cancelled = True
+            self._working.cancel()
 
 
 async def _watch(task: asyncio.Future[Reply], outbox: Outbox, receive: Receive, send: Send) -> None:

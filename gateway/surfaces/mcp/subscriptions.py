@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from auth import Caller
+from auth import BadCredential, Caller
+from auth.stores import StoreUnavailable
 from gateway.catalog import Catalog
 from gateway.changes import Changes
 from gateway.contract import Change
@@ -15,11 +17,15 @@ from gateway.surfaces.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, WireE
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.sessions import Session, Sessions
 from gateway.surfaces.mcp.stream import Outbox
+from gateway.surfaces.visit import WhoNow
 
 MOST = 1024
 """Streams that are open at the same time, both eras together."""
 FOLLOWED = 1000
 """Resources that one client may follow."""
+RECHECK = 2.0
+"""Seconds after which an open stream asks again who its caller is, which is remembered mostly:
+what was revoked hears nothing more within 5 s, also where it was revoked at another replica."""
 
 _ID = "io.modelcontextprotocol/subscriptionId"
 _WANTED = {
@@ -59,7 +65,7 @@ class Subscriptions:
                 method, params = _notification(change)
                 request.channel.notify(method, {**params, "_meta": meta})
 
-        with self.place(outbox):
+        with self.place(outbox, request.caller, request.again):
             request.channel.notify(
                 "notifications/subscriptions/acknowledged", {"notifications": wanted, "_meta": meta}
             )
@@ -71,8 +77,11 @@ class Subscriptions:
         return request.era.result("subscriptions/listen", {"_meta": meta})
 
     @contextmanager
-    def place(self, outbox: Outbox) -> Generator[None]:
+    def place(self, outbox: Outbox, caller: Caller, again: WhoNow) -> Generator[None]:
         """Hold a place for an open stream; :meth:`close` closes its outbox.
+
+        The outbox is closed as well when its caller's credential ends or their access changes,
+        so that the client connects anew as who it is by then.
 
         Raises:
             WireError: too many are open, or the portal is stopping.
@@ -80,9 +89,11 @@ class Subscriptions:
         if self._closing or len(self._open) >= MOST:
             raise WireError(INTERNAL_ERROR, "No more streams can be opened. Try again later.")
         self._open.add(outbox)
+        watching = asyncio.create_task(_watch(outbox, caller, again))
         try:
             yield
         finally:
+            watching.cancel()
             self._open.discard(outbox)
 
     def close(self) -> None:
@@ -125,6 +136,18 @@ class Subscriptions:
     def _follows(self, session: Session, uri: str) -> bool:
         caller = session.subscribed.get(uri)
         return caller is not None and self.readable(uri, caller)
+
+
+async def _watch(outbox: Outbox, caller: Caller, again: WhoNow) -> None:
+    """Close an outbox once its caller is no longer who they were."""
+    now = caller
+    while (now.person, now.tier, now.tools) == (caller.person, caller.tier, caller.tools):
+        await asyncio.sleep(RECHECK)
+        try:
+            now = await again()
+        except (BadCredential, StoreUnavailable):
+            break  # who cannot be recognised any more hears no more
+    outbox.close()
 
 
 def _notification(change: Change) -> tuple[str, dict[str, Any]]:

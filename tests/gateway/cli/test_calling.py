@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
-from gateway.cli.options import EXIT
+import pytest
+
+from gateway.cli.options import EXIT, load
+from gateway.cli.plugins import _found
 from tests.gateway.cli.conftest import Run, ready, served
 
 
@@ -52,10 +56,38 @@ def test_tools_shows_what_a_tier_may_use(porch: Run) -> None:
     assert "get_document contentType id" in members.output
 
 
+def test_what_a_tool_does_is_folded_to_the_terminal(
+    porch: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    listed = porch("tools", "--as", "members").output.splitlines()
+    does = [line for line in listed if line.startswith("      ")]
+    assert "      terms, groups and projects." in does
+    assert max(map(len, does)) <= 60
+
+
+def test_the_examples_of_its_help_work(porch: Run) -> None:
+    shown = porch("call", "--help").output
+    words = [shlex.split(line) for line in shown.splitlines() if "porch call search" in line]
+    assert len(words) == 2
+    for _, *each in words:
+        assert porch(*each).exit_code == EXIT.DONE
+
+
 def test_all_adds_prompts_and_resources(porch: Run) -> None:
     listed = json.loads(porch("tools", "--all", "--json").stdout)
     assert set(listed) == {"tools", "prompts", "resources", "templates"}
     assert all(listed.values())
+
+
+@pytest.mark.usefixtures("porch")
+def test_a_plugin_that_a_running_portal_does_not_know_waits_for_its_next_start() -> None:
+    setup = load(None, None)
+    known = {each["name"]: each for each in _found(setup, {"knowledge": {"state": "ok"}})}
+    assert known["knowledge"]["detail"] == ""
+    assert known["skills_repo"]["state"] == "not running"
+    assert "Stop it, and start it again." in known["skills_repo"]["detail"]
+    assert all(each["detail"] == "" for each in _found(setup, {}))
 
 
 def test_a_portal_that_runs_answers_over_its_local_socket(place: Path, porch: Run) -> None:
@@ -68,7 +100,7 @@ def test_a_portal_that_runs_answers_over_its_local_socket(place: Path, porch: Ru
         }
     assert json.loads(found.stdout)["results"][0]["id"] == "sow"
     assert refused.stderr.startswith("Requires members access. Current: open.")
-    assert states == {"knowledge": "ok"}
+    assert states["knowledge"] == "ok"
     records = json.loads(porch("audit", "--json").stdout)
     assert {(each["person"], each["surface"]) for each in records} == {("local", "cli")}
     assert [each["outcome"] for each in records] == ["not_allowed", "ok"]

@@ -64,6 +64,13 @@ def test_its_wheel_is_found_by_the_portal_without_any_change(package: Path, plac
     assert "This note came with the plugin." in said
 
 
+def test_what_comes_next_is_said_for_the_environment_that_the_portal_is_in(porch: Run) -> None:
+    said = porch("new-plugin", "weather").output
+    assert f"{os.path.relpath(sys.prefix)}/bin/activate" in said
+    for line in ("pip install -e ./porch-weather", "porch plugins", "pytest ./porch-weather"):
+        assert f"\n  {line}\n" in said
+
+
 def test_what_is_there_is_never_overwritten(package: Path, porch: Run) -> None:
     result = porch("new-plugin", NAME, "--into", str(package.parent))
     assert result.exit_code == EXIT.USAGE

@@ -70,7 +70,7 @@ class Greeter:
             Command("greet", "Greet a place.", Args, _greet),
             Command("store", "Keep words.", Where, _store),
         )
-        return Plugin("greeter", "Greets.", _open, Config, commands)
+        return Plugin("greeter", "Greets.", _open, Config, commands, command="hello")
 
 
 @pytest.fixture
@@ -82,9 +82,19 @@ def greeter(porch: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 def test_required_fields_are_arguments_and_others_options(greeter: Run) -> None:
     shown = greeter("greet", "--help").output
-    assert "PLACE" in shown
+    assert "PLACE: Where." in shown
     assert "How many.  [default: 3]" in shown
     assert "--order [up|down]" in shown
+
+
+def test_another_word_leads_to_the_same_commands(greeter: Run, porch: Run) -> None:
+    assert porch("hello", "greet", "here").output == "Hello, here\n"
+    assert "Usage: porch hello" in porch("hello", "--help").output
+
+
+def test_a_word_leads_to_the_plugin_of_the_same_module() -> None:
+    assert plugin_commands.plugin_words()["skills"] == "skills_repo"
+    assert plugin_commands.plugin_behind("skills") == "skills_repo"
 
 
 def test_values_arrive_validated_and_the_code_is_the_exit_code(greeter: Run) -> None:
@@ -110,7 +120,7 @@ def test_the_plugin_s_configuration_is_at_hand(greeter: Run) -> None:
 def test_a_bad_value_is_a_usage_error_that_names_it(greeter: Run) -> None:
     result = greeter("greet", "here", "--count", "0")
     assert result.exit_code == EXIT.USAGE
-    assert "count: Input should be greater than or equal to 1" in result.output
+    assert "count: must be greater than or equal to 1" in result.output
 
 
 def test_the_host_opens_the_plugin_s_own_services(greeter: Run) -> None:

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from gateway.cli import main
 from gateway.cli.options import EXIT
+from gateway.cli.plugin_commands import plugin_names, plugin_words
 from tests.gateway.cli.conftest import Run
 
 
@@ -29,11 +30,17 @@ def test_help_explains_every_exit_code() -> None:
         assert f"\n    {code.value}  " in shown
 
 
+def test_help_lists_a_plugin_by_the_other_word_for_it() -> None:
+    shown = CliRunner().invoke(main, ["--help"]).output
+    assert "\n  skills " in shown
+    assert "\n  skills_repo " not in shown
+
+
 @pytest.mark.parametrize("name", main.list_commands(click.Context(main)))
 def test_each_command_helps_with_examples(name: str) -> None:
     result = CliRunner().invoke(main, [name, "--help"])
     assert result.exit_code == 0
-    if name != "knowledge":
+    if name not in {*plugin_names(), *plugin_words()}:
         assert "Examples:" in result.output
 
 

@@ -40,6 +40,19 @@ def test_a_list_of_objects_becomes_cards() -> None:
 
 def test_an_empty_list_says_so() -> None:
     assert shown({"results": []}) == "Nothing found."
+    assert shown({"docs": {}}) == "docs: none"
+    assert "files none" in shown({"skills": [{"name": "bake", "files": []}]})
+    assert shown({"stages": [], "openRuns": []}).splitlines()[::2] == ["stages", "open runs"]
+
+
+def test_one_thing_is_told_before_the_lists_in_it() -> None:
+    bed = {"stages": [{"name": "Dig"}], "warnings": [], "name": "Bed", "content": "A bed."}
+    assert shown(bed) == "name: Bed\nA bed.\nstages:\n   1. Dig\n\nwarnings: none"
+
+
+def test_what_has_no_value_takes_no_line() -> None:
+    assert shown({"description": None, "content": "Dig."}) == "Dig."
+    assert shown({"steps": [{"name": "Dig", "description": None, "extra": {}}]}) == " 1. Dig\n"
 
 
 def test_long_text_is_folded_and_keeps_its_own_lines() -> None:

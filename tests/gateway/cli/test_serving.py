@@ -17,6 +17,7 @@ def test_it_says_what_to_paste_and_when_it_is_ready(place: Path) -> None:
     with served(place) as (url, printed):
         text = "\n".join(printed)
     assert f"claude mcp add --transport http porch {url}/mcp" in text
+    assert f"Open in a browser to sign in  {url}" in text
     assert 'call search_knowledge query="who may use what"' in text
     assert "knowledge: ready." in text
     assert printed[-1] == "Stopped."

@@ -257,3 +257,21 @@ def test_the_newest_revision_is_read_without_alembic(tmp_path: Path) -> None:
     (tmp_path / "versions" / "rival.py").write_text(revision("rival", "0001", "pass"))
     merged.write_text('revision: str = "merged"\ndown_revision = ("0002", "rival")\n')
     assert newest(tmp_path) == {"merged"}
+
+
+async def test_each_query_of_a_reader_sees_what_is_committed(service: DatabaseService) -> None:
+    async with service.begin() as connection:
+        await connection.execute(text("CREATE TABLE notes (id INTEGER PRIMARY KEY)"))
+    count = text("SELECT count(*) FROM notes")
+    async with service.read() as reader, service.engine.connect() as snapshot:
+        assert await reader.scalar(count) == 0
+        async with service.begin() as connection:
+            await connection.execute(text("INSERT INTO notes VALUES (1)"))
+            assert await reader.scalar(count) == 0
+        assert await reader.scalar(count) == 1
+        assert await snapshot.scalar(count) == 1
+    async with service.begin() as connection:  # what comes next on that connection is a transaction
+        await connection.execute(text("INSERT INTO notes VALUES (2)"))
+        await connection.rollback()
+    async with service.read() as reader:
+        assert await reader.scalar(count) == 1

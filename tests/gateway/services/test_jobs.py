@@ -81,6 +81,24 @@ async def test_a_job_that_raises_has_failed_and_says_why(address: str, tmp_path:
         assert (await reached(jobs, job_id, "failed")).error == "no water left"
 
 
+async def test_others_may_use_threads_while_the_jobs_end(tmp_path: Path) -> None:
+    ended = asyncio.Event()
+
+    async def work() -> int:
+        turns = 0
+        while not ended.is_set():
+            turns += await asyncio.to_thread(lambda: 1)
+        return turns
+
+    async with launched("sqlite", tmp_path, Job("calculate", calculate)) as service:
+        jobs = service.for_owner("garden")
+        await reached(jobs, await jobs.enqueue("calculate", {"number": 1}), "done")
+        working = asyncio.create_task(work())
+        await asyncio.sleep(0)
+    ended.set()
+    assert await working > 0
+
+
 async def test_a_second_job_with_the_same_key_is_the_first_one(
     address: str, tmp_path: Path
 ) -> None:

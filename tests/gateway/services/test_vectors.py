@@ -260,7 +260,9 @@ def holds(condition: Condition, payload: dict[str, Any]) -> bool:
     limit=st.integers(1, 15),
 )
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @pytest.mark.parametrize("kind", ["edge", "client"])
 async def test_filtered_search_agrees_with_brute_force(

@@ -255,9 +255,13 @@ class Answer:
         return (await self.events())[-1]
 
     async def leave(self) -> None:
-        """Close the connection and wait until the portal has noticed."""
-        self._left.set()
+        """Close the connection and wait until the portal is done with it."""
+        self.go()
         await asyncio.wait_for(self.task, 10)
+
+    def go(self) -> None:
+        """Close the connection."""
+        self._left.set()
 
 
 class Wire:

@@ -37,7 +37,8 @@ async def test_a_legacy_call_goes_on_without_its_client_until_it_is_cancelled(wi
     session = await wire.begin()
     answer = session.call("wait", LEGACY, token=1)
     await answer.event()
-    await answer.leave()
+    answer.go()
+    await asyncio.sleep(0.2)
     assert not recorded
     assert (await session.send(_cancel(1)).start()).status == 202
     await _until(lambda: bool(recorded))
@@ -81,7 +82,7 @@ async def test_an_id_used_twice_at_once_gets_two_answers_and_can_still_be_cancel
     await last.event()
     await session.send(_cancel("same")).start()
     assert "error" in await last.reply()
-    await slow.leave()
+    slow.task.cancel()
 
 
 async def test_an_unfinished_call_survives_the_end_of_a_later_one_with_its_id(wire):
@@ -94,7 +95,7 @@ async def test_an_unfinished_call_survives_the_end_of_a_later_one_with_its_id(wi
     await session.send(_cancel(5)).start()
     await late.reply()
     assert not early.task.done()
-    await early.leave()
+    early.task.cancel()
 
 
 async def _asked(wire, capabilities=None):

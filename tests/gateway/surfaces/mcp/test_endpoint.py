@@ -26,6 +26,9 @@ METHODS = [
     "completion/complete",
     "logging/setLevel",
     "server/discover",
+    "skills/list",
+    "skills/get",
+    "resources/directory/read",
     "notifications/cancelled",
     "notifications/initialized",
 ]

@@ -4,9 +4,11 @@ from auth import ANONYMOUS, Caller, Tier
 from gateway.services.cache import open_cache
 from gateway.surfaces.mcp import sessions as module
 from gateway.surfaces.mcp.sessions import Sessions
+from gateway.surfaces.mcp.stream import Outbox
 
 KEY = b"k" * 32
 MEMBER = Caller(person="token:ci", tier=Tier.MEMBERS)
+OTHER = Caller(person="token:other", tier=Tier.MEMBERS)
 CAPABILITIES = {"sampling": {}, "elicitation": {"form": {}}, "experimental": {"x": 1}}
 
 
@@ -24,6 +26,24 @@ async def test_a_session_is_found_by_its_own_caller_only(sessions):
     session = sessions.begin(MEMBER, "2025-11-25", {})
     assert await sessions.find(session.id, MEMBER) is session
     assert await sessions.find(session.id, ANONYMOUS) is None
+
+
+async def test_a_session_begun_by_a_stranger_becomes_that_of_the_first_who_signs_in(sessions):
+    session = sessions.begin(ANONYMOUS, "2025-11-25", {})
+    outbox = Outbox()
+    with session.stream(outbox):
+        assert await sessions.find(session.id, MEMBER) is session
+        assert outbox.closed
+    assert await sessions.find(session.id, OTHER) is None
+    assert await sessions.find(session.id, ANONYMOUS) is None
+
+
+async def test_whose_it_has_become_is_known_to_another_replica(sessions, cache):
+    session = sessions.begin(ANONYMOUS, "2025-11-25", {})
+    await sessions.find(session.id, MEMBER)
+    assert await Sessions(KEY, cache).find(session.id, ANONYMOUS) is None
+    assert await Sessions(KEY, cache).find(session.id, OTHER) is None
+    assert await Sessions(KEY, cache).find(session.id, MEMBER) is not None
 
 
 async def test_another_replica_takes_a_session_up_from_its_id(sessions, cache):

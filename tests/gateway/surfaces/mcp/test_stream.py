@@ -36,13 +36,13 @@ class Client:
         return b"".join(message.get("body", b"") for message in self.sent[1:])
 
 
-async def _answer(client: Client, work, outbox=None, *, leftovers=None) -> None:
+async def _answer(client: Client, work, outbox=None, *, goes_on=False) -> None:
     await answer(
         work,
         outbox or Outbox(),
         client.receive,
         client.send,
-        leftovers=leftovers,
+        goes_on=goes_on,
     )
 
 
@@ -120,6 +120,47 @@ async def test_a_client_that_leaves_cancels_the_work():
     assert client.sent == []
 
 
+async def test_work_that_its_client_left_is_cancelled_as_its_task_sees_it():
+    client, seen = Client(), asyncio.Event()
+
+    async def work() -> Reply:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                seen.set()
+            raise
+        raise AssertionError
+
+    async def serving() -> str:
+        await _answer(client, work())
+        await asyncio.sleep(0)  # the task that served it is not cancelled itself
+        return "still here"
+
+    serves = asyncio.create_task(serving())
+    client.left.set()
+    assert await asyncio.wait_for(serves, 5) == "still here"
+    assert seen.is_set()
+
+
+async def test_a_server_that_stops_cancels_the_work_and_its_own_task():
+    client, started = Client(), asyncio.Event()
+
+    async def work() -> Reply:
+        started.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    answering = asyncio.create_task(_answer(client, work()))
+    await started.wait()
+    await asyncio.sleep(2 * stream.QUICK)
+    answering.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await answering
+    assert client.sent == []
+
+
 async def test_on_the_legacy_leg_the_work_goes_on_without_its_client():
     client, go, finished = Client(), asyncio.Event(), asyncio.Event()
 
@@ -128,10 +169,11 @@ async def test_on_the_legacy_leg_the_work_goes_on_without_its_client():
         finished.set()
         return Reply(b"{}")
 
-    leftovers: stream.Leftovers = set()
-    answering = asyncio.create_task(_answer(client, work(), leftovers=leftovers))
+    answering = asyncio.create_task(_answer(client, work(), goes_on=True))
     client.left.set()
-    await asyncio.wait_for(answering, 5)
+    await asyncio.sleep(3 * stream.QUICK)
+    assert not answering.done()
     go.set()
-    await asyncio.wait(leftovers, timeout=5)
+    await asyncio.wait_for(answering, 5)
     assert finished.is_set()
+    assert client.sent == []

@@ -1,0 +1,195 @@
+"""Puts together what says who is calling: credentials, ways to sign in, rules and facts.
+
+``auth`` knows how; this file gives it the portal's configuration, database and signing key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from auth import Authenticator, StaticTokens, Verifier
+from auth.access_tokens import AccessTokens
+from auth.account_service import AccountService
+from auth.api_tokens import ApiTokens
+from auth.external_tokens import CloudflareAccess, ExternalTokens
+from auth.facts import Facts
+from auth.keys import SigningKeys
+from auth.resolver import Resolver
+from auth.revocations import Revocations
+from auth.rules import AccessRules
+from auth.sessions import BrowserSessions
+from auth.site import Site
+from auth.stores import Stores
+from gateway.config import Portal
+from gateway.logs import get_logger
+from gateway.services import Services
+from gateway.sign_in import SignInMethods
+from gateway.stores import open_stores, purge
+
+if TYPE_CHECKING:
+    from gateway.ports import Database
+
+PURGE_EVERY = 3600.0
+"""Seconds between two looks for what has long ended."""
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Authentication:
+    """Everything that says who is calling, for the surfaces and the command line.
+
+    Attributes:
+        site: the portal's own addresses.
+        key: the portal's signing key.
+        stores: people and their credentials.
+        revocations: what must be looked up again.
+        facts: what others know about people.
+        resolver: the only place where a tier is decided.
+        authenticator: turns requests into callers.
+        accounts: what people may do with their accounts.
+        sessions: browsers that are signed in to the portal's pages.
+        api_tokens: personal and operators' tokens.
+        access_tokens: tokens of OAuth clients.
+        keys: what signs them.
+        methods: the ways to sign in.
+    """
+
+    site: Site
+    key: bytes
+    stores: Stores
+    revocations: Revocations
+    facts: Facts
+    resolver: Resolver
+    authenticator: Authenticator
+    accounts: AccountService
+    sessions: BrowserSessions
+    api_tokens: ApiTokens
+    access_tokens: AccessTokens
+    keys: SigningKeys
+    methods: SignInMethods
+
+
+@asynccontextmanager
+async def open_authentication(
+    portal: Portal,
+    services: Services,
+    rules: AccessRules,
+    static: StaticTokens | None = None,
+) -> AsyncGenerator[Authentication]:
+    """Open it for as long as the block lasts.
+
+    Args:
+        portal: the configuration.
+        services: the database and the signing key.
+        rules: ``access:`` of ``tiers.yaml``.
+        static: static tokens, for development.
+
+    Raises:
+        ConfigError: a secret that ``portal.yaml`` names cannot be read.
+    """
+    parts = _put_together(portal, services, rules, static)
+    await parts.revocations.begin()
+    background = [
+        asyncio.create_task(parts.revocations.follow()),
+        asyncio.create_task(_purged(services.shared_database)),
+    ]
+    try:
+        yield parts
+    finally:
+        for task in background:
+            task.cancel()
+        await asyncio.gather(*background, return_exceptions=True)
+        await parts.api_tokens.settled()
+        await parts.facts.close()
+        await parts.methods.close()
+
+
+def _put_together(
+    portal: Portal, services: Services, rules: AccessRules, static: StaticTokens | None
+) -> Authentication:
+    key, config = services.signing_key(), portal.config
+    stores = open_stores(services.shared_database)
+    methods = SignInMethods(portal, config.site, key, stores)
+    believed = config.roles.cache.total_seconds()
+    facts = Facts(methods.sources(), believed=believed, failed=_source_broke)
+    resolver = Resolver(rules, facts)
+    revocations = Revocations(stores.revocations, failed=_revocations_unread)
+    accounts = AccountService(stores, revocations)
+    keys, lives = SigningKeys(key), config.sign_in.tokens
+    api_tokens = ApiTokens(
+        stores.tokens, stores.people, revocations, lives.per_person, failed=_use_not_noted
+    )
+    access_tokens = AccessTokens(
+        keys, config.site, stores.people, stores.grants, lives.access.total_seconds()
+    )
+    # Issuers that an admin named come first: to a portal on this machine any address here is its
+    # own, and so would be that of an issuer beside it.
+    known: list[Verifier] = [api_tokens, *_accepted(portal, accounts), access_tokens]
+    if static:
+        known.append(static)
+    return Authentication(
+        site=config.site,
+        key=key,
+        stores=stores,
+        revocations=revocations,
+        facts=facts,
+        resolver=resolver,
+        authenticator=Authenticator(resolver, revocations, known, _assertions(portal, accounts)),
+        accounts=accounts,
+        sessions=BrowserSessions(stores.sessions, lives.session),
+        api_tokens=api_tokens,
+        access_tokens=access_tokens,
+        keys=keys,
+        methods=methods,
+    )
+
+
+def _accepted(portal: Portal, accounts: AccountService) -> Iterator[Verifier]:
+    """The issuers whose JWTs are taken as bearer tokens."""
+    from auth.discovery import Discovery
+    from auth.jwks import Jwks
+
+    for each in portal.config.sign_in.accept:
+        jwks = Jwks(each.jwks_url or Discovery(each.issuer).jwks_uri)
+        yield ExternalTokens(each.issuer, each.audience, jwks, each.algorithms, accounts.recognise)
+
+
+def _assertions(portal: Portal, accounts: AccountService) -> Mapping[bytes, Verifier]:
+    """What other headers may carry; one that is not configured is no credential at all."""
+    cloudflare = portal.config.sign_in.cloudflare_access
+    if cloudflare is None:
+        return {}
+    return {
+        CloudflareAccess.HEADER: CloudflareAccess(
+            cloudflare.team, cloudflare.audience, accounts.recognise
+        )
+    }
+
+
+async def _purged(database: Database) -> None:
+    """Delete what has long ended, again and again."""
+    while True:
+        try:
+            await purge(database)
+        except Exception as error:
+            log.warning("purge_failed", reason=type(error).__name__)
+        await asyncio.sleep(PURGE_EVERY)
+
+
+def _source_broke(source: str, error: Exception) -> None:
+    log.error("roles_source_broke", source=source, exc_info=error)
+
+
+def _use_not_noted(error: Exception) -> None:
+    log.warning("token_use_not_noted", reason=type(error).__name__)
+
+
+def _revocations_unread(error: Exception) -> None:
+    log.warning(
+        "revocations_unread", reason=type(error).__name__, effect="every credential is looked up"
+    )

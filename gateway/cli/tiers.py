@@ -1,0 +1,92 @@
+"""``porch tiers``: what another ``tiers.yaml`` would change."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gateway.cli.options import Setup, config_option, data_option, emit, json_option, load
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.group()
+def command() -> None:
+    """Compare tier rules before they are in force.
+
+    \b
+    Examples:
+      porch tiers diff proposal.yaml                  who would gain and lose which item
+    """
+
+
+@command.command()
+@click.argument("new", type=_FILE, metavar="NEW.yaml")
+@json_option
+@config_option
+@data_option
+def diff(new: Path, as_json: bool, config: Path | None, data: Path | None) -> None:
+    """Say who would gain and lose which item under NEW.yaml.
+
+    Nothing is applied. Everyone who has signed in is judged by both sets of rules, with the
+    facts as they are now; save NEW.yaml as tiers.yaml to put it in force.
+
+    \b
+    Examples:
+      porch tiers diff proposal.yaml
+      porch tiers diff proposal.yaml --json           for a review in CI
+    """
+    answer = asyncio.run(_asked(load(config, data), f"{new}", new.read_bytes()))
+    if as_json:
+        emit(answer)
+        return
+    for line in _lines(answer):
+        click.echo(line)
+
+
+async def _asked(setup: Setup, file: str, content: bytes) -> Any:
+    from gateway.cli.connection import connected, told
+
+    async with connected(setup, wait_ready=False) as http:
+        params = {"file": file}
+        return told(await http.post("/admin/tiers-diff", params=params, content=content))
+
+
+def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    from gateway.cli.render import clean, style
+
+    items, people = answer["items"], answer["people"]
+    if not items and not people:
+        yield "Nothing changes for any item or for anyone who has signed in."
+        return
+    for change in items:
+        yield style(clean(change["item"]), bold=True)
+        yield f"  {_decided(change['before'])} -> {_decided(change['after'])}"
+        yield from _whom("gains", change["gains"])
+        yield from _whom("loses", change["loses"])
+    for change in people:
+        yield style(clean(change["name"] or change["person"]), bold=True)
+        unsure = "  (a source did not answer: this may be wrong)" if change["uncertain"] else ""
+        yield f"  {_standing(change['before'])} -> {_standing(change['after'])}{unsure}"
+        yield from _whom("gains", change["gains"])
+        yield from _whom("loses", change["loses"])
+
+
+def _whom(word: str, names: list[str]) -> Iterator[str]:
+    from gateway.cli.render import clean
+
+    if names:
+        yield f"  {word}: {', '.join(map(clean, names))}"
+
+
+def _decided(decision: Mapping[str, Any]) -> str:
+    return f"{decision['tier']}{', hidden' if decision['hidden'] else ''}"
+
+
+def _standing(standing: tuple[str, bool]) -> str:
+    tier, admin = standing
+    return f"{tier}{', admin' if admin else ''}"

@@ -1,0 +1,260 @@
+"""``sign_in:``, ``chains:`` and ``roles:`` of ``portal.yaml``: how people prove who they are.
+
+Who may use what, and which roles it takes, stands in ``tiers.yaml``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from auth.discovery import is_safe
+from gateway.config_types import Address, Duration, SecretRef, is_reference
+
+_HATS = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
+_SLUG = re.compile(r"[^a-z0-9]+")
+_SHORTEST, _LONGEST = timedelta(seconds=1), timedelta(days=3650)
+_LONGEST_ACCESS = timedelta(days=30)  # as long as a grant without refresh tokens is kept
+
+
+class Section(BaseModel):
+    """A section of ``portal.yaml``: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _whole(value: str) -> str:
+    url = urlsplit(value)
+    if url.scheme not in {"http", "https"} or not url.hostname or url.username or url.password:
+        raise ValueError("must be a whole address without a password, such as https://example.org")
+    return value
+
+
+def _url(value: str) -> str:
+    return _whole(value).rstrip("/")
+
+
+def _safe(value: str) -> str:
+    if not is_safe(value):
+        raise ValueError("must begin with https:// unless it is on this machine: it is believed")
+    return value
+
+
+def _endpoint(value: str) -> str:
+    return value if is_reference(value) else _whole(value)
+
+
+def _life(value: timedelta) -> timedelta:
+    if not _SHORTEST <= value <= _LONGEST:
+        raise ValueError(f"must be from {_SHORTEST.seconds}s to {_LONGEST.days}d")
+    return value
+
+
+def _access_life(value: timedelta) -> timedelta:
+    if value > _LONGEST_ACCESS:
+        raise ValueError(f"must be at most {_LONGEST_ACCESS.days}d; clients refresh by themselves")
+    return value
+
+
+Url = Annotated[str, AfterValidator(_url)]
+"""An http or https address; a slash at its end is taken away."""
+SafeUrl = Annotated[Url, AfterValidator(_safe)]
+"""The address of someone whose word is believed."""
+Issuer = Annotated[str, AfterValidator(_whole)]
+"""An issuer: an address that is compared letter by letter, so that a slash at its end stays."""
+Life = Annotated[Duration, AfterValidator(_life)]
+"""How long a credential lives."""
+
+
+class Wallet(Section):
+    """Signing in with an Ethereum wallet (EIP-4361)."""
+
+    enabled: bool = Field(True, description="Whether people may sign in with a wallet.")
+    chains: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        (1, 10, 8453, 42161),
+        min_length=1,
+        description="The chain ids that a sign-in message may name; the chains below count too.",
+    )
+    statement: str = Field(
+        "Sign in to {name}. This costs nothing and moves nothing.",
+        pattern=r"^[ -~]+$",
+        description="What the wallet shows; {name} stands for the portal's name.",
+    )
+
+
+class Github(Section):
+    """Signing in with GitHub, by an OAuth app of the community's own."""
+
+    client_id: str = Field(description="The OAuth app's client id.")
+    client_secret: SecretRef = Field(description="Its secret, as env:NAME or file:PATH.")
+    token: SecretRef | None = Field(
+        None,
+        description="A token that may read who is in the organizations and teams that tiers.yaml "
+        "names; without it only public membership counts.",
+    )
+    url: Url = Field("https://github.com", description="GitHub, or a GitHub Enterprise server.")
+    api_url: Url = Field("https://api.github.com", description="Its API.")
+
+
+class Oidc(Section):
+    """Signing in with an OpenID Connect provider."""
+
+    name: str = Field(min_length=1, description="What the sign-in button says.")
+    issuer: Annotated[Issuer, AfterValidator(_safe)] = Field(
+        description="The issuer, exactly as the provider writes it."
+    )
+    client_id: str = Field(description="The portal's client id there.")
+    client_secret: SecretRef | None = Field(
+        None, description="Its secret, as env:NAME or file:PATH; none for a public client."
+    )
+    scopes: tuple[str, ...] = Field(
+        ("openid", "profile", "email"), description="The scopes to ask for."
+    )
+
+    @property
+    def slug(self) -> str:
+        """The name as a part of a path."""
+        return _SLUG.sub("-", self.name.lower()).strip("-") or "oidc"
+
+
+class Accepted(Section):
+    """JWTs of another issuer that are taken as credentials."""
+
+    issuer: Issuer = Field(description="The tokens' issuer, exactly as it writes itself.")
+    audience: str = Field(min_length=1, description="The audience that its tokens must be for.")
+    jwks_url: SafeUrl | None = Field(
+        None, description="Where its keys are; found by OpenID Connect discovery if not given."
+    )
+    algorithms: tuple[Literal["RS256", "PS256", "ES256", "EdDSA"], ...] = Field(
+        ("RS256", "ES256"), min_length=1, description="The signature algorithms to accept."
+    )
+
+
+class CloudflareAccess(Section):
+    """Cloudflare Access in front of the portal: its CF-Access-JWT-Assertion header counts."""
+
+    team: SafeUrl = Field(
+        description="The team's address, such as https://TEAM.cloudflareaccess.com."
+    )
+    audience: str = Field(min_length=1, description="The application's audience tag.")
+
+
+class Tokens(Section):
+    """How long the portal's own tokens live, and how many there may be."""
+
+    access: Annotated[Life, AfterValidator(_access_life)] = Field(
+        timedelta(minutes=15), description="An access token's life."
+    )
+    refresh: Life = Field(
+        timedelta(days=30), description="A refresh token's life; each use gives a new one."
+    )
+    session: Life = Field(
+        timedelta(days=7), description="How long a browser stays signed in to the portal's pages."
+    )
+    api: Life = Field(timedelta(days=365), description="The longest life of a personal API token.")
+    per_person: int = Field(20, ge=0, le=1000, description="API tokens that one person may hold.")
+
+
+def _issuers_once(accepted: tuple[Accepted, ...]) -> tuple[Accepted, ...]:
+    _once(each.issuer for each in accepted)
+    return accepted
+
+
+def _names_once(providers: tuple[Oidc, ...]) -> tuple[Oidc, ...]:
+    _once(each.slug for each in providers)
+    return providers
+
+
+def _once(values: Iterable[str | int]) -> None:
+    seen: set[str | int] = set()
+    for value in values:
+        if value in seen:
+            raise ValueError(f"says {value} twice; keep one of the two")
+        seen.add(value)
+
+
+class SignIn(Section):
+    """How people prove who they are."""
+
+    wallet: Wallet = Field(default_factory=Wallet)
+    github: Github | None = Field(None)
+    oidc: Annotated[tuple[Oidc, ...], AfterValidator(_names_once)] = Field(
+        (), description="OpenID Connect providers."
+    )
+    accept: Annotated[tuple[Accepted, ...], AfterValidator(_issuers_once)] = Field(
+        (), description="JWTs of other issuers to accept."
+    )
+    cloudflare_access: CloudflareAccess | None = Field(None)
+    tokens: Tokens = Field(default_factory=Tokens)
+    challenge: Literal["sentence", "http"] = Field(
+        "sentence",
+        description="How /mcp answers a call above the caller's tier: a sentence with a link that "
+        "the model reads, or the HTTP challenge (401 or 403) that starts a client's sign-in.",
+    )
+    private_hosts: tuple[str, ...] = Field(
+        (),
+        description="Hosts, as NAME or NAME:PORT, on private addresses that may publish the "
+        "metadata of an MCP client; all others must be on public ones.",
+    )
+
+
+class Chain(Section):
+    """One EVM chain, read by JSON-RPC."""
+
+    id: int = Field(ge=1, description="The chain's id, such as 10 for Optimism.")
+    name: str | None = Field(None, description="What messages to admins call it.")
+    rpc: tuple[Annotated[Address, AfterValidator(_endpoint)], ...] = Field(
+        min_length=1,
+        description="JSON-RPC addresses, asked in order until one answers; env:NAME or file:PATH "
+        "for one with a key in it.",
+    )
+
+
+def _chains_once(chains: tuple[Chain, ...]) -> tuple[Chain, ...]:
+    _once(each.id for each in chains)
+    return chains
+
+
+Chains = Annotated[tuple[Chain, ...], AfterValidator(_chains_once)]
+
+
+class Hats(Section):
+    """Where roles of Hats Protocol are read."""
+
+    chain: int = Field(10, description="The chain's id; 10 is Optimism.")
+    contract: str = Field(
+        _HATS, pattern=r"^0x[0-9a-fA-F]{40}$", description="The Hats contract's address."
+    )
+    tree: int | None = Field(
+        None, ge=1, le=2**32 - 1, description="The only tree that tiers.yaml may name, if given."
+    )
+
+
+class Passport(Section):
+    """A proof-of-personhood score, for the rule passport_score."""
+
+    url: Url = Field(
+        "https://api.passport.xyz",
+        description="The endpoint; /v2/stamps/SCORER/score/ADDRESS is asked below it.",
+    )
+    scorer: str = Field(description="The scorer's id.")
+    key: SecretRef = Field(description="The API key, as env:NAME or file:PATH.")
+
+
+class Roles(Section):
+    """Where the facts that rules ask for come from, and how long they are believed."""
+
+    hats: Hats = Field(default_factory=Hats)
+    passport: Passport | None = Field(None)
+    ens: int | None = Field(
+        1, description="The chain on which ENS names are looked up, where it is listed in chains."
+    )
+    cache: Duration = Field(
+        timedelta(minutes=5),
+        description="How long a fact is believed; asked again ahead of it while it is in use.",
+    )

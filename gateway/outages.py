@@ -1,0 +1,36 @@
+"""Whether a failure is the database's or the object store's, and not of what was asked of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlalchemy.exc import DBAPIError
+
+_CLASSES = frozenset({"08", "25", "28", "3D", "40", "53", "55", "57", "58"})
+"""Classes of PostgreSQL's error codes: no connection, read-only, not let in, no such database, a
+lost race, no room, locked, stopped, broken."""
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether a service is to blame: it does not answer, is locked, full, or being stopped.
+
+    Args:
+        error: what a call of ``Database`` or ``Objects`` raised.
+    """
+    from sqlalchemy import exc
+
+    if isinstance(error, exc.DBAPIError):
+        return error.connection_invalidated or _is_servers(error)
+    return isinstance(error, OSError | exc.TimeoutError)
+
+
+def _is_servers(error: DBAPIError) -> bool:
+    from sqlalchemy import exc
+
+    state = getattr(error.orig, "sqlstate", None)
+    if state is not None:
+        return str(state)[:2] in _CLASSES
+    if isinstance(getattr(error.orig, "__cause__", None), ValueError):
+        return False  # a value that asyncpg cannot send
+    return isinstance(error, exc.InterfaceError | exc.OperationalError)

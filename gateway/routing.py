@@ -1,0 +1,170 @@
+"""Which surface answers which path."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from auth.fetching import Fetcher
+from auth.oauth.cimd import ClientDocuments
+from auth.oauth.clients import Clients
+from auth.oauth.consent import Consents
+from auth.oauth.parts import AuthorizationServer
+from auth.sealing import Sealer
+from auth.stores import Grant
+from gateway.health import health_routes, is_loopback
+from gateway.limiter import Limiter
+from gateway.logs import get_logger
+from gateway.running import Running
+from gateway.surfaces.admin import Admin, admin_routes
+from gateway.surfaces.challenges import MEMBERS_PATH
+from gateway.surfaces.mcp.about import About
+from gateway.surfaces.mcp.endpoint import Endpoint
+from gateway.surfaces.mcp.legacy import Legacy
+from gateway.surfaces.mcp.methods import Methods
+from gateway.surfaces.mcp.modern import Modern
+from gateway.surfaces.mcp.sessions import Sessions
+from gateway.surfaces.mcp.state import StateSigner
+from gateway.surfaces.mcp.subscriptions import Subscriptions
+from gateway.surfaces.oauth.parts import OAuthSurface
+from gateway.surfaces.oauth.routes import oauth_routes, resources_of
+from gateway.surfaces.pages import PageParts, Pages
+from gateway.surfaces.rest import rest_mount
+from gateway.surfaces.visit import Visit, visit_of
+from gateway.surfaces.webhooks import webhook_routes
+from gateway.upstream import Upstreams
+
+SIGN_IN_ATTEMPTS = 60
+"""Attempts to sign in that one peer may make in a minute."""
+
+log = get_logger(__name__)
+
+
+class Surfaces:
+    """Everything that answers requests of an open portal.
+
+    Args:
+        running: the open portal.
+
+    Attributes:
+        subscriptions: the streams of changes, which end when the portal stops.
+        upstreams: callers' credentials for the plugins' upstreams.
+    """
+
+    def __init__(self, running: Running) -> None:
+        self._running = running
+        self._who = running.authentication
+        self._sessions = Sessions(self._who.key, running.services.shared_cache)
+        self.upstreams = Upstreams(running.plugins.offers)
+        self.subscriptions = Subscriptions(running.catalog, running.changes, self._sessions)
+        self._consents = Consents(Sealer(self._who.key, "consent"), self._who.stores.grants)
+
+    def error_page(self, request: Request, status: int, title: str, text: str) -> Response:
+        """A page that tells a person what went wrong."""
+        return self._pages.error_page(request, status, title, text)
+
+    def routes(self) -> list[Any]:
+        """The routes of all surfaces."""
+        running, config = self._running, self._running.portal.config
+        offers, endpoint = running.plugins.offers, self._mcp()
+        described = {"title": config.name, "version": version("porch"), "url": config.url}
+        return [
+            Route("/mcp", endpoint=endpoint),
+            Route(MEMBERS_PATH, endpoint=endpoint),
+            Route("/mcp/{plugin}", endpoint=endpoint),
+            rest_mount(offers, running.catalog, running.pipeline, described),
+            *webhook_routes(offers, int(config.limits.body)),
+            *health_routes(running.board, running.metrics, self._may_see),
+            *admin_routes(self._admin()),
+            *oauth_routes(self._oauth()),
+            *self._pages.routes(),
+        ]
+
+    def _may_see(self, request: Request) -> bool:
+        visit: Visit = visit_of(request.scope)
+        if visit.local or visit.caller.admin:
+            return True
+        # A proxy on the same machine also comes from loopback, so a portal that has another
+        # public address or a trusted proxy shows details to admins alone.
+        return self._running.portal.config.is_local and is_loopback(request)
+
+    @cached_property
+    def _about(self) -> About:
+        config = self._running.portal.config
+        return About(config.name, version("porch"), config.url, self._running.catalog)
+
+    @cached_property
+    def _methods(self) -> Methods:
+        running = self._running
+        signer = StateSigner(self._who.key)
+        return Methods(running.catalog, running.pipeline, self._about, signer)
+
+    @cached_property
+    def _legacy(self) -> Legacy:
+        return Legacy(self._methods, self._about, self._sessions, self.subscriptions)
+
+    def _mcp(self) -> Endpoint:
+        running, config = self._running, self._running.portal.config
+        live = self._sessions.live
+        running.board.notices(self._methods.notices)
+        running.metrics.gauge("mcp_sessions", "Legacy sessions held here.", lambda: len(live))
+        return Endpoint(
+            Modern(self._methods, self.subscriptions, self._about.server),
+            self._legacy,
+            running.catalog,
+            self.upstreams,
+            int(config.limits.body),
+            challenging=config.sign_in.challenge == "http",
+        )
+
+    def _admin(self) -> Admin:
+        who = self._who
+        return Admin(self._running.catalog, who.resolver, who.facts, who.stores)
+
+    def _oauth(self) -> OAuthSurface:
+        who, config = self._who, self._running.portal.config
+        fetcher = Fetcher(config.sign_in.private_hosts)
+        server = AuthorizationServer(
+            clients=Clients(Sealer(who.key, "client"), ClientDocuments(fetcher.fetch)),
+            consents=self._consents,
+            grants=who.stores.grants,
+            people=who.stores.people,
+            tokens=who.access_tokens,
+            revocations=who.revocations,
+            site=who.site,
+            is_resource=resources_of(self._running.catalog.plugins),
+            refresh_lifetime=config.sign_in.tokens.refresh,
+            reused=_reused,
+        )
+        return OAuthSurface(server, who.keys, config.name, self.error_page)
+
+    @cached_property
+    def _pages(self) -> Pages:
+        who, config = self._who, self._running.portal.config
+        parts = PageParts(
+            name=config.name,
+            site=who.site,
+            key=who.key,
+            catalog=self._running.catalog,
+            stores=who.stores,
+            sessions=who.sessions,
+            accounts=who.accounts,
+            tokens=who.api_tokens,
+            resolver=who.resolver,
+            consents=self._consents,
+            attempts=Limiter(SIGN_IN_ATTEMPTS, 60),
+            sign_in=config.sign_in,
+            wallet=who.methods.wallet,
+            redirects=who.methods.redirects,
+            believed=config.roles.cache,
+        )
+        return Pages(parts)
+
+
+def _reused(what: str, grant: Grant) -> None:
+    log.warning("credential_reused", what=what, person=grant.person, client=grant.client_name)

@@ -1,0 +1,139 @@
+"""The ways to sign in that ``portal.yaml`` opens, and where the facts that rules ask for are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from auth.chain.names import Names
+from auth.chain.roles import HatsSource, TokensSource
+from auth.chain.rpc import Rpc
+from auth.chain.signatures import ContractWallets
+from auth.facts import Source
+from auth.github import GithubSignIn, GithubSource
+from auth.oidc import OidcSignIn
+from auth.passport import PassportSource
+from auth.redirects import RedirectSignIn
+from auth.sealing import Sealer
+from auth.site import Site
+from auth.stores import Stores
+from auth.wallet import WalletSignIn
+from gateway.config import Portal
+from gateway.errors import ConfigError
+from gateway.services.secrets import address, resolve
+
+if TYPE_CHECKING:
+    from gateway.yaml_source import Location
+
+
+class SignInMethods:
+    """The ways to sign in, and where facts come from.
+
+    Everything is made at once, so that a secret that cannot be read is told at the start;
+    nothing is connected to before it is needed.
+
+    Args:
+        portal: the configuration.
+        site: the portal's own addresses.
+        key: the portal's signing key.
+        stores: remembers which nonces were spent, and what wallets are called.
+
+    Attributes:
+        wallet: signing in with a wallet, or None where it is turned off.
+        redirects: signing in elsewhere, by the path below ``/signin/``, in the order of the
+            buttons.
+
+    Raises:
+        ConfigError: a secret that ``portal.yaml`` names cannot be read.
+    """
+
+    def __init__(self, portal: Portal, site: Site, key: bytes, stores: Stores) -> None:
+        self._portal = portal
+        self._root = portal.root
+        self._chains = self._rpcs()
+        self.wallet = self._wallet(site, key, stores)
+        self.redirects = dict(self._redirects())
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a way to sign in at all."""
+        return self.wallet is not None or bool(self.redirects)
+
+    def sources(self) -> dict[str, Source]:
+        """Where the facts that rules ask for come from, by the sources' names."""
+        config = self._portal.config
+        found: dict[str, Source] = {"tokens": TokensSource(self._chains)}
+        if rpc := self._chains.get(config.roles.hats.chain):
+            found["hats"] = HatsSource(rpc, config.roles.hats.contract)
+        if github := config.sign_in.github:
+            token = self._secret(github.token, "sign_in", "github", "token")
+            found["github"] = GithubSource(github.api_url, token)
+        if passport := config.roles.passport:
+            key = self._secret(passport.key, "roles", "passport", "key")
+            found["passport"] = PassportSource(passport.url, passport.scorer, key or "")
+        return found
+
+    async def close(self) -> None:
+        """Release the connections to chains."""
+        for rpc in self._chains.values():
+            await rpc.close()
+
+    def _rpcs(self) -> dict[int, Rpc]:
+        return {
+            chain.id: Rpc(
+                chain.id,
+                [self._address(url, place, at) for at, url in enumerate(chain.rpc)],
+                chain.name,
+            )
+            for place, chain in enumerate(self._portal.config.chains)
+        }
+
+    def _wallet(self, site: Site, key: bytes, stores: Stores) -> WalletSignIn | None:
+        config = self._portal.config
+        wallet = config.sign_in.wallet
+        if not wallet.enabled:
+            return None
+        ens = self._chains.get(config.roles.ens) if config.roles.ens else None
+        return WalletSignIn(
+            site,
+            Sealer(key, "wallet"),
+            stores.spent,
+            {*wallet.chains, *self._chains},
+            wallet.statement.replace("{name}", config.name),
+            ContractWallets(self._chains),
+            Names(ens, remembered=partial(_known_name, stores)) if ens else None,
+        )
+
+    def _redirects(self) -> Iterator[tuple[str, RedirectSignIn]]:
+        if github := self._portal.config.sign_in.github:
+            secret = self._secret(github.client_secret, "sign_in", "github", "client_secret")
+            yield "github", GithubSignIn(github.client_id, secret or "", github.url, github.api_url)
+        for place, oidc in enumerate(self._portal.config.sign_in.oidc):
+            secret = self._secret(oidc.client_secret, "sign_in", "oidc", place, "client_secret")
+            yield (
+                f"oidc/{oidc.slug}",
+                OidcSignIn(oidc.name, oidc.issuer, oidc.client_id, secret, oidc.scopes),
+            )
+
+    def _secret(self, reference: str | None, *location: str | int) -> str | None:
+        if reference is None:
+            return None
+        return self._read(lambda: resolve(reference, self._root).get_secret_value(), location)
+
+    def _address(self, url: str, chain: int, at: int) -> str:
+        return self._read(lambda: address(url, self._root), ("chains", chain, "rpc", at))
+
+    def _read(self, value: Callable[[], str], location: Location) -> str:
+        try:
+            return value()
+        except ValueError as error:
+            raise ConfigError([self._portal.source.problem(location, str(error))]) from None
+
+
+async def _known_name(stores: Stores, address: str) -> str | None:
+    """What a wallet was called when it last signed in."""
+    subject = f"wallet:{address}"
+    person = await stores.people.by_subject(subject)
+    accounts = person.accounts if person else ()
+    return next((account.name for account in accounts if account.subject == subject), None)

@@ -1,0 +1,55 @@
+"""The stores of ``auth.stores`` in the portal's database, SQLite or PostgreSQL.
+
+What must happen once happens once however many replicas try: SQLite has one writer at a time,
+and on PostgreSQL a transaction that decides something holds a lock on what it decides about.
+Each operation raises ``auth.stores.StoreUnavailable`` where the database does not answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from auth.stores import Stores, utc_now
+
+if TYPE_CHECKING:
+    from gateway.ports import Database
+
+__all__ = ["open_stores", "purge"]
+
+
+def open_stores(database: Database, clock: Callable[[], datetime] = utc_now) -> Stores:
+    """Everything that is remembered of people and of their credentials.
+
+    Args:
+        database: where it is kept; migrated with ``gateway.audit.MIGRATIONS`` beforehand.
+        clock: the time, in UTC; replaced in tests.
+    """
+    from gateway.stores.api_tokens import SqlApiTokens
+    from gateway.stores.grants import SqlGrants
+    from gateway.stores.once import SqlRevocations, SqlSpent
+    from gateway.stores.people import SqlPeople
+    from gateway.stores.reaching import Reached
+    from gateway.stores.sessions import SqlSessions
+
+    reached = Reached(database)
+    return Stores(
+        people=SqlPeople(reached, clock),
+        tokens=SqlApiTokens(reached, clock),
+        sessions=SqlSessions(reached, clock),
+        grants=SqlGrants(reached, clock),
+        spent=SqlSpent(reached, clock),
+        revocations=SqlRevocations(reached, clock),
+    )
+
+
+async def purge(database: Database, now: datetime | None = None) -> int:
+    """Delete what ended so long ago that nobody will ask for it; called about once an hour.
+
+    Returns:
+        How many rows were deleted, without those that hung on them.
+    """
+    from gateway.stores.purging import purge_all
+
+    return await purge_all(database, now or utc_now())

@@ -1,0 +1,167 @@
+"""The tables of access, in SQLAlchemy Core; imported late, as the audit log's is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    Table,
+    Text,
+    TypeDecorator,
+)
+
+from gateway.audit_table import UtcDateTime, metadata
+
+_LONGEST = 500
+
+
+class Shown(TypeDecorator[str]):
+    """Text that others chose and that is only shown: cut, and without what PostgreSQL refuses."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Store what every database takes."""
+        if value is None:
+            return None
+        return value[:_LONGEST].encode("utf-8", "replace").decode().replace("\0", "?")
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        """Give it back as it is."""
+        return value
+
+
+class Json(TypeDecorator[Any]):
+    """JSON values, as ASCII text: no database looks inside them, and any text is allowed."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        """Store text."""
+        return None if value is None else json.dumps(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        """Give the values back."""
+        return None if value is None else json.loads(value)
+
+
+people = Table(
+    "porch_people",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("created", UtcDateTime, nullable=False, index=True),
+)
+"""One row for each person."""
+
+accounts = Table(
+    "porch_accounts",
+    metadata,
+    Column("subject", Text, primary_key=True),
+    Column("person", ForeignKey("porch_people.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("place", Integer, nullable=False),
+    Column("provider", Text, nullable=False),
+    Column("name", Shown),
+    Column("known_as", Shown),
+    Column("email", Shown),
+    Column("claims", Json, nullable=False),
+    Column("proved", UtcDateTime, nullable=False),
+    Index("ix_porch_accounts_known_as", "provider", "known_as"),
+)
+"""What people have proved to be theirs, in the order of ``place``.
+
+``known_as`` is the name without regard to case, ``proved`` the time of the last proof.
+"""
+
+api_tokens = Table(
+    "porch_api_tokens",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("digest", Text, nullable=False, unique=True, index=True),
+    Column("person", Text, nullable=False, index=True),  # not always one of porch_people
+    Column("name", Shown, nullable=False),
+    Column("ceiling", Text, nullable=False),
+    Column("granted", Text),
+    Column("tools", Json),
+    Column("created", UtcDateTime, nullable=False),
+    Column("expires", UtcDateTime),
+    Column("used", UtcDateTime),
+    Column("revoked", UtcDateTime),
+)
+"""API tokens (``auth.stores.ApiToken``)."""
+
+sessions = Table(
+    "porch_sessions",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("person", ForeignKey("porch_people.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("created", UtcDateTime, nullable=False),
+    Column("expires", UtcDateTime, nullable=False, index=True),
+    Column("agent", Shown, nullable=False),
+)
+"""Browsers in which people are signed in (``auth.stores.Session``)."""
+
+grants = Table(
+    "porch_grants",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("person", ForeignKey("porch_people.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("client_id", Text, nullable=False),
+    Column("client_name", Shown, nullable=False),
+    Column("resource", Text, nullable=False),
+    Column("scope", Json, nullable=False),
+    Column("created", UtcDateTime, nullable=False, index=True),
+    Column("used", UtcDateTime),
+    Column("revoked", UtcDateTime),
+)
+"""Consents to OAuth clients (``auth.stores.Grant``)."""
+
+codes = Table(
+    "porch_codes",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("grant", ForeignKey("porch_grants.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("redirect_uri", Text, nullable=False),
+    Column("explicit", Boolean, nullable=False),
+    Column("challenge", Text, nullable=False),
+    Column("expires", UtcDateTime, nullable=False, index=True),
+    Column("spent", UtcDateTime),
+)
+"""Authorization codes (``auth.stores.Code``)."""
+
+refresh_tokens = Table(
+    "porch_refresh_tokens",
+    metadata,
+    Column("digest", Text, primary_key=True),
+    Column("grant", ForeignKey("porch_grants.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("expires", UtcDateTime, nullable=False, index=True),
+    Column("spent", UtcDateTime),
+)
+"""Refresh tokens (``auth.stores.RefreshToken``)."""
+
+spent = Table(
+    "porch_spent",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("until", UtcDateTime, nullable=False, index=True),
+)
+"""What may be used once and was, by the digest of its key."""
+
+revocations = Table(
+    "porch_revocations",
+    metadata,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("subject", Text, nullable=False),
+    Column("at", UtcDateTime, nullable=False, index=True),
+    sqlite_autoincrement=True,  # a number is never given again, also after a purge
+)
+"""What was revoked lately, in order."""

@@ -1,0 +1,73 @@
+"""What is answered where no surface answers: no such path, a database away, an error of ours.
+
+A browser gets a page, an OAuth client what its protocol says, everyone else JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from auth.stores import StoreUnavailable
+from gateway.errors import wire
+from gateway.logs import get_logger
+from gateway.surfaces.errors import COME_BACK, UNAVAILABLE
+from gateway.surfaces.oauth.parts import ErrorPage, refusal
+from gateway.surfaces.oauth.routes import CLIENT_PATHS
+from gateway.surfaces.visit import visit_of, wants_page
+
+_WORDS = {
+    404: ("not_found", "There is no such page"),
+    405: ("method_not_allowed", "This page takes no such request"),
+}
+
+log = get_logger(__name__)
+
+
+class Failures:
+    """Answers what went wrong.
+
+    Args:
+        page: makes a page of an error.
+    """
+
+    def __init__(self, page: ErrorPage) -> None:
+        self._page = page
+
+    def handlers(self) -> Mapping[Any, Callable[[Request, Any], Awaitable[Response]]]:
+        """The exception handlers of the application."""
+        return {
+            HTTPException: self._refused,
+            StoreUnavailable: self._unavailable,
+            Exception: self._unexpected,
+        }
+
+    async def _refused(self, request: Request, error: HTTPException) -> Response:
+        code, title = _WORDS.get(error.status_code, ("http_error", error.detail))
+        text = f"{error.detail}: {request.method} {request.url.path}"
+        response = self._told(request, error.status_code, code, title, text)
+        response.headers.update(error.headers or {})
+        return response
+
+    async def _unavailable(self, request: Request, error: StoreUnavailable) -> Response:
+        log.warning("stores_unavailable", reason=str(error))
+        if request.scope["path"] in CLIENT_PATHS:
+            response = refusal("temporarily_unavailable", UNAVAILABLE, 503)
+        else:
+            response = self._told(request, 503, "unavailable", "Not just now", UNAVAILABLE)
+        response.headers["retry-after"] = str(COME_BACK)
+        return response
+
+    async def _unexpected(self, request: Request, error: Exception) -> Response:
+        request_id = visit_of(request.scope).request_id
+        text = f"Something went wrong here. Tell the admin the request id {request_id}."
+        return self._told(request, 500, "internal_error", "Something went wrong", text)
+
+    def _told(self, request: Request, status: int, code: str, title: str, text: str) -> Response:
+        if wants_page(request):
+            return self._page(request, status, title, text)
+        return JSONResponse(wire(code, text, {}, visit_of(request.scope).request_id), status)

@@ -1,0 +1,102 @@
+"""The account page: who someone is here, their tier and why, and everything that acts for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import takewhile
+
+from pydantic_core import to_json
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from auth.stores import Person, utc_now
+from auth.verdicts import Verdict, needs
+from gateway.surfaces.pages.account_forms import AccountForms, lifetimes
+from gateway.surfaces.pages.forms import Refused
+from gateway.surfaces.pages.frame import Frame
+from gateway.surfaces.pages.visitors import Visitor
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something that someone would do for a higher tier, and what that consists of."""
+
+    text: str
+    parts: tuple[Need, ...] = ()
+
+
+def needed(verdict: Verdict) -> tuple[Need, ...]:
+    """What a rule that does not hold asks for, as lists within lists."""
+    lines = [(len(line) - len(line.lstrip()), line.strip()) for line in needs(verdict)]
+    return _nested(lines)
+
+
+def _nested(lines: list[tuple[int, str]]) -> tuple[Need, ...]:
+    found = []
+    while lines:
+        depth, text = lines[0]
+        below = list(takewhile(lambda line: line[0] > depth, lines[1:]))  # noqa: B023
+        found.append(Need(text, _nested(below)))
+        lines = lines[1 + len(below) :]
+    return tuple(found)
+
+
+class AccountPage:
+    """``/account`` and what is below it.
+
+    Args:
+        frame: what all pages share.
+    """
+
+    def __init__(self, frame: Frame) -> None:
+        self._frame = frame
+
+    def routes(self) -> list[Route]:
+        """The routes of the page and of its forms."""
+        return [
+            self._frame.page("/account", self._show),
+            self._frame.page("/account/export", self._export),
+            *AccountForms(self._frame).routes(),
+        ]
+
+    async def _show(self, request: Request, visitor: Visitor) -> Response:
+        person, identity = visitor.person, visitor.identity
+        if person is None or identity is None:
+            return self._frame.go(visitor, "/signin?next=/account")
+        parts = self._frame.parts
+        judged = await parts.resolver.explain(identity)
+        return self._frame.render(
+            request,
+            visitor,
+            "account.html",
+            person=person,
+            caller=judged.caller,
+            judged=judged,
+            next=judged.next,
+            needs=needed(judged.next[1]) if judged.next else (),
+            now=utc_now(),
+            tokens=await parts.tokens.of(person.id),
+            most_tokens=parts.sign_in.tokens.per_person,
+            lifetimes=lifetimes(parts.sign_in.tokens.api),
+            tools=[item.name for item in parts.catalog.listed("tool", judged.caller)],
+            grants=await parts.stores.grants.of(person.id),
+            sessions=await parts.stores.sessions.of(person.id),
+            believed=parts.believed.total_seconds(),
+        )
+
+    async def _export(self, request: Request, visitor: Visitor) -> Response:
+        person = _signed_in(visitor)
+        exported = await self._frame.parts.accounts.export(person.id)
+        headers = {
+            "cache-control": "no-store",
+            "x-content-type-options": "nosniff",
+            "content-disposition": 'attachment; filename="porch-account.json"',
+        }
+        return Response(to_json(exported, indent=2), 200, headers, "application/json")
+
+
+def _signed_in(visitor: Visitor) -> Person:
+    if visitor.person is None:
+        raise Refused(403, "You are not signed in", "Sign in first.")
+    return visitor.person

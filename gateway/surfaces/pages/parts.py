@@ -1,0 +1,62 @@
+"""What the pages are made of; the portal hands it in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from auth.account_service import AccountService
+    from auth.api_tokens import ApiTokens
+    from auth.oauth.consent import Consents
+    from auth.redirects import RedirectSignIn
+    from auth.resolver import Resolver
+    from auth.sessions import BrowserSessions
+    from auth.site import Site
+    from auth.stores import Stores
+    from auth.wallet import WalletSignIn
+    from gateway.catalog import Catalog
+    from gateway.config_access import SignIn
+    from gateway.limiter import Limiter
+
+
+@dataclass(frozen=True, slots=True)
+class PageParts:
+    """The parts of the portal that the pages show and use.
+
+    Attributes:
+        name: what the portal is called.
+        site: its own addresses.
+        key: the portal's signing key; what the pages seal derives from it.
+        catalog: the tier gate.
+        stores: people, their sessions and their grants.
+        sessions: the browsers that are signed in.
+        accounts: what people may do with their accounts.
+        tokens: personal API tokens.
+        resolver: decides tiers, and says why.
+        consents: what OAuth clients ask people for.
+        attempts: how often one peer may try to sign in.
+        sign_in: ``sign_in:`` of ``portal.yaml``.
+        wallet: proves wallets, or None where it is turned off.
+        redirects: proves accounts elsewhere, by the path below ``/signin/``: ``github``,
+            ``oidc/SLUG``; in the order of their buttons.
+        believed: how long a role is believed before it is looked up again.
+    """
+
+    name: str
+    site: Site
+    key: bytes
+    catalog: Catalog
+    stores: Stores
+    sessions: BrowserSessions
+    accounts: AccountService
+    tokens: ApiTokens
+    resolver: Resolver
+    consents: Consents
+    attempts: Limiter
+    sign_in: SignIn
+    wallet: WalletSignIn | None = None
+    redirects: Mapping[str, RedirectSignIn] = field(default_factory=dict)
+    believed: timedelta = timedelta(minutes=5)

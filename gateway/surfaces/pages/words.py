@@ -1,0 +1,131 @@
+"""How pages write tiers, accounts, moments and spans of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from auth.callers import Account
+from auth.stores import Person
+from auth.tiers import Tier
+
+_LONGEST_NAME = 60
+_PROVIDERS = {"wallet": "Wallet", "github": "GitHub", "oidc": "OpenID Connect"}
+# What tells browsers and systems apart, the more telling first.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("CriOS/", "Chrome"),
+    ("FxiOS/", "Firefox"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+)
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+
+def tier(value: Tier | str) -> str:
+    """A tier's name: ``Members``."""
+    return str(value).capitalize()
+
+
+def account(value: Account) -> str:
+    """What to call an account: its name, or else what it can be told apart by."""
+    if name := plain(value.name or ""):
+        return name
+    if value.provider == "wallet":
+        return short(value.id)
+    if value.email:
+        return value.email
+    return short(value.id.rpartition("#")[2])
+
+
+def provider(value: Account) -> str:
+    """What kind of account it is; for OpenID Connect, whose."""
+    if value.provider == "oidc":
+        issuer = value.id.partition("#")[0]
+        return issuer.partition("://")[2] or issuer
+    return _PROVIDERS.get(value.provider, value.provider)
+
+
+def person(value: Person) -> str:
+    """What to call a person."""
+    return plain(value.name or "") or account(value.accounts[0])
+
+
+def plain(name: str) -> str:
+    """A name that somebody chose, without what could change how the words around it read."""
+    return "".join(each for each in name if each.isprintable()).strip()[:_LONGEST_NAME]
+
+
+def short(text: str) -> str:
+    """A long identifier with its middle left out: ``0x1234…abcd``."""
+    return text if len(text) <= 14 else f"{text[:6]}…{text[-4:]}"
+
+
+def moment(value: datetime) -> str:
+    """A moment to the minute: ``21 November 2026, 16:20 UTC``."""
+    value = value.astimezone(UTC)
+    return f"{value.day} {value:%B %Y, %H:%M} UTC"
+
+
+def day(value: datetime) -> str:
+    """A day: ``21 November 2026``."""
+    value = value.astimezone(UTC)
+    return f"{value.day} {value:%B %Y}"
+
+
+def iso(value: datetime) -> str:
+    """A moment as machines read it."""
+    return value.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def span(seconds: float) -> str:
+    """A span of time in its largest unit: ``90 days``, ``5 minutes``."""
+    for size, unit in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
+        if seconds >= size:
+            count = round(seconds / size)
+            return f"{count} {unit}{'' if count == 1 else 's'}"
+    count = round(seconds)
+    return f"{count} second{'' if count == 1 else 's'}"
+
+
+def gist(text: str | None) -> str:
+    """The first sentence of a description, which is written for models and may be long."""
+    line = (text or "").strip().partition("\n")[0]
+    sentence, end, _ = line.partition(". ")
+    return f"{sentence}." if end else line
+
+
+def agent(text: str) -> str:
+    """What a browser calls itself, as people say it: ``Firefox on Android``."""
+    browser = next((name for sign, name in _BROWSERS if sign in text), "")
+    system = next((name for sign, name in _SYSTEMS if sign in text), "")
+    if browser and system:
+        return f"{browser} on {system}"
+    return browser or text[:60] or "A browser"
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "tier": tier,
+    "account": account,
+    "provider": provider,
+    "person": person,
+    "short": short,
+    "moment": moment,
+    "day": day,
+    "iso": iso,
+    "span": span,
+    "gist": gist,
+    "agent": agent,
+}
+"""The names under which templates use them."""

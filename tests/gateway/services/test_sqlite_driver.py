@@ -1,0 +1,108 @@
+"""SQLite's connections: one message for each statement, and what SQLAlchemy needs of a cursor."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
+
+from gateway.services.database import DatabaseService, open_database
+from gateway.services.sqlite_driver import Connection
+
+NOTES = "SELECT id, title FROM notes ORDER BY id"
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[DatabaseService]:
+    """A database with notes in it."""
+    service = open_database("sqlite", tmp_path / "data")
+    async with service.begin() as connection:
+        await connection.execute(text("CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT)"))
+    yield service
+    await service.close()
+
+
+@pytest.fixture
+def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Grows with every message to a connection's thread."""
+    sent: list[str] = []
+    real: Callable[..., Any] = Connection._execute
+
+    async def counted(self: Connection, work: Any, *values: Any, **more: Any) -> Any:
+        sent.append(work.__name__)
+        return await real(self, work, *values, **more)
+
+    monkeypatch.setattr(Connection, "_execute", counted)
+    return sent
+
+
+async def _write(service: DatabaseService, *titles: str) -> None:
+    async with service.begin() as connection:
+        rows = [{"title": title} for title in titles]
+        await connection.execute(text("INSERT INTO notes (title) VALUES (:title)"), rows)
+
+
+async def test_a_query_is_one_message_and_a_transaction_two_more(
+    service: DatabaseService, messages: list[str]
+) -> None:
+    await _write(service, "one", "two")
+    messages.clear()
+    async with service.read() as connection:
+        assert (await connection.execute(text(NOTES))).all() == [(1, "one"), (2, "two")]
+    assert len(messages) == 1
+    messages.clear()
+    async with service.engine.connect() as connection:
+        assert (await connection.execute(text(NOTES))).all() == [(1, "one"), (2, "two")]
+    assert len(messages) == 3
+    assert messages[-1] == "rollback"
+
+
+async def test_rows_are_counted_and_streamed(service: DatabaseService) -> None:
+    await _write(service, *(str(number) for number in range(250)))
+    async with service.begin() as connection:
+        changed = await connection.execute(text("UPDATE notes SET title = 'x' WHERE id > 50"))
+        assert changed.rowcount == 200
+        returned = await connection.execute(text("DELETE FROM notes WHERE id > 99 RETURNING id"))
+        assert len(returned.all()) == 151
+    async with service.engine.connect() as connection:
+        found = await connection.stream(text(NOTES))
+        assert (await found.fetchone())[0] == 1  # type: ignore[index]
+        assert [row[0] for row in await found.fetchmany(3)] == [2, 3, 4]
+        assert len(await found.all()) == 95
+
+
+async def test_a_statement_that_fails_leaves_nothing_behind(service: DatabaseService) -> None:
+    await _write(service, "one")
+    for opened in (service.begin, service.engine.connect):
+        with pytest.raises(IntegrityError):
+            async with opened() as connection:
+                await connection.execute(text("UPDATE notes SET title = 'changed'"))
+                await connection.execute(text("INSERT INTO notes VALUES (1, 'again')"))
+    async with service.read() as connection:
+        assert (await connection.execute(text(NOTES))).all() == [(1, "one")]
+    await _write(service, "two")
+
+
+async def test_a_write_whose_task_is_cancelled_is_rolled_back(service: DatabaseService) -> None:
+    slow = text(
+        "INSERT INTO notes (title) WITH RECURSIVE n(x) AS "
+        "(SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 300000) SELECT x FROM n"
+    )
+
+    async def write() -> None:
+        async with service.begin() as connection:
+            await connection.execute(slow)
+
+    for _ in range(5):
+        task = asyncio.create_task(write())
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    await _write(service, "kept")
+    async with service.read() as connection:
+        titles = await connection.scalars(text("SELECT title FROM notes"))
+        assert titles.all() == ["kept"]

@@ -1,0 +1,161 @@
+"""People and their accounts, on each database."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import replace
+
+import pytest
+
+from auth.callers import Account
+from auth.stores import AccountTaken, LastAccount, Stores
+from gateway.stores import people as module
+from tests.gateway.stores.conftest import ALICE, NOON, OCTO, Clock, Replica
+
+
+async def test_the_first_proof_makes_a_person_and_the_next_finds_them(stores: Stores) -> None:
+    person = await stores.people.signed_in(ALICE)
+    assert re.fullmatch(r"person:[a-z2-7]{20}", person.id)
+    assert (person.accounts, person.name, person.created) == ((ALICE,), None, NOON)
+    assert await stores.people.signed_in(ALICE) == person
+    assert await stores.people.get(person.id) == person
+    assert await stores.people.by_subject(ALICE.subject) == person
+    assert await stores.people.get("person:nobody") is None
+    assert await stores.people.by_subject(OCTO.subject) is None
+
+
+async def test_what_a_provider_says_now_replaces_what_it_said(stores: Stores) -> None:
+    await stores.people.signed_in(OCTO)
+    renamed = replace(OCTO, name="mona", email="mona@example.org", claims={"login": "mona"})
+    person = await stores.people.signed_in(renamed)
+    assert person.accounts == (renamed,)
+    assert person.name == "mona"
+    assert await stores.people.named("github", "octo-cat") is None
+
+
+async def test_claims_are_any_json_and_names_any_text(stores: Stores) -> None:
+    claims = {"groups": ["a", None, 1.5], "deep": {"π": "\0\ud800"}}
+    person = await stores.people.signed_in(replace(OCTO, name="a\0b\ud800c", claims=claims))
+    assert person.accounts[0].claims == claims
+    assert person.name == "a?b?c"
+
+
+async def test_a_hundred_first_proofs_at_once_on_two_replicas_give_one_person(
+    replica: Replica, other: Replica
+) -> None:
+    both = [replica, other] * 20
+    people = await asyncio.gather(*(each.stores.people.signed_in(ALICE) for each in both))
+    assert len({person.id for person in people}) == 1
+    assert [person.id async for person in other.stores.people.everyone()] == [people[0].id]
+
+
+async def test_a_name_is_found_whatever_its_case_and_the_last_to_prove_it_has_it(
+    stores: Stores, clock: Clock
+) -> None:
+    first = await stores.people.signed_in(OCTO)
+    assert await stores.people.named("github", "OCTO-cat") == first
+    assert await stores.people.named("wallet", "octo-cat") is None
+    clock.pass_(days=1)
+    second = await stores.people.signed_in(replace(OCTO, subject="github:9"))
+    assert await stores.people.named("github", "octo-cat") == second
+
+
+async def test_linked_accounts_lead_to_one_person_in_the_order_of_their_proof(
+    stores: Stores,
+) -> None:
+    person = await stores.people.signed_in(ALICE)
+    await stores.people.link(person.id, OCTO)
+    await stores.people.link(person.id, replace(OCTO, name="mona"))
+    found = await stores.people.signed_in(ALICE)
+    assert found.accounts == (ALICE, replace(OCTO, name="mona"))
+    assert found.name == "mona"
+    assert await stores.people.by_subject(OCTO.subject) == found
+
+
+async def test_an_account_of_somebody_else_is_never_taken(stores: Stores) -> None:
+    alice = await stores.people.signed_in(ALICE)
+    octo = await stores.people.signed_in(OCTO)
+    with pytest.raises(AccountTaken):
+        await stores.people.link(alice.id, OCTO)
+    assert await stores.people.get(octo.id) == octo
+    with pytest.raises(LookupError):
+        await stores.people.link("person:nobody", Account("github:1", "github"))
+    assert await stores.people.by_subject("github:1") is None
+
+
+async def test_one_of_two_who_link_the_same_account_at_once_gets_it(
+    replica: Replica, other: Replica
+) -> None:
+    people = [
+        await replica.stores.people.signed_in(Account(f"wallet:{number}", "wallet"))
+        for number in range(8)
+    ]
+    links = [
+        each.stores.people.link(person.id, OCTO)
+        for person, each in zip(people, [replica, other] * 4, strict=True)
+    ]
+    ended = await asyncio.gather(*links, return_exceptions=True)
+    assert sorted(type(each).__name__ for each in ended) == ["AccountTaken"] * 7 + ["NoneType"]
+
+
+async def test_the_last_account_stays_also_where_two_are_taken_away_at_once(
+    replica: Replica, other: Replica
+) -> None:
+    person = await replica.stores.people.signed_in(ALICE)
+    await replica.stores.people.link(person.id, OCTO)
+    ended = await asyncio.gather(
+        replica.stores.people.unlink(person.id, ALICE.subject),
+        other.stores.people.unlink(person.id, OCTO.subject),
+        return_exceptions=True,
+    )
+    assert sorted(type(each).__name__ for each in ended) == ["LastAccount", "NoneType"]
+    kept = await replica.stores.people.get(person.id)
+    assert kept is not None
+    assert len(kept.accounts) == 1
+    await replica.stores.people.unlink(person.id, "github:not-theirs")
+    with pytest.raises(LastAccount):
+        await replica.stores.people.unlink(person.id, kept.accounts[0].subject)
+
+
+async def test_only_ones_own_account_is_unlinked(stores: Stores) -> None:
+    alice = await stores.people.signed_in(ALICE)
+    octo = await stores.people.signed_in(OCTO)
+    await stores.people.unlink(alice.id, OCTO.subject)
+    assert await stores.people.get(octo.id) == octo
+
+
+async def test_who_was_deleted_comes_back_as_somebody_new(stores: Stores) -> None:
+    person = await stores.people.signed_in(ALICE)
+    await stores.people.delete(person.id)
+    await stores.people.delete(person.id)
+    assert await stores.people.get(person.id) is None
+    assert await stores.people.by_subject(ALICE.subject) is None
+    assert (await stores.people.signed_in(ALICE)).id != person.id
+
+
+async def test_proofs_and_deletions_at_once_leave_whole_people(
+    replica: Replica, other: Replica
+) -> None:
+    person = await replica.stores.people.signed_in(ALICE)
+    proofs = [each.stores.people.signed_in(ALICE) for each in (replica, other) * 5]
+    *proved, _ = await asyncio.gather(*proofs, replica.stores.people.delete(person.id))
+    assert all(each.accounts == (ALICE,) for each in proved)
+    assert len({each.id for each in proved}) <= 2
+    await replica.stores.people.signed_in(ALICE)
+    assert len([each async for each in replica.stores.people.everyone()]) == 1
+
+
+async def test_everyone_is_read_in_pages_the_oldest_first(
+    stores: Stores, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PAGE", 3)
+    made = []
+    for number in range(8):
+        clock.pass_(seconds=number % 2)  # some come at the same moment
+        person = await stores.people.signed_in(Account(f"wallet:{number}", "wallet"))
+        await stores.people.link(person.id, Account(f"github:{number}", "github"))
+        made.append(await stores.people.get(person.id))
+    found = [person async for person in stores.people.everyone()]
+    assert sorted(found, key=lambda each: each.id) == sorted(made, key=lambda each: each.id)
+    assert [each.created for each in found] == sorted(each.created for each in found)

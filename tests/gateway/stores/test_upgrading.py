@@ -1,0 +1,119 @@
+"""From the tables of the release before to those of this one, and back."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, inspect, text
+
+from gateway.audit import MIGRATIONS
+from gateway.services.database import OwnedDatabase
+from gateway.services.migrations import MigrationFailed
+from gateway.stores import open_stores
+from tests.gateway.stores.conftest import ALICE, Replica
+from tests.gateway.stores.test_tables import (
+    test_the_migrations_make_the_tables_that_the_code_declares as check_tables,
+)
+
+BEFORE = "0001_audit.py"
+CALL = text(
+    "INSERT INTO porch_audit (id, at, request_id, tier, item, kind, surface, outcome,"
+    " milliseconds, bytes_out) VALUES (:id, '2026-03-01 12:00:00', 'r', 'open',"
+    " 'knowledge/look', 'tool', 'mcp', 'ok', 1.5, 100)"
+)
+CALLS = 500
+
+
+@pytest.fixture
+def before(tmp_path: Path) -> Path:
+    """The migrations of the release before."""
+    versions = tmp_path / "before" / "versions"
+    versions.mkdir(parents=True)
+    shutil.copy(MIGRATIONS / "versions" / BEFORE, versions)
+    return versions.parent
+
+
+@pytest.fixture
+async def old(open_replica: Callable[[], Replica], before: Path) -> OwnedDatabase:
+    """A database of the release before, with records of calls."""
+    database = open_replica().database
+    await database.migrate(before)
+    async with database.begin() as connection:
+        await connection.execute(CALL, [{"id": number} for number in range(1, CALLS + 1)])
+    return database
+
+
+async def recorded(database: OwnedDatabase) -> int:
+    async with database.engine.connect() as connection:
+        return int(await connection.scalar(text("SELECT count(*) FROM porch_audit")) or 0)
+
+
+async def test_replicas_that_upgrade_at_once_do_it_once_and_keep_the_record(
+    old: OwnedDatabase, open_replica: Callable[[], Replica]
+) -> None:
+    replicas = [open_replica() for _ in range(4)]
+    await asyncio.gather(*(each.database.migrate(MIGRATIONS) for each in replicas))
+    assert await recorded(old) == CALLS
+    await check_tables(old)
+    person = await replicas[0].stores.people.signed_in(ALICE)
+    assert await open_stores(old).people.get(person.id) == person
+
+
+async def test_the_release_before_goes_on_while_a_replica_upgrades(
+    old: OwnedDatabase, open_replica: Callable[[], Replica]
+) -> None:
+    new = open_replica().database
+
+    async def record() -> None:
+        for number in range(CALLS + 1, CALLS + 21):
+            async with old.begin() as connection:
+                await connection.execute(CALL, {"id": number})
+
+    await asyncio.gather(record(), new.migrate(MIGRATIONS))
+    assert await recorded(new) == CALLS + 20
+
+
+async def test_the_release_before_refuses_newer_tables(old: OwnedDatabase, before: Path) -> None:
+    await old.migrate(MIGRATIONS)
+    with pytest.raises(MigrationFailed, match="install that version again"):
+        await old.migrate(before)
+    assert await recorded(old) == CALLS
+
+
+async def test_a_downgrade_takes_what_is_new_and_keeps_the_record(
+    old: OwnedDatabase, before: Path
+) -> None:
+    await old.migrate(MIGRATIONS)
+    await open_stores(old).people.signed_in(ALICE)
+    async with old.begin() as connection:
+        await connection.run_sync(downgrade, "0001")
+        tables = await connection.run_sync(lambda sync: set(inspect(sync).get_table_names()))
+    assert {name for name in tables if name.startswith("porch_")} == {"porch_audit"}
+    assert await recorded(old) == CALLS
+    await old.migrate(before)
+    await old.migrate(MIGRATIONS)
+    await check_tables(old)
+
+
+def downgrade(connection: Connection, revision: str) -> None:
+    from alembic.migration import MigrationContext
+    from alembic.operations import Operations
+    from alembic.script import ScriptDirectory
+
+    versions: Any = {"version_locations": [str(MIGRATIONS / "versions")]}
+    script = ScriptDirectory(str(MIGRATIONS), **versions)
+
+    def steps(current: Any, _: Any) -> Any:
+        return script._downgrade_revs(revision, current)
+
+    options = {"fn": steps, "script": script}
+    context = MigrationContext.configure(
+        connection, opts={**options, "version_table": "alembic_version_gateway"}
+    )
+    with Operations.context(context):
+        context.run_migrations()

@@ -1,0 +1,61 @@
+"""Whom an admin means by ``--as``."""
+
+from datetime import timedelta
+
+import pytest
+
+from auth import Tier
+from auth.api_tokens import ApiTokens
+from auth.facts import Facts
+from auth.resolver import Resolver
+from auth.revocations import Revocations
+from auth.rules import AccessRules
+from auth.stores import utc_now
+from gateway.audit import MIGRATIONS
+from gateway.errors import NotFound
+from gateway.services.database import open_database
+from gateway.stores import open_stores
+from gateway.who import Whoever
+
+
+@pytest.fixture
+async def stores(tmp_path):
+    service = open_database("sqlite", tmp_path)
+    database = service.for_owner("gateway")
+    await database.migrate(MIGRATIONS)
+    yield open_stores(database)
+    await service.close()
+
+
+@pytest.fixture
+def whoever(stores):
+    return Whoever(stores, Resolver(AccessRules(), Facts({})))
+
+
+def tokens(stores, clock=utc_now):
+    return ApiTokens(stores.tokens, stores.people, Revocations(stores.revocations), clock=clock)
+
+
+async def test_an_operators_token_has_the_tier_that_it_grants(stores, whoever):
+    await tokens(stores).create_operator("ci", Tier.MEMBERS, tools=["search"])
+    caller, _ = await whoever.caller("token:ci")
+    assert (caller.tier, caller.tools) == (Tier.MEMBERS, frozenset({"search"}))
+
+
+async def test_an_operators_token_that_has_expired_is_nobody(stores, whoever):
+    then = utc_now() - timedelta(days=2)
+    before = tokens(stores, lambda: then)
+    await before.create_operator("ci", Tier.MEMBERS, expires=then + timedelta(days=1))
+    with pytest.raises(NotFound, match="still good"):
+        await whoever.caller("token:ci")
+    await tokens(stores).create_operator("ci", Tier.PUBLIC)
+    assert (await whoever.caller("token:ci"))[0].tier is Tier.PUBLIC
+
+
+@pytest.mark.parametrize("who", ["a\0b", "github:a\0b", "person:\0", "oidc:\ud800#x"])
+async def test_what_no_database_can_hold_is_nobody(postgres, tmp_path, who):
+    service = open_database(postgres, tmp_path)
+    stores = open_stores(service.for_owner("gateway"))
+    with pytest.raises(NotFound, match="holds characters"):
+        await Whoever(stores, Resolver(AccessRules(), Facts({}))).caller(who)
+    await service.close()

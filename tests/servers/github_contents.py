@@ -1,0 +1,318 @@
+"""A small GitHub on loopback: the Contents API, tarballs, and tokens of a GitHub App.
+
+::
+
+    with GithubContents() as github:
+        github.repos["garden/tools"] = Repo(directory)                # public, branch main
+        github.repos["garden/house"] = Repo(directory, tokens={"ghp_a"})
+        github.limit(429, {"retry-after": "30"})                      # until github.answers()
+        github.behaves = "html"                                       # see ``behaves``
+        github.asked["/repos/garden/tools/contents/README.md"]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import io
+import json
+import tarfile
+import time
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from tests.servers.serving import bound, serving
+
+COMMIT = "5f8b6d0f0e6c4c1f8a0d3b7e9a2c4d6e8f0a1b2c"
+WITH_CONTENT = 1024 * 1024
+"""Bytes of a file that the JSON holds; a larger one is sent raw only."""
+
+
+@dataclass
+class Repo:
+    """A repository: the files that lie in a directory.
+
+    Attributes:
+        directory: its root.
+        branches: the branches, all alike.
+        tokens: who may read it; None for everybody.
+        forbidden: tokens that see it and may not read it.
+    """
+
+    directory: Path
+    branches: set[str] = field(default_factory=lambda: {"main"})
+    tokens: set[str] | None = None
+    forbidden: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request: its path as it was sent, its headers, and the status of the answer."""
+
+    method: str
+    path: str
+    host: str
+    headers: Mapping[str, str]
+    status: int
+
+
+class GithubContents:
+    """GitHub; a context manager.
+
+    Attributes:
+        url: the address of its API.
+        repos: by ``owner/repo``.
+        tokens: the tokens that are good beside those that repositories name.
+        renamed: old names of repositories and the new ones, answered with 301.
+        behaves: ``well``; ``html`` (a page with status 200), ``cut`` (the connection ends early),
+            ``short`` (fewer bytes than the size says), ``no_base64``, ``loop`` (redirects without
+            an end), ``away`` (redirects to another host), ``tar_cut`` (half a tarball).
+        failing: a status that everything is answered with, or 0.
+        delay: seconds that each answer takes; setting it to 0 ends all waiting.
+        no_etags: whether it sends none.
+        app: the id, installation and public key (PEM) of a GitHub App that gets tokens.
+        app_token_seconds: how long the App's tokens live.
+        requests: everything that was asked, in order.
+        most_at_once: the most requests that were open at a time.
+    """
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.elsewhere = ""
+        self.repos: dict[str, Repo] = {}
+        self.tokens: set[str] = set()
+        self.renamed: dict[str, str] = {}
+        self.behaves = "well"
+        self.failing = 0
+        self.delay = 0.0
+        self.no_etags = False
+        self.app: tuple[str, int, bytes] | None = None
+        self.app_token_seconds = 3600
+        self.issued: list[str] = []
+        self.requests: list[Asked] = []
+        self.most_at_once = 0
+        self._open = 0
+        self._limited: tuple[int, Mapping[str, str]] | None = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> GithubContents:
+        routes = [
+            Route("/app/installations/{id:int}/access_tokens", self._app_token, methods=["POST"]),
+            Route("/codeload/{rest:path}", self._codeload),
+            Route("/{rest:path}", self._api),
+        ]
+        app = self._seen(Starlette(routes=routes))
+        self.url = self._stack.enter_context(serving(app, bound()))
+        self.elsewhere = self._stack.enter_context(serving(app, bound()))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.delay = 0.0
+        self._stack.close()
+
+    def limit(self, status: int, headers: Mapping[str, str]) -> None:
+        """Take no more requests, as GitHub says so."""
+        self._limited = status, headers
+
+    def answers(self) -> None:
+        """Take requests again, and behave."""
+        self._limited, self.failing, self.behaves, self.delay = None, 0, "well", 0.0
+
+    @property
+    def asked(self) -> Counter[str]:
+        """How often each path was asked for, decoded, without its query."""
+        return Counter(unquote(asked.path.partition("?")[0]) for asked in self.requests)
+
+    @property
+    def last(self) -> Asked:
+        """The newest request."""
+        return self.requests[-1]
+
+    def _seen(self, app: Any) -> Any:
+        """Note each request and its answer."""
+
+        async def seen(scope: Any, receive: Any, send: Any) -> None:
+            headers = {k.decode(): v.decode() for k, v in scope["headers"]}
+            path = scope["raw_path"].decode()
+            if query := scope["query_string"].decode():
+                path += f"?{query}"
+            self._open += 1
+            self.most_at_once = max(self.most_at_once, self._open)
+            status = 0
+
+            async def noting(message: Any) -> None:
+                nonlocal status
+                if message["type"] == "http.response.start":
+                    status = message["status"]
+                    note = Asked(scope["method"], path, headers["host"], headers, status)
+                    self.requests.append(note)
+                await send(message)
+
+            try:
+                await app(scope, receive, noting)
+            finally:
+                self._open -= 1
+
+        return seen
+
+    async def _api(self, request: Request) -> Response:
+        end = time.monotonic() + self.delay
+        while self.delay and time.monotonic() < end:  # noqa: ASYNC110  (any thread may end it)
+            await asyncio.sleep(0.01)
+        if (trouble := self._trouble(request)) is not None:
+            return trouble
+        rest = request.scope["raw_path"].decode().strip("/").split("/")
+        if rest[:1] == ["repositories"]:
+            name, what, parts = rest[1].replace("~", "/"), rest[2], rest[3:]
+        elif rest[:1] == ["repos"] and len(rest) > 3:
+            name, what, parts = "/".join(rest[1:3]), rest[3], rest[4:]
+        else:
+            return _said(404, "Not Found")
+        if name in self.renamed:
+            there = self.renamed[name].replace("/", "~")
+            query = f"?{request.url.query}" if request.url.query else ""
+            path = "/".join(("repositories", there, what, *parts))
+            return RedirectResponse(f"{self.url}/{path}{query}", 301)
+        return self._repository(request, name, what, "/".join(map(unquote, parts)))
+
+    def _trouble(self, request: Request) -> Response | None:
+        token = _token(request)
+        if token is not None and not self._is_good(token):
+            return _said(401, "Bad credentials")
+        if self._limited is not None:
+            status, headers = self._limited
+            return JSONResponse({"message": "API rate limit exceeded"}, status, dict(headers))
+        if self.failing:
+            return HTMLResponse("<h1>Unicorn!</h1>", self.failing)
+        if self.behaves == "html":
+            return HTMLResponse("<html>Sign in to the network</html>")
+        if self.behaves == "loop":
+            return RedirectResponse(str(request.url), 302)
+        if self.behaves == "away":
+            return RedirectResponse(f"{self.elsewhere}{request.url.path}", 302)
+        return None
+
+    def _repository(self, request: Request, name: str, what: str, path: str) -> Response:
+        repo = next((repo for key, repo in self.repos.items() if key.lower() == name.lower()), None)
+        token = _token(request)
+        if repo is None or (repo.tokens is not None and token not in repo.tokens | repo.forbidden):
+            return _said(404, "Not Found")
+        if token in repo.forbidden:
+            return _said(403, "Resource not accessible by personal access token")
+        ref = request.query_params.get("ref", "main") if what == "contents" else path
+        if ref not in repo.branches:
+            return _said(404, f"No commit found for the ref {ref}")
+        if what == "tarball":
+            return RedirectResponse(f"{self.elsewhere}/codeload/{name}?token=of-the-moment", 302)
+        return (
+            self._contents(request, repo, path) if what == "contents" else _said(404, "Not Found")
+        )
+
+    def _contents(self, request: Request, repo: Repo, path: str) -> Response:
+        file = (repo.directory / path).resolve()
+        root = repo.directory.resolve()
+        inside = file.is_relative_to(root) and ".git" not in file.relative_to(root).parts
+        if not inside or not file.exists():
+            return _said(404, "Not Found")
+        if file.is_dir():
+            return JSONResponse([{"name": each.name} for each in sorted(file.iterdir())])
+        content = file.read_bytes()
+        sha = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        etag = f'W/"{hashlib.sha256(f"{path}:{sha}".encode()).hexdigest()}"'
+        headers = {} if self.no_etags else {"etag": etag}
+        if request.headers.get("if-none-match") == etag and not self.no_etags:
+            return Response(status_code=304, headers=headers)
+        if "raw" in request.headers.get("accept", ""):
+            media = "application/vnd.github.raw+json; charset=utf-8"
+            return Response(self._cut(content), headers=headers, media_type=media)
+        described = self._described(path, content, sha)
+        body = json.dumps(described).encode()
+        if self.behaves == "cut":
+            headers["content-length"] = str(len(body))
+            body = body[: len(body) // 2]
+        return Response(body, headers=headers, media_type="application/json; charset=utf-8")
+
+    def _cut(self, content: bytes) -> bytes:
+        return content[: len(content) // 2] if self.behaves == "short" else content
+
+    def _described(self, path: str, content: bytes, sha: str) -> dict[str, Any]:
+        inside = len(content) <= WITH_CONTENT
+        encoded = base64.encodebytes(self._cut(content)).decode() if inside else ""
+        if self.behaves == "no_base64":
+            encoded = "*" + encoded
+        return {
+            "name": path.rpartition("/")[2],
+            "path": path,
+            "sha": sha,
+            "size": len(content),
+            "type": "file",
+            "encoding": "base64" if inside else "none",
+            "content": encoded,
+        }
+
+    async def _codeload(self, request: Request) -> Response:
+        if "authorization" in request.headers or request.query_params["token"] != "of-the-moment":
+            return _said(401, "A credential has no place here")
+        name = request.path_params["rest"]
+        data = await asyncio.to_thread(tarball, self.repos[name].directory, name)
+        if self.behaves == "tar_cut":
+            data = data[: len(data) // 2]
+        return Response(data, media_type="application/x-gzip")
+
+    async def _app_token(self, request: Request) -> Response:
+        import jwt
+
+        await asyncio.sleep(0.01)
+        assert self.app is not None
+        app, installation, key = self.app
+        try:
+            claims = jwt.decode(_token(request) or "", key, algorithms=["RS256"], issuer=app)
+        except jwt.PyJWTError as error:
+            return _said(401, f"A JSON web token could not be decoded: {error}")
+        if claims["exp"] - claims["iat"] > 600 or request.path_params["id"] != installation:
+            return _said(401, "'Expiration time' claim ('exp') is too far in the future")
+        self.issued.append(f"ghs_{len(self.issued):036d}")
+        self.tokens.add(self.issued[-1])
+        ends = time.strftime(
+            "%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + self.app_token_seconds)
+        )
+        return JSONResponse({"token": self.issued[-1], "expires_at": ends}, 201)
+
+    def _is_good(self, token: str) -> bool:
+        named = [repo.tokens or set() for repo in self.repos.values()]
+        forbidden = [repo.forbidden for repo in self.repos.values()]
+        return token in self.tokens.union(*named, *forbidden)
+
+
+def tarball(directory: Path, name: str) -> bytes:
+    """The files of a directory as GitHub packs them: one folder, the commit in the pax header."""
+    out = io.BytesIO()
+    top = f"{name.replace('/', '-')}-{COMMIT[:7]}"
+    headers = {"comment": COMMIT}
+    with tarfile.open(fileobj=out, mode="w:gz", pax_headers=headers, compresslevel=1) as archive:
+        archive.add(directory, top, filter=_but_git)
+    return out.getvalue()
+
+
+def _but_git(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    return None if ".git" in member.name.split("/") else member
+
+
+def _token(request: Request) -> str | None:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token if scheme.lower() in {"bearer", "token"} and token else None
+
+
+def _said(status: int, message: str) -> JSONResponse:
+    return JSONResponse({"message": message, "status": str(status)}, status)
