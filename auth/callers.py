@@ -1,27 +1,67 @@
-"""Who is calling: the identity a credential proves, and the caller it resolves to."""
+"""Who is calling: accounts that prove it, the identity of a request, the caller it resolves to."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from auth.tiers import Tier
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
-    """What a credential proves about a person, before any rule is applied.
+class Account:
+    """Something a person has proved to be theirs: a wallet, a GitHub account, an OIDC subject.
 
     Attributes:
-        person: a stable id, namespaced by its source, such as ``token:ci``.
-        provider: where the proof comes from, such as ``static-token``.
+        subject: stable and unique: ``wallet:0xAbC…`` (EIP-55), ``github:583231`` (the numeric id),
+            ``oidc:https://id.example.org#SUB``.
+        provider: ``wallet``, ``github`` or ``oidc``.
+        name: what its provider calls it: an ENS name, a login; it may change.
+        email: an address that the provider has verified, in lower case, or None.
+        claims: what else the provider said and rules may ask for; JSON values.
+    """
+
+    subject: str
+    provider: str
+    name: str | None = None
+    email: str | None = None
+    claims: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def id(self) -> str:
+        """The subject without its provider: the address, the numeric id, ``ISSUER#SUB``."""
+        return self.subject.partition(":")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a credential proves, before any rule is applied.
+
+    Attributes:
+        person: the stable person id, such as ``person:4kq2…`` or ``token:ci``.
+        provider: the kind of credential: ``access-token``, ``api-token``, ``oidc``,
+            ``cloudflare-access``, ``session``, ``static-token`` or ``operator-token``.
         name: what to call the person, or None.
-        granted: the tier the credential itself carries, or None where rules decide.
+        accounts: everything that the person has proved to be theirs.
+        granted: the tier that the credential itself carries, or None where the rules decide.
+        ceiling: the highest tier that the credential may be used for.
+        tools: the only tools that it may be used for, by name, or None for all.
+        client: the application that holds it, as people know it, or None.
+        tags: what ends it before its time when revoked: ``grant:ID``, ``token:ID``, ``person:ID``.
+        expires: when it ends by itself, in seconds since the epoch, or None.
     """
 
     person: str
     provider: str
     name: str | None = None
+    accounts: tuple[Account, ...] = ()
     granted: Tier | None = None
+    ceiling: Tier = Tier.MEMBERS
+    tools: frozenset[str] | None = None
+    client: str | None = None
+    tags: frozenset[str] = frozenset()
+    expires: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +75,9 @@ class Caller:
         groups: hats, teams, organizations and claims, for rules inside plugins.
         admin: whether the caller may see operational details.
         name: what to call the person, or None.
+        tools: the only tools that the credential may be used for, by name, or None for all.
+        ceiling: the highest tier that the credential may be used for.
+        degraded: whether a source of roles did not answer, so that the tier may be too low.
     """
 
     person: str | None
@@ -43,12 +86,23 @@ class Caller:
     groups: frozenset[str] = frozenset()
     admin: bool = False
     name: str | None = None
+    tools: frozenset[str] | None = None
+    ceiling: Tier = Tier.MEMBERS
+    degraded: bool = False
 
     @property
     def anonymous(self) -> bool:
         """Whether no credential was presented."""
         return self.person is None
 
+    @property
+    def signed_in(self) -> bool:
+        """Whether this is a person whose tier the rules decide, rather than a token's own."""
+        return self.person is not None and self.person.startswith(PERSON)
+
+
+PERSON = "person:"
+"""How the ids of people begin; tokens that grant a tier themselves have ids of other kinds."""
 
 ANONYMOUS = Caller(person=None, tier=Tier.OPEN, reasons=("No credential was sent.",))
 """The caller of a request without a credential."""

@@ -17,23 +17,43 @@ class BadCredential(Exception):
         self.reason = reason
 
 
-def bearer_token(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
-    """Take the bearer token out of raw ASGI headers (RFC 6750, section 2.1).
+class UnknownCredential(BadCredential):
+    """A bearer token that is of no kind that is known here, so that it may be meant for another."""
+
+
+BEARER = b"authorization"
+"""The header of a bearer token (RFC 6750, section 2.1)."""
+
+
+def presented(
+    headers: Iterable[tuple[bytes, bytes]], assertions: frozenset[bytes] = frozenset()
+) -> tuple[bytes, str] | None:
+    """Take the one credential out of raw ASGI headers.
+
+    Args:
+        headers: names in lower case.
+        assertions: headers other than ``Authorization`` whose value is a token.
 
     Returns:
-        The token, or None where no ``Authorization`` header was sent.
+        The header's name and the token, or None where no credential was sent.
 
     Raises:
-        BadCredential: the header is not ``Bearer TOKEN``, or it was sent twice.
+        BadCredential: there are two of them, or ``Authorization`` is not ``Bearer TOKEN``.
     """
-    found: str | None = None
+    found: tuple[bytes, str] | None = None
     for name, value in headers:
-        if name != b"authorization":
+        if name != BEARER and name not in assertions:
             continue
-        if found is not None:
-            raise BadCredential("The request carries two Authorization headers. Send one.")
-        scheme, _, token = value.decode("latin-1").partition(" ")
-        found = token.strip()
-        if scheme.lower() != "bearer" or not found:
-            raise BadCredential("Send the token as `Authorization: Bearer TOKEN`.")
+        token = _bearer(value) if name == BEARER else value.decode("latin-1").strip()
+        if found is not None and (found[0] == name or found[1] != token):
+            raise BadCredential("The request carries two credentials. Send one.")
+        found = name, token
     return found
+
+
+def _bearer(value: bytes) -> str:
+    scheme, _, token = value.decode("latin-1").strip().partition(" ")
+    token = token.strip()
+    if scheme.lower() != "bearer" or not token:
+        raise BadCredential("Send the token as `Authorization: Bearer TOKEN`.")
+    return token

@@ -43,8 +43,8 @@ class StaticTokens:
     def __bool__(self) -> bool:
         return bool(self._identities)
 
-    def identify(self, token: str) -> Identity | None:
-        """The identity that a token proves, or None where it is not one of ours."""
+    async def identify(self, token: str, path: str) -> Identity | None:
+        """The identity that a token proves, at any path, or None where it is not one of ours."""
         return self._identities.get(_digest(token))
 
 

@@ -1,0 +1,160 @@
+"""Fetching what an issuer publishes about itself: small JSON documents, from where they belong."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pydantic_core import from_json
+
+from auth.fetching import Document, max_age, system_tls
+from auth.site import LOOPBACK
+
+if TYPE_CHECKING:
+    import httpx2
+
+TIME_LIMIT = 5.0
+"""Seconds that one document may take."""
+LARGEST = 512 * 1024
+"""Bytes of a document; more is not read."""
+KEPT = 3600.0
+"""Seconds for which an issuer's metadata is remembered."""
+TRIED_AGAIN = 5.0
+"""Seconds between two attempts while an issuer does not answer."""
+
+
+class IssuerUnavailable(Exception):
+    """An issuer does not answer, or not with what it should; the message holds no secret."""
+
+
+Fetch = Callable[[str], Awaitable[Document]]
+"""Fetches the JSON object at an address; raises :class:`IssuerUnavailable`."""
+
+
+def is_safe(url: str) -> bool:
+    """Whether an address can be trusted to be who it says: https, or this machine."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+
+
+async def fetch_json(url: str, headers: Mapping[str, str] | None = None) -> Document:
+    """Fetch a JSON object, without following redirects.
+
+    Args:
+        url: an https address, or one of this machine.
+        headers: to send along.
+
+    Raises:
+        IssuerUnavailable: there is no such answer in time, or it is too large.
+    """
+    import httpx2
+
+    if not is_safe(url):
+        raise IssuerUnavailable(f"{url} is not reached by https, so nothing it says is taken.")
+    host = urlsplit(url).netloc
+    try:
+        client = httpx2.AsyncClient(timeout=TIME_LIMIT, verify=await system_tls())
+        async with asyncio.timeout(TIME_LIMIT), client:
+            async with client.stream("GET", url, headers=dict(headers or {})) as answer:
+                return await _read(answer, host)
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, TimeoutError) as error:
+        raise IssuerUnavailable(f"{host} does not answer ({type(error).__name__}).") from None
+
+
+async def _read(answer: httpx2.Response, host: str) -> Document:
+    if answer.status_code != 200:
+        raise IssuerUnavailable(f"{host} answers with status {answer.status_code}.")
+    body = bytearray()
+    async for piece in answer.aiter_bytes():
+        body += piece
+        if len(body) > LARGEST:
+            raise IssuerUnavailable(f"{host} answers with more than {LARGEST} bytes.")
+    try:
+        content = from_json(bytes(body))
+    except ValueError:
+        content = None
+    if not isinstance(content, dict):
+        raise IssuerUnavailable(f"{host} answers with something that is no JSON object.")
+    return Document(content, max_age(answer))
+
+
+class Discovery:
+    """An issuer's metadata, found from its name (OpenID Connect Discovery 1.0, section 4).
+
+    Args:
+        issuer: the issuer, exactly as it writes itself.
+        fetch: fetches documents.
+        clock: seconds that only grow; replaced in tests.
+    """
+
+    def __init__(
+        self,
+        issuer: str,
+        fetch: Fetch = fetch_json,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.issuer = issuer
+        self._fetch = fetch
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._metadata: Mapping[str, Any] = {}
+        self._until = float("-inf")
+        self._problem: IssuerUnavailable | None = None
+
+    async def metadata(self) -> Mapping[str, Any]:
+        """What the issuer says about itself.
+
+        Raises:
+            IssuerUnavailable: it does not answer, or answers in another's name.
+        """
+        async with self._lock:
+            if self._clock() >= self._until:
+                await self._refresh()
+            if self._problem is not None and not self._metadata:
+                raise self._problem
+            return self._metadata
+
+    async def _refresh(self) -> None:
+        try:
+            self._metadata = await self._read()
+        except IssuerUnavailable as problem:  # what was read before will do meanwhile
+            self._problem = problem
+            self._until = self._clock() + TRIED_AGAIN
+        else:
+            self._problem = None
+            self._until = self._clock() + KEPT
+
+    async def address(self, name: str) -> str:
+        """An address out of the metadata, such as ``token_endpoint``.
+
+        Raises:
+            IssuerUnavailable: the issuer does not say it, or it is no safe address.
+        """
+        url = (await self.metadata()).get(name)
+        if not isinstance(url, str) or not is_safe(url):
+            raise IssuerUnavailable(f"{self.issuer} publishes no {name} that can be used.")
+        return url
+
+    async def jwks_uri(self) -> str:
+        """Where the issuer's keys are.
+
+        Raises:
+            IssuerUnavailable: the issuer does not say it.
+        """
+        return await self.address("jwks_uri")
+
+    async def _read(self) -> Mapping[str, Any]:
+        url = f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"
+        metadata = (await self._fetch(url)).content
+        if metadata.get("issuer") != self.issuer:
+            raise IssuerUnavailable(
+                f"The metadata of {self.issuer} names another issuer. An admin must write the "
+                "issuer in portal.yaml exactly as it writes itself."
+            )
+        return metadata

@@ -1,0 +1,283 @@
+"""Facts about people that others know: roles on a chain, membership on GitHub, a score.
+
+A rule asks questions; sources answer them, many at a time. Answers are kept for a while, asked
+again ahead of their end while they are in use, and never used past it: where no source answers,
+a fact is unknown, and what is unknown grants nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+KEPT = 4096
+"""Answers that one process remembers; the longest unused is forgotten first.
+
+With its question each takes about 0.6 KiB, so 2.5 MiB in all.
+"""
+AHEAD = 0.8
+"""The share of its time after which an answer that is in use is asked for again."""
+LEFT_ALONE = 5.0
+"""Seconds in which a source that failed is not asked again."""
+LIMIT = 10.0
+"""Seconds that a source has to answer."""
+
+_STOPPING = "the portal is stopping"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question to one source.
+
+    Attributes:
+        source: the source's name, such as ``hats`` or ``github``.
+        key: what is asked, such as ``("wears", address, hat_id)``.
+    """
+
+    source: str
+    key: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a source said.
+
+    Attributes:
+        value: the fact, or None where it is unknown.
+        at: when it was asked, in seconds since the epoch.
+        problem: why the fact is unknown, for people; None where it is known.
+    """
+
+    value: Any
+    at: float
+    problem: str | None = None
+
+
+class SourceUnavailable(Exception):
+    """A source does not answer; the message says which and why, and holds no secret."""
+
+
+class Source(Protocol):
+    """One place that knows facts. Its calls have a time limit of their own."""
+
+    async def answers(self, questions: Sequence[Question]) -> Mapping[Question, Any]:
+        """Answer questions of this source, as few round trips as it takes.
+
+        Returns:
+            The facts; a question that is left out stays unknown.
+
+        Raises:
+            SourceUnavailable: the source does not answer at all.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class _Kept:
+    """An answer, when to ask for it again if someone wants it, and when to stop believing it."""
+
+    answer: Answer
+    again: float
+    until: float
+
+
+class Facts:
+    """Answers questions, and remembers the answers for a while.
+
+    What is asked in one turn of the event loop goes to each source in one batch, whoever asks.
+    Once four fifths of its time have passed, an answer that is used is asked for again in the
+    background. Where a source fails, it is left alone for a moment, in which what it was asked
+    is unknown; nobody waits for it then. While it is asked again, what was unknown stays so.
+
+    Args:
+        sources: by their names.
+        believed: seconds for which an answer is believed, from when it was asked for.
+        clock: seconds that only grow; replaced in tests.
+        wall: seconds since the epoch.
+        limit: seconds that a source has to answer.
+        failed: told the source's name and the error of a source that breaks its contract.
+    """
+
+    def __init__(
+        self,
+        sources: Mapping[str, Source],
+        believed: float = 300.0,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+        limit: float = LIMIT,
+        failed: Callable[[str, Exception], None] = lambda source, error: None,
+    ) -> None:
+        self._sources = dict(sources)
+        self._believed = believed
+        self._clock = clock
+        self._wall = wall
+        self._limit = limit
+        self._failed = failed
+        self._kept: OrderedDict[Question, _Kept] = OrderedDict()
+        self._asked: dict[Question, asyncio.Future[Answer]] = {}
+        self._batches: dict[str, list[Question]] = {}
+        self._down: dict[str, tuple[float, str]] = {}
+        self._running: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    def fresh(self, questions: Iterable[Question]) -> tuple[Answer, ...] | None:
+        """The answers as they are remembered, or None where one must be waited for.
+
+        What is remembered is asked for again in the background where that is due.
+        """
+        found = []
+        for question in questions:
+            answer = self._remembered(question)
+            if answer is None:
+                return None
+            found.append(answer)
+        return tuple(found)
+
+    async def answers(self, questions: Iterable[Question]) -> Mapping[Question, Answer]:
+        """Answer questions, from memory where it is fresh.
+
+        Returns:
+            An answer to each; its value is None where the fact is unknown.
+        """
+        found: dict[Question, Answer] = {}
+        waiting: dict[Question, asyncio.Future[Answer]] = {}
+        for question in questions:
+            answer = self._remembered(question)
+            if answer is not None:
+                found[question] = answer
+            else:
+                waiting[question] = self._ask(question)
+        if waiting:
+            # Not the futures themselves: who gives up waiting must not take it from the others.
+            await asyncio.wait(set(waiting.values()))
+            found.update({question: asked.result() for question, asked in waiting.items()})
+        return found
+
+    @property
+    def silent(self) -> Mapping[str, str]:
+        """The sources that did not answer when they were last asked, and why."""
+        return {name: problem for name, (_, problem) in self._down.items()}
+
+    async def close(self) -> None:
+        """Stop asking; who still waits learns that nothing is known."""
+        self._closed = True
+        for task in self._running:
+            task.cancel()
+        if self._running:
+            await asyncio.wait(self._running)
+        for question in list(self._asked):
+            self._settle(question, self._unknown(_STOPPING), 0.0)
+
+    def _remembered(self, question: Question) -> Answer | None:
+        kept = self._kept.get(question)
+        if kept is None:
+            return None
+        now = self._clock()
+        if now >= kept.again and question not in self._asked:
+            self._ask(question)
+        if now >= kept.until and (kept.answer.value is not None or self._is_old(kept, now)):
+            return None
+        self._kept.move_to_end(question)
+        return kept.answer
+
+    def _is_old(self, kept: _Kept, now: float) -> bool:
+        """Whether nobody has wanted this for so long that it is better waited for."""
+        return now >= kept.until + self._limit
+
+    def _ask(self, question: Question) -> asyncio.Future[Answer]:
+        """Put a question into the next batch for its source, unless it is on its way."""
+        asked = self._asked.get(question)
+        if asked is not None:
+            return asked
+        loop = asyncio.get_running_loop()
+        asked = self._asked[question] = loop.create_future()
+        batch = self._batches.get(question.source)
+        if batch is None:
+            batch = self._batches[question.source] = []
+            loop.call_soon(self._send, question.source)
+        batch.append(question)
+        return asked
+
+    def _send(self, name: str) -> None:
+        questions = self._batches.pop(name)
+        until, problem = self._refusal(name)
+        if problem:
+            for question in questions:
+                self._settle(question, self._unknown(problem), until)
+            return
+        task = asyncio.create_task(self._fetch(name, questions))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    def _refusal(self, name: str) -> tuple[float, str]:
+        """Until when a source is not to be asked, and why; nothing where it may be."""
+        if self._closed:
+            return 0.0, _STOPPING
+        if name not in self._sources:
+            return self._clock() + LEFT_ALONE, f"the portal is not set up to ask {name}"
+        until, problem = self._down.get(name, (0.0, ""))
+        return (until, problem) if self._clock() < until else (0.0, "")
+
+    async def _fetch(self, name: str, questions: list[Question]) -> None:
+        asked, at = self._clock(), self._wall()
+        broken: Exception | None = None
+        try:
+            async with asyncio.timeout(self._limit):
+                said = dict(await self._sources[name].answers(questions))
+        except SourceUnavailable as error:
+            problem = str(error)
+        except TimeoutError:
+            problem = f"{name} did not answer within {self._limit:g} seconds"
+        except asyncio.CancelledError:
+            self._left(name, questions, _STOPPING if self._closed else f"{name} was interrupted")
+            raise
+        except Exception as error:
+            problem, broken = f"{name} could not be asked", error
+        else:
+            self._down.pop(name, None)
+            for question in questions:
+                self._heard(question, Answer(said.get(question), at), asked)
+            return
+        self._left(name, questions, problem)
+        if broken is not None:
+            self._failed(name, broken)
+
+    def _left(self, name: str, questions: list[Question], problem: str) -> None:
+        """Leave a source alone for a moment, and with it what it was asked unknown."""
+        until = self._clock() + LEFT_ALONE
+        self._down[name] = until, problem
+        for question in questions:
+            self._settle(question, self._unknown(problem), until)
+
+    def _heard(self, question: Question, answer: Answer, asked: float) -> None:
+        if answer.value is None:
+            missing = self._unknown(f"{question.source} did not say")
+            self._settle(question, missing, self._clock() + LEFT_ALONE)
+        else:
+            self._settle(question, answer, asked + self._believed, asked + AHEAD * self._believed)
+
+    def _settle(
+        self, question: Question, answer: Answer, until: float, again: float | None = None
+    ) -> None:
+        """Remember an answer, and hand it to those who wait for it."""
+        asked = self._asked.pop(question, None)
+        if asked is not None and not asked.done():
+            asked.set_result(answer)
+        kept = self._kept.get(question)
+        known = kept is not None and kept.answer.value is not None
+        if kept is not None and known and answer.value is None and self._clock() < kept.until:
+            # Asked ahead of its end, and in vain: it is believed to its end, not beyond.
+            kept.again = until
+            return
+        self._kept[question] = _Kept(answer, until if again is None else again, until)
+        self._kept.move_to_end(question)
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+
+    def _unknown(self, problem: str) -> Answer:
+        return Answer(None, self._wall(), problem)

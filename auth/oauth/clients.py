@@ -1,0 +1,151 @@
+"""The OAuth clients, of which the portal keeps no list.
+
+A client that publishes a metadata document is named by the document's address. Any other client
+may register (RFC 7591) and gets its registration back as its id: a sealed text, from which
+everything is read again (appendix A.5.2). So anonymous registrations, however many, take no
+memory, and they are good on every replica.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING, Any
+
+from auth.oauth import redirect_uris as uris
+from auth.oauth.cimd import ClientDocuments
+from auth.oauth.records import ClientRecord, RegistrationRefused, UnknownClient, shown_name
+from auth.sealing import BadSeal, Sealer
+
+if TYPE_CHECKING:
+    from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata
+
+    from auth.oauth.sdk_client import PortalClient
+
+LIFETIME = 10 * 365 * 24 * 3600
+"""Seconds for which a registration is good: ten years.
+
+Nothing is kept for it, so nothing is gained by ending it, and a public client cannot be told that
+its id will end: many clients that meet an unknown id do not register again, and their users are
+stuck. A confidential client is told when its secret ends, which is then.
+"""
+LONGEST_ID = 2048
+"""Characters of a client id, which travels in addresses."""
+_METHODS = frozenset({"none", "client_secret_post", "client_secret_basic"})
+# RFC 7591, section 2. Clients that read the answer do as it says; those that do not can only go by
+# the RFC. The SDK's own server would say client_secret_post.
+_UNSAID = "client_secret_basic"
+_UNNAMED = "A client without a name"
+
+
+class Clients:
+    """Finds clients by their id, and registers them.
+
+    Args:
+        sealer: seals registrations; its purpose is theirs alone.
+        documents: finds the clients that publish a document.
+        clock: seconds since the epoch; replaced in tests.
+    """
+
+    def __init__(
+        self,
+        sealer: Sealer,
+        documents: ClientDocuments,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._sealer = sealer
+        self._documents = documents
+        self._clock = clock
+
+    async def get(self, client_id: str) -> PortalClient | None:
+        """The client of that id as the SDK's handlers take it, or None."""
+        from auth.oauth.sdk_client import sdk_client
+
+        try:
+            return sdk_client(await self.find(client_id))
+        except UnknownClient:
+            return None
+
+    async def find(self, client_id: str) -> ClientRecord:
+        """The client of that id.
+
+        Raises:
+            UnknownClient: there is none; the reason is for people.
+        """
+        if len(client_id) > LONGEST_ID:
+            raise UnknownClient("The client_id is too long.")
+        if client_id.startswith("https://"):
+            return await self._documents.get(client_id)
+        try:
+            sealed = self._sealer.open(client_id)
+        except BadSeal:
+            raise UnknownClient(
+                "The client is not registered here, or no longer. It must register again."
+            ) from None
+        return self._record(client_id, sealed)
+
+    def must_fetch(self, client_id: str) -> bool:
+        """Whether :meth:`find` would send a request to an address that a stranger chose."""
+        return (
+            client_id.startswith("https://")
+            and len(client_id) <= LONGEST_ID
+            and not self._documents.remembers(client_id)
+        )
+
+    def register(self, metadata: OAuthClientMetadata | OAuthClientInformationFull) -> PortalClient:
+        """Register a client.
+
+        What it asks for beyond the portal's grants and scopes is left out of the answer, as RFC
+        7591, section 3.2.1 allows.
+
+        Args:
+            metadata: what the client says of itself.
+
+        Raises:
+            RegistrationRefused: it cannot be a client here.
+        """
+        from auth.oauth.sdk_client import sdk_client
+
+        method = metadata.token_endpoint_auth_method or _UNSAID
+        if method not in _METHODS:
+            raise RegistrationRefused(
+                "invalid_client_metadata",
+                f"token_endpoint_auth_method must be one of {', '.join(sorted(_METHODS))}.",
+            )
+        issued = int(self._clock())
+        sealed: dict[str, Any] = {
+            "r": _redirect_uris([str(each) for each in metadata.redirect_uris or ()]),
+            "m": method,
+            "t": issued,
+            # Two clients that say the same in the same second are still two, with two secrets.
+            "i": token_urlsafe(9),
+        }
+        if name := shown_name(metadata.client_name, instead=""):
+            sealed["n"] = name
+        client_id = self._sealer.seal(sealed, LIFETIME)
+        if len(client_id) > LONGEST_ID:
+            raise RegistrationRefused(
+                "invalid_client_metadata", "The redirect_uris are too many or too long."
+            )
+        return sdk_client(self._record(client_id, sealed), issued)
+
+    def _record(self, client_id: str, sealed: dict[str, Any]) -> ClientRecord:
+        confidential = sealed["m"] != "none"
+        return ClientRecord(
+            client_id=client_id,
+            name=sealed.get("n", _UNNAMED),
+            redirect_uris=tuple(sealed["r"]),
+            method=sealed["m"],
+            secret=self._sealer.mark(f"secret:{client_id}") if confidential else None,
+            secret_expires=sealed["t"] + LIFETIME if confidential else None,
+        )
+
+
+def _redirect_uris(texts: list[str]) -> list[str]:
+    if not texts:
+        raise RegistrationRefused("invalid_redirect_uri", "redirect_uris must not be empty.")
+    for place, text in enumerate(texts, start=1):
+        if wrong := uris.problem(text):
+            raise RegistrationRefused("invalid_redirect_uri", f"redirect_uris[{place}] {wrong}.")
+    return texts

@@ -1,0 +1,80 @@
+"""``claim``: what an OpenID Connect provider says of someone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from pydantic import Field
+
+from auth.callers import Account
+from auth.facts import Question
+from auth.rules.parts import Accounts, Answers, Finding, Part, judged, of
+from auth.rules.scalars import Word
+from auth.verdicts import Verdict
+
+
+class Said(Part):
+    """A claim and the value that it must have."""
+
+    name: Word = Field(description="The claim's name, such as groups.")
+    value: Word = Field(
+        description="The value: a text, a number or a truth value; of a list, one of its elements."
+    )
+    issuer: Word | None = Field(
+        None, description="The issuer that must say so; any that people sign in with if not given."
+    )
+
+    def __str__(self) -> str:
+        issuer = f", issuer: {self.issuer}" if self.issuer else ""
+        return f"{{name: {self.name}, value: {self.value}{issuer}}}"
+
+
+class Claim(Part):
+    """Having a claim with a value."""
+
+    claim: Said = Field(description="People of whom an OpenID Connect provider says something.")
+
+    def questions(self, accounts: Accounts) -> Iterable[Question]:
+        """Nothing: the provider said it at sign-in."""
+        return ()
+
+    def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
+        """Whether an account has it."""
+        claim = self.claim
+        what = f"{claim.name}={claim.value}"
+        return judged(
+            f"claim: {claim}",
+            f"have the claim {what} from {claim.issuer or 'a provider that people sign in with'}",
+            self._findings(of("oidc", accounts)),
+            f"no linked account has the claim {what}",
+            f"claim:{what}",
+        )
+
+    def _findings(self, accounts: Iterable[Account]) -> Iterator[Finding]:
+        for account in accounts:
+            # A subject may hold a "#", the address of an issuer cannot.
+            issuer = account.id.partition("#")[0]
+            if self._is_of(issuer) and _says(account.claims.get(self.claim.name), self.claim.value):
+                yield "yes", f"has the claim {self.claim.name}={self.claim.value} from {issuer}"
+
+    def _is_of(self, issuer: str) -> bool:
+        return self.claim.issuer is None or self.claim.issuer.rstrip("/") == issuer.rstrip("/")
+
+
+def _says(claim: Any, value: str) -> bool:
+    if isinstance(claim, list | tuple):
+        return any(_equals(element, value) for element in claim)
+    return _equals(claim, value)
+
+
+def _equals(claim: Any, value: str) -> bool:
+    if isinstance(claim, bool):
+        return value == str(claim).lower()
+    if isinstance(claim, int | float):
+        try:
+            return Decimal(str(claim)) == Decimal(value)
+        except InvalidOperation:
+            return False
+    return isinstance(claim, str) and claim == value

@@ -1,0 +1,64 @@
+"""Browser sessions: who is signed in to the portal's own pages, and never to ``/mcp``.
+
+The cookie's value is 256 random bits; the digest alone is stored. A value is made at each
+sign-in and none is ever taken from a browser, so that a session cannot be planted in one.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from auth.stores import Session, SessionStore, digest, utc_now
+
+LONGEST_AGENT = 200
+"""Characters that are kept of what a browser calls itself."""
+
+
+class BrowserSessions:
+    """Begins, finds and ends sessions.
+
+    Args:
+        store: where they are kept.
+        lifetime: how long one lasts.
+        clock: the time, in UTC; replaced in tests.
+    """
+
+    def __init__(
+        self,
+        store: SessionStore,
+        lifetime: timedelta,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._store = store
+        self._lifetime = lifetime
+        self._clock = clock
+
+    async def begin(self, person: str, agent: str = "") -> str:
+        """Begin a session of a person who has just proved who they are.
+
+        Args:
+            person: their id.
+            agent: what the browser calls itself.
+
+        Returns:
+            The cookie's value: 43 URL-safe characters.
+
+        Raises:
+            NoSuchPerson: there is no such person.
+        """
+        value = secrets.token_urlsafe(32)
+        now = self._clock()
+        await self._store.add(
+            Session(digest(value), person, now, now + self._lifetime, agent[:LONGEST_AGENT])
+        )
+        return value
+
+    async def find(self, value: str) -> Session | None:
+        """The session of a cookie's value, where it has not ended."""
+        return await self._store.get(digest(value)) if value else None
+
+    async def end(self, value: str) -> None:
+        """End the session of a cookie's value; one that is not known is no error."""
+        await self._store.end(digest(value))

@@ -1,0 +1,380 @@
+"""What is remembered of people and of their credentials, as small Protocols.
+
+The gateway hands the implementations in; one suite (``tests/gateway/stores/``) runs over each of
+them and each database. Secrets are never stored: a token, a session or a code is kept as the
+SHA-256 digest of its text, in hexadecimal. Times are UTC.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from auth.callers import Account
+from auth.tiers import Tier
+
+
+def digest(secret: str) -> str:
+    """What is stored in place of a secret: its SHA-256 digest, in hexadecimal."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class StoreUnavailable(Exception):
+    """What is remembered cannot be read or written just now; any operation below may say so.
+
+    Whoever asked is neither recognised nor refused: they are told to come back.
+    """
+
+
+def utc_now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Someone who has signed in at least once.
+
+    Attributes:
+        id: ``person:`` and 20 random characters of base32; never used again for somebody else.
+        name: what to call them: the name of the first account that has one, or None.
+        accounts: what they have proved to be theirs, the oldest first; never empty.
+        created: when they first signed in.
+    """
+
+    id: str
+    name: str | None
+    accounts: tuple[Account, ...]
+    created: datetime
+
+
+class NoSuchPerson(LookupError):
+    """The person is not there, or not any more: people delete their accounts at any moment."""
+
+    def __init__(self) -> None:
+        super().__init__("There is no such person.")
+
+
+class AccountTaken(Exception):
+    """The account already signs in as another person."""
+
+
+class LastAccount(Exception):
+    """The person has no other account to sign in with."""
+
+
+class People(Protocol):
+    """The people and their accounts."""
+
+    async def signed_in(self, account: Account) -> Person:
+        """The person of an account that was proved just now; made at the first proof.
+
+        What the provider says now (name, email, claims) replaces what it said before. Two first
+        proofs at once give one person.
+        """
+        ...
+
+    async def get(self, person: str) -> Person | None:
+        """The person of that id."""
+        ...
+
+    async def by_subject(self, subject: str) -> Person | None:
+        """The person who has the account of that subject."""
+        ...
+
+    async def named(self, provider: str, name: str) -> Person | None:
+        """The person whose account a provider calls by this name, whatever its case."""
+        ...
+
+    async def link(self, person: str, account: Account) -> None:
+        """Add an account that the person has proved.
+
+        Raises:
+            AccountTaken: it is another person's.
+            NoSuchPerson: there is no such person.
+        """
+        ...
+
+    async def unlink(self, person: str, subject: str) -> None:
+        """Take an account away; one that is not there is no error.
+
+        Raises:
+            LastAccount: there would be none left.
+        """
+        ...
+
+    async def delete(self, person: str) -> None:
+        """Forget the person: accounts, sessions, tokens, grants and all."""
+        ...
+
+    def everyone(self) -> AsyncIterator[Person]:
+        """All people, the oldest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ApiToken:
+    """A personal or operator's API token, without its text.
+
+    Attributes:
+        id: 16 random characters.
+        person: whose it is; ``token:NAME`` for an operator's.
+        name: what its owner calls it.
+        ceiling: the highest tier that it may be used for.
+        granted: the tier that an operator's token carries by itself; None for a person's.
+        tools: the only tools that it may be used for, or None for all.
+        created: when it was made.
+        expires: when it ends, or None.
+        used: when it was last used, to within a few minutes, or None.
+        revoked: when it was revoked, or None.
+    """
+
+    id: str
+    person: str
+    name: str
+    ceiling: Tier
+    granted: Tier | None
+    tools: frozenset[str] | None
+    created: datetime
+    expires: datetime | None
+    used: datetime | None = None
+    revoked: datetime | None = None
+
+
+class ApiTokenStore(Protocol):
+    """API tokens, by digest."""
+
+    async def add(self, token: ApiToken, digest: str, *, at_most: int | None = None) -> bool:
+        """Keep a token; False where the person already has ``at_most`` that are still good.
+
+        Raises:
+            NoSuchPerson: it is a person's, and there is no such person.
+        """
+        ...
+
+    async def by_digest(self, digest: str) -> ApiToken | None:
+        """The token of that digest, also an expired or revoked one."""
+        ...
+
+    async def of(self, person: str, *, ended: bool = False) -> list[ApiToken]:
+        """A person's tokens, the newest first; those that were revoked only with ``ended``."""
+        ...
+
+    async def operators(self) -> list[ApiToken]:
+        """The operators' tokens that are not revoked, by name."""
+        ...
+
+    async def used(self, token_id: str, at: datetime) -> None:
+        """Note when a token was used."""
+        ...
+
+    async def revoke(self, token_id: str, person: str) -> bool:
+        """Revoke a person's token; False where there is no such one. Twice is no error."""
+        ...
+
+    async def revoke_all(self, person: str) -> None:
+        """Revoke all tokens of a person."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A browser in which a person is signed in to the portal's own pages.
+
+    Attributes:
+        digest: of the cookie's value.
+        person: who.
+        created: when they signed in.
+        expires: when the session ends.
+        agent: what the browser calls itself, shortened.
+    """
+
+    digest: str
+    person: str
+    created: datetime
+    expires: datetime
+    agent: str
+
+
+class SessionStore(Protocol):
+    """Browser sessions, by digest."""
+
+    async def add(self, session: Session) -> None:
+        """Keep a session.
+
+        Raises:
+            NoSuchPerson: there is no such person.
+        """
+        ...
+
+    async def get(self, digest: str) -> Session | None:
+        """The session of that digest, where it has not ended."""
+        ...
+
+    async def of(self, person: str) -> list[Session]:
+        """A person's sessions that have not ended, the newest first."""
+        ...
+
+    async def end(self, digest: str) -> None:
+        """End a session."""
+        ...
+
+    async def end_all(self, person: str) -> None:
+        """End all sessions of a person."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A person's consent to one client: what every token that follows from it hangs on.
+
+    Attributes:
+        id: 20 random characters.
+        person: who consented.
+        client_id: the OAuth client.
+        client_name: what it calls itself.
+        resource: the audience of its tokens, a URL.
+        scope: the tiers asked for, the highest of which is the ceiling.
+        created: when.
+        used: when a token was last issued, or None.
+        revoked: when it was revoked, or None.
+    """
+
+    id: str
+    person: str
+    client_id: str
+    client_name: str
+    resource: str
+    scope: tuple[str, ...]
+    created: datetime
+    used: datetime | None = None
+    revoked: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """An authorization code, without its text (RFC 6749, section 4.1.2).
+
+    Attributes:
+        grant: the grant that it is a first token of.
+        redirect_uri: where it was sent.
+        explicit: whether the client named the redirect URI.
+        challenge: the S256 code challenge (RFC 7636).
+        expires: when it ends.
+    """
+
+    grant: str
+    redirect_uri: str
+    explicit: bool
+    challenge: str
+    expires: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshToken:
+    """A refresh token, without its text: its grant and when it ends."""
+
+    grant: str
+    expires: datetime
+
+
+class GrantStore(Protocol):
+    """Grants, and the codes and refresh tokens that hang on them."""
+
+    async def add(self, grant: Grant, code: Code, digest: str) -> None:
+        """Keep a grant together with its code.
+
+        Raises:
+            NoSuchPerson: there is no such person.
+        """
+        ...
+
+    async def get(self, grant_id: str) -> Grant | None:
+        """The grant of that id, also a revoked one."""
+        ...
+
+    async def of(self, person: str, *, ended: bool = False) -> list[Grant]:
+        """A person's grants that have been used and are not revoked, the newest first.
+
+        Args:
+            person: whose.
+            ended: whether those that were revoked or never used are wanted too.
+        """
+        ...
+
+    async def revoke(self, grant_ids: Iterable[str]) -> None:
+        """Revoke grants, with all that hangs on them."""
+        ...
+
+    async def revoke_all(self, person: str) -> None:
+        """Revoke all grants of a person, also those whose code was not used yet."""
+        ...
+
+    async def code(self, digest: str) -> tuple[Code, bool] | None:
+        """A code, and whether it was spent already; None also where its grant was revoked."""
+        ...
+
+    async def spend_code(self, digest: str) -> bool:
+        """Spend a code; only the first attempt, on any replica, gets True.
+
+        A code whose grant was revoked cannot be spent; whether it has expired is not looked at.
+        """
+        ...
+
+    async def add_refresh(self, token: RefreshToken, digest: str) -> None:
+        """Keep a refresh token, and note that its grant was used.
+
+        Raises:
+            LookupError: the grant is not there, or was revoked.
+        """
+        ...
+
+    async def refresh(self, digest: str) -> tuple[RefreshToken, bool] | None:
+        """A refresh token, and whether it was spent already; None where its grant was revoked."""
+        ...
+
+    async def spend_refresh(self, digest: str) -> bool:
+        """Spend a refresh token; only the first attempt, on any replica, gets True.
+
+        As with a code, one whose grant was revoked cannot be spent.
+        """
+        ...
+
+
+class SpentStore(Protocol):
+    """What may be used once, such as a nonce."""
+
+    async def spend(self, key: str, until: datetime) -> bool:
+        """Note a use; True for the first one, on any replica, until the time given."""
+        ...
+
+
+class RevocationStore(Protocol):
+    """What was revoked lately, in order, so that each replica hears of it."""
+
+    async def append(self, subjects: Sequence[str]) -> None:
+        """Note that what carries these tags (``Identity.tags``) must be looked up again."""
+        ...
+
+    async def since(self, number: int) -> list[tuple[int, str]]:
+        """The entries after a number, in order, as (number, subject)."""
+        ...
+
+    async def latest(self) -> int:
+        """The number of the newest entry, or 0."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Everything that is remembered."""
+
+    people: People
+    tokens: ApiTokenStore
+    sessions: SessionStore
+    grants: GrantStore
+    spent: SpentStore
+    revocations: RevocationStore

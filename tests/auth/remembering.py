@@ -1,0 +1,24 @@
+"""The portal's real stores, in a SQLite file of the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from auth.stores import Stores
+from gateway.audit import MIGRATIONS
+from gateway.services.database import open_database
+from gateway.stores import open_stores
+
+
+@asynccontextmanager
+async def remembering(directory: Path) -> AsyncIterator[Stores]:
+    """Stores that are empty at first."""
+    service = open_database("sqlite", directory)
+    database = service.for_owner("gateway")
+    await database.migrate(MIGRATIONS)
+    try:
+        yield open_stores(database)
+    finally:
+        await service.close()
