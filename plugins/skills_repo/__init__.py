@@ -1,0 +1,1 @@
+"""Skills, agents and docs from Git repositories."""

@@ -1,0 +1,85 @@
+"""The errors of the tools (requirements, REQ-ERR-001 and REQ-ERR-002)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from gateway.contract import ToolFailed
+
+Code = Literal["UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "UPSTREAM_ERROR", "INVALID_PATH"]
+
+_OF_STATUS: dict[int, Code] = {401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is, as errors name it.
+
+    Attributes:
+        repo: the repository, as ``owner/repo`` or the name of the directory.
+        path: from the repository's root.
+        branch: the branch, where there is one.
+    """
+
+    repo: str | None = None
+    path: str | None = None
+    branch: str | None = None
+
+
+class SourceFailed(ToolFailed):
+    """A file, or a whole repository, that cannot be read, or a path that is not allowed.
+
+    Args:
+        code: one of the five codes of the requirements.
+        message: what is wrong and what to do; it holds no credential.
+        place: what could not be read.
+        status: what GitHub answered, where it did.
+        retry_after: seconds after which it is worth asking again, where GitHub said so.
+        transient: whether the file may well be there: a copy that was read before still helps.
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        message: str,
+        place: Place = Place(),
+        *,
+        status: int | None = None,
+        retry_after: int | None = None,
+        transient: bool = False,
+    ) -> None:
+        details: dict[str, Any] = {
+            "repo": place.repo,
+            "path": place.path,
+            "branch": place.branch,
+            "githubStatus": status,
+            "retryAfter": retry_after,
+        }
+        super().__init__(code, message, {k: v for k, v in details.items() if v is not None})
+        self.transient = transient
+        self._code: Code = code
+
+    def again(self) -> SourceFailed:
+        """The same error, to be raised at another time."""
+        failure = SourceFailed(self._code, self.message, transient=self.transient)
+        failure.details = dict(self.details)
+        return failure
+
+    def advising(self, advice: str) -> SourceFailed:
+        """The same error, whose message ends with what to do."""
+        failure = SourceFailed(self._code, f"{self.message} {advice}", transient=self.transient)
+        failure.details = dict(self.details)
+        return failure
+
+
+def code_of(status: int) -> Code:
+    """The code for an answer of GitHub's that is no success (REQ-ERR-002)."""
+    return _OF_STATUS.get(status, "UPSTREAM_ERROR")
+
+
+def when(seconds: int, now: datetime | None = None) -> str:
+    """When to try again: ``after 2026-11-21 14:02:11 UTC (in 42 seconds)``."""
+    then = (now or datetime.now(UTC)) + timedelta(seconds=seconds)
+    return f"after {then:%Y-%m-%d %H:%M:%S} UTC (in {seconds} second{'s' * (seconds != 1)})"

@@ -1,0 +1,1 @@
+"""The index: what a source holds, read once from its frontmatter and kept as JSON."""

@@ -1,0 +1,60 @@
+"""What the plugin offers, gathered for ``plugin.py``; made anew whenever an index changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from gateway.contract import Host, Job, Offer, UpstreamCredential
+from plugins.skills_repo.config import SkillsRepoConfig, Source
+from plugins.skills_repo.credentials import HEADER, bearer_token
+from plugins.skills_repo.keeper import Keeper
+from plugins.skills_repo.prompts import prompts
+from plugins.skills_repo.search import Search
+from plugins.skills_repo.shelf import Shelf
+from plugins.skills_repo.skills import skills
+from plugins.skills_repo.tools import tools
+from plugins.skills_repo.webhook import JOB, GithubWebhook
+
+INSTRUCTIONS = (
+    "Before a task that a skill may cover, look for one with search_skills or list_skills, and "
+    "read it with get_skill. list_agents and list_docs show the community's agent profiles and "
+    "documentation."
+)
+
+
+def offering(shelf: Shelf, search: Search) -> Callable[[], Offer]:
+    """A function that makes the offer of what the shelf holds at that moment.
+
+    Without any source there are no tools: an agent would only read about them in vain.
+    """
+    fixed = tools(shelf, search) if shelf.library.sources else []
+    return lambda: Offer(tools=fixed, prompts=prompts(shelf), skills=skills(shelf))
+
+
+def whole(offer: Offer, config: SkillsRepoConfig, host: Host, keeper: Keeper) -> Offer:
+    """Everything, with what stays for as long as the plugin is open.
+
+    Raises:
+        ValueError: the webhook's secret is not where the setting says.
+    """
+    secret = config.github.webhook_secret
+    webhooks = []
+    if secret is not None:
+        hook = GithubWebhook(host.secret(secret), config.sources, host.cache, host.jobs)
+        webhooks.append(hook.declared())
+    return replace(
+        offer,
+        credential=_credential(config.sources),
+        webhooks=webhooks,
+        jobs=(Job(JOB, keeper.run_job, schedule=config.schedule),),
+        health=keeper.health,
+        instructions=INSTRUCTIONS if config.sources else "",
+    )
+
+
+def _credential(sources: Sequence[Source]) -> UpstreamCredential | None:
+    """Asked for only where some source is read with the caller's own (REQ-AUTH-001, -002)."""
+    if all(source.credential != "caller" for source in sources):
+        return None
+    return UpstreamCredential(header=HEADER, from_bearer=bearer_token, demanded=True)

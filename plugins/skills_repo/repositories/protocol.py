@@ -1,0 +1,132 @@
+"""What the plugin asks of a repository, whichever backend reads it.
+
+Every path begins at the repository's root; what lies in front of a source's entries is the
+source's own ``path``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file, as a snapshot finds it.
+
+    Attributes:
+        path: from the repository's root.
+        size: in bytes.
+        sha: the id of its Git blob (SHA-1).
+        digest: the SHA-256 of its bytes, in hexadecimal digits.
+        content: its bytes, or None where it is larger than the largest file that is served.
+    """
+
+    path: str
+    size: int
+    sha: str
+    digest: str
+    content: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A file that a snapshot passes over, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file, as a read finds it.
+
+    Attributes:
+        path: from the repository's root.
+        content: its bytes.
+        sha: the id of its Git blob.
+        etag: what the server knows this state of the file by, for the next conditional request.
+    """
+
+    path: str
+    content: bytes
+    sha: str
+    etag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The state of a file that the one who asks has already."""
+
+    sha: str
+    etag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotModified:
+    """The file is as the one who asks knows it."""
+
+
+class Snapshot(Protocol):
+    """The whole tree at one commit."""
+
+    @property
+    def commit(self) -> str | None:
+        """The commit's id, where there is one; after the first file is read."""
+        ...
+
+    @property
+    def left_out(self) -> Sequence[LeftOut]:
+        """What :meth:`files` has passed over so far; at most 100 of them."""
+        ...
+
+    def files(self, below: str = "") -> AsyncGenerator[Entry]:
+        """Every file below a folder, in no fixed order, each read once; to be called once.
+
+        Args:
+            below: a folder from the root; everything where it is empty.
+
+        Raises:
+            SourceFailed: the repository cannot be read to its end.
+        """
+        ...
+
+
+class Repository(Protocol):
+    """A repository at one branch.
+
+    Attributes:
+        repo: how errors name it: ``owner/repo``, or the directory's name.
+        branch: its branch, or None for a directory as it lies there.
+    """
+
+    @property
+    def repo(self) -> str: ...  # noqa: D102
+
+    @property
+    def branch(self) -> str | None: ...  # noqa: D102
+
+    def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
+        """Open the whole tree, with the operator's credential; for the index.
+
+        Raises:
+            SourceFailed: it cannot be read.
+        """
+        ...
+
+    async def read(
+        self, path: str, credential: str | None = None, known: Known | None = None
+    ) -> File | NotModified:
+        """Read one file.
+
+        Args:
+            path: from the repository's root; one that :mod:`plugins.skills_repo.paths` allows.
+            credential: the caller's own, where the source asks for it.
+            known: the state that is known already, for a conditional request.
+
+        Raises:
+            SourceFailed: it cannot be read.
+        """
+        ...

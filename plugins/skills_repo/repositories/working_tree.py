@@ -1,0 +1,136 @@
+"""Reads a directory as it lies there, and nothing outside of it. All of it blocks.
+
+Links are followed as far as they lead to files in the directory. What a path leads to is looked
+at again once it is open, so that a link put there in between is refused too.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+from plugins.skills_repo import paths
+from plugins.skills_repo.repositories.blobs import streamed
+from plugins.skills_repo.repositories.protocol import Entry
+
+_OPEN = (
+    os.O_RDONLY
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)  # a named pipe would wait for someone to write
+)
+
+
+class Outside(Exception):
+    """A path leads out of the directory, or into its ``.git``."""
+
+
+def read(root: Path, path: str, largest: int) -> bytes | int:
+    """The file's bytes, or its size where it has more than ``largest`` bytes.
+
+    Args:
+        root: the directory.
+        path: from the directory, as :mod:`plugins.skills_repo.paths` allows it.
+        largest: bytes.
+
+    Raises:
+        Outside: the path leads out of the directory.
+        OSError: there is no such file, or it cannot be read.
+    """
+    with os.fdopen(_opened(root.resolve(strict=True), path), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > largest:
+            return size
+        content = file.read(largest + 1)
+        return content if len(content) <= largest else len(content)
+
+
+def walk(
+    root: Path, below: str, largest: int, left_out: Callable[[str, str], None]
+) -> Generator[Entry]:
+    """Every file below a folder, each read once; ``.git`` is passed over.
+
+    Args:
+        root: the directory.
+        below: a folder in it, or an empty text.
+        largest: bytes up to which a file's content is kept.
+        left_out: told the path of what is passed over, and why.
+
+    Raises:
+        Outside: the folder is not in the directory.
+        OSError: a folder cannot be listed.
+    """
+    root = root.resolve(strict=True)
+    if below:
+        _real(root, root / below)
+    folders = [below]
+    while folders:
+        folder = folders.pop()
+        with os.scandir(root / folder) as listed:
+            found = sorted(listed, key=lambda item: item.name)
+        for item in found:
+            path = f"{folder}/{item.name}" if folder else item.name
+            reason = paths.problem(path)
+            if _is_git(item.name):
+                continue
+            if reason:
+                left_out(path.encode(errors="backslashreplace").decode(), f"its path {reason}")
+            elif item.is_dir(follow_symlinks=False):
+                folders.append(path)
+            elif (read_entry := _entry(root, path, largest, left_out)) is not None:
+                yield read_entry
+
+
+def _entry(
+    root: Path, path: str, largest: int, left_out: Callable[[str, str], None]
+) -> Entry | None:
+    try:
+        with os.fdopen(_opened(root, path), "rb") as file:
+            return streamed(path, os.fstat(file.fileno()).st_size, file.read, largest)
+    except Outside:
+        left_out(path, "it is a link that leads out of the directory")
+    except (OSError, EOFError) as error:
+        left_out(path, f"it cannot be read as a file: {getattr(error, 'strerror', error)}")
+    return None
+
+
+def _opened(root: Path, path: str) -> int:
+    """A descriptor of a regular file that is in the directory, links and all.
+
+    Args:
+        root: the directory, itself without links.
+        path: from the directory.
+
+    Raises:
+        Outside: the path leads out of the directory.
+        OSError: there is no such file, or it cannot be read.
+    """
+    real = _real(root, root / path)
+    descriptor = os.open(real, _OPEN)
+    try:
+        opened = os.fstat(descriptor)
+        if not stat.S_ISREG(opened.st_mode):
+            raise FileNotFoundError(errno.ENOENT, "it is no regular file")
+        if not os.path.samestat(opened, _real(root, real).lstat()):
+            raise Outside
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _real(root: Path, path: Path) -> Path:
+    # Path.resolve has an error of its own for links in a circle.
+    real = Path(os.path.realpath(path, strict=True))
+    if not real.is_relative_to(root) or any(map(_is_git, real.relative_to(root).parts)):
+        raise Outside
+    return real
+
+
+def _is_git(name: str) -> bool:
+    return name.casefold() in {".git", "git~1"}

@@ -1,0 +1,118 @@
+"""What the tools answer with: the requirements' fields, and where each comes from beside them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from gateway.contract import ToolResult
+
+
+class SkillInfo(ToolResult):
+    """A skill in a list (REQ-SKILL-001)."""
+
+    name: str
+    description: str | None
+    argument_hint: str | None = Field(description="What to write after the skill's name.")
+    user_invocable: bool = Field(description="Whether people start it by its name.")
+    files: list[str] = Field(description="Its files besides SKILL.md, for get_skill_file.")
+    source: str
+    directory: str = Field(description="Its folder in the source; a name for get_skill too.")
+
+
+class SkillList(ToolResult):
+    """Every skill that the caller may see."""
+
+    skills: list[SkillInfo]
+
+
+class AgentInfo(ToolResult):
+    """An agent profile in a list (REQ-AGENT-001)."""
+
+    name: str
+    description: str | None
+    model: str | None
+    allowed_tools: list[str] | None = Field(description="null where the profile names none.")
+    source: str
+    file: str = Field(description="Its file in the source, without .md; a name for get_agent too.")
+
+
+class AgentList(ToolResult):
+    """Every agent profile that the caller may see."""
+
+    agents: list[AgentInfo]
+
+
+class DocList(ToolResult):
+    """Every page that the caller may see (REQ-DOC-001)."""
+
+    docs: dict[str, Any] = Field(
+        description="Sections within sections; a leaf is a page's description, or null. The keys "
+        "down to a leaf are the path for get_doc. With several docs sources the outermost keys "
+        "are the sources' names."
+    )
+
+
+class Text(ToolResult):
+    """What all texts that are read have in common."""
+
+    content: str
+    sha: str = Field(description="The id of the file's Git blob.")
+    source: str
+    stale: bool = Field(False, description="Whether GitHub did not answer and this is a kept copy.")
+
+
+class SkillText(Text):
+    """A skill's SKILL.md (REQ-SKILL-002)."""
+
+    name: str
+    path: str = Field(description="The file, from the repository's root.")
+
+
+class AgentText(Text):
+    """An agent profile (REQ-AGENT-002)."""
+
+    name: str
+    path: str = Field(description="The file, from the repository's root.")
+
+
+class DocText(Text):
+    """A page (REQ-DOC-003)."""
+
+    path: list[str] = Field(description="The path that was asked for.")
+    file_path: str = Field(description="The file, from the repository's root.")
+
+
+class SkillFileContent(ToolResult):
+    """A companion file of a skill (REQ-SKILL-004)."""
+
+    skill: str
+    file: str
+    content: str = Field(description="The file's bytes in Base64.")
+    encoding: Literal["base64"] = "base64"
+    size: int = Field(description="The file's bytes, before they were encoded.")
+    path: str = Field(description="The file, from the repository's root.")
+    sha: str = Field(description="The id of the file's Git blob.")
+    source: str
+    stale: bool = Field(False, description="Whether GitHub did not answer and this is a kept copy.")
+
+
+class FoundSkill(ToolResult):
+    """A skill that a search found."""
+
+    name: str
+    description: str | None
+    source: str
+    directory: str = Field(description="Its folder in the source; a name for get_skill too.")
+    score: float = Field(description="0 to 1; 1 where the query is the skill's name.")
+
+
+class SkillSearch(ToolResult):
+    """The skills that a search found, best first."""
+
+    results: list[FoundSkill]
+    mode: Literal["hybrid", "keyword"] = Field(
+        description="hybrid: by meaning and by words; keyword: by words alone, without a model."
+    )
+    note: str | None = Field(None, description="What to know about these results.")

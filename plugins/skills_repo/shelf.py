@@ -1,0 +1,261 @@
+"""What tools, prompts and skills read from: the lists, and the files behind them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.contract import Caller, Exchange, Tier
+from plugins.skills_repo.config import Source
+from plugins.skills_repo.errors import Place, SourceFailed
+from plugins.skills_repo.index.build import SKILL_FILE
+from plugins.skills_repo.index.entries import Kind
+from plugins.skills_repo.index.library import Library
+from plugins.skills_repo.index.pages import candidates, tree
+from plugins.skills_repo.paths import checked, joined
+from plugins.skills_repo.reading import Reader, Reading
+from plugins.skills_repo.results import (
+    AgentInfo,
+    AgentList,
+    AgentText,
+    DocList,
+    DocText,
+    SkillFileContent,
+    SkillInfo,
+    SkillList,
+    SkillText,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    """A file that was read: from which source, and whether the copy is stale."""
+
+    source: Source
+    reading: Reading
+
+    @property
+    def text(self) -> str:
+        """The file as text.
+
+        Raises:
+            SourceFailed: UPSTREAM_ERROR, it is none.
+        """
+        try:
+            return self.reading.file.content.decode()
+        except UnicodeDecodeError:
+            place = Place(self.source.github, self.reading.file.path, self.source.ref)
+            message = (
+                "The file is not UTF-8 text, so that it cannot be shown as one. Whoever keeps the "
+                "repository must save it as UTF-8; get_skill_file gives its bytes."
+            )
+            raise SourceFailed("UPSTREAM_ERROR", message, place) from None
+
+    def origin(self) -> dict[str, Any]:
+        """What every answer with a file tells of where it comes from."""
+        reading = self.reading
+        return {"sha": reading.file.sha, "source": self.source.name, "stale": reading.stale}
+
+
+class Shelf:
+    """The lists and the files, for callers of each tier.
+
+    Args:
+        library: the indexes; replaced whole whenever one of them changes.
+        reader: reads files.
+        exchange: the call that runs now, for the caller's own credential.
+
+    Attributes:
+        library: what is served now.
+        out_of_step: the sources that were seen to differ from their index.
+    """
+
+    def __init__(self, library: Library, reader: Reader, exchange: Callable[[], Exchange]) -> None:
+        self._reader = reader
+        self._exchange = exchange
+        self.out_of_step: set[str] = set()
+        self.show(library)
+
+    def show(self, library: Library) -> None:
+        """Serve other indexes from now on."""
+        self.library = library
+        self._lists: dict[tuple[Kind, Tier, str | None], dict[str, Any]] = {}
+
+    def forget(self, source: str) -> None:
+        """Read a source's files anew from now on, because it has changed."""
+        self._reader.forget(source)
+
+    # Lists: no network call (REQ-SKILL-001, REQ-AGENT-001, REQ-DOC-001).
+
+    def listed(self, kind: Kind, tier: Tier, source: str | None) -> dict[str, Any]:
+        """What a tier may see of a kind, as it is sent; made once for each tier and index.
+
+        Args:
+            kind: which list.
+            tier: the caller's tier.
+            source: the only one that is asked for.
+
+        Raises:
+            SourceFailed: there is no such source.
+        """
+        key = (kind, tier, source)
+        if (kept := self._lists.get(key)) is None:
+            made = {"skills": self._skills, "agents": self._agents, "docs": self._docs}[kind]
+            kept = self._lists[key] = made(tier, source).wire()
+        return kept
+
+    def _skills(self, tier: Tier, source: str | None) -> SkillList:
+        return SkillList(
+            skills=[
+                SkillInfo(
+                    name=each.entry.name,
+                    description=each.entry.description,
+                    argument_hint=each.entry.argument_hint,
+                    user_invocable=each.entry.user_invocable,
+                    files=[file.path for file in each.entry.files],
+                    source=each.source.name,
+                    directory=each.entry.directory,
+                )
+                for each in self.library.skills(tier, source)
+            ]
+        )
+
+    def _agents(self, tier: Tier, source: str | None) -> AgentList:
+        return AgentList(
+            agents=[
+                AgentInfo(
+                    name=each.entry.name,
+                    description=each.entry.description,
+                    model=each.entry.model,
+                    allowed_tools=_list(each.entry.allowed_tools),
+                    source=each.source.name,
+                    file=each.entry.stem,
+                )
+                for each in self.library.agents(tier, source)
+            ]
+        )
+
+    def _docs(self, tier: Tier, source: str | None) -> DocList:
+        trees = {each.name: tree(pages) for each, pages in self.library.docs(tier, source)}
+        if self.library.has_several_docs:
+            return DocList(docs=trees)
+        return DocList(docs=next(iter(trees.values()), {}))
+
+    # Files.
+
+    async def skill(
+        self, name: str, source: str | None, skip_cache: bool, caller: Caller
+    ) -> SkillText:
+        """A skill's SKILL.md (REQ-SKILL-002).
+
+        Raises:
+            SourceFailed: no such skill, or it cannot be read.
+        """
+        at = await self._skill_file(checked(name, "name"), SKILL_FILE, source, skip_cache, caller)
+        return SkillText(name=name, content=at.text, path=at.reading.file.path, **at.origin())
+
+    async def skill_file(
+        self, skill: str, file: str, source: str | None, skip_cache: bool, caller: Caller
+    ) -> SkillFileContent:
+        """A file of a skill, as bytes (REQ-SKILL-004); raises as :meth:`skill`."""
+        checked(skill, "skill")
+        at = await self._skill_file(skill, checked(file, "file"), source, skip_cache, caller)
+        content = at.reading.file.content
+        return SkillFileContent(
+            skill=skill,
+            file=file,
+            content=base64.b64encode(content).decode("ascii"),
+            size=len(content),
+            path=at.reading.file.path,
+            **at.origin(),
+        )
+
+    async def agent(
+        self, name: str, source: str | None, skip_cache: bool, caller: Caller
+    ) -> AgentText:
+        """An agent profile, by its file's or its frontmatter's name; raises as :meth:`skill`."""
+        found = self.library.agent(checked(name, "name"), caller.tier, source)
+        if found is not None:
+            at = await self.read(found.source, found.entry.path, skip_cache, caller)
+        else:
+            at = await self._first("agents", [f"{name}.md"], source, skip_cache, caller)
+        return AgentText(name=name, content=at.text, path=at.reading.file.path, **at.origin())
+
+    async def doc(
+        self, path: Sequence[str], source: str | None, skip_cache: bool, caller: Caller
+    ) -> DocText:
+        """A page, by the index.md convention (REQ-DOC-002, REQ-DOC-003); raises as :meth:`skill`.
+
+        With several docs sources the path may begin with the name of one.
+        """
+        inside = [checked(part, "path") for part in path]
+        if source is None and inside and self.library.has_several_docs:
+            names = {each.name for each in self.library.seen("docs", caller.tier)}
+            if inside[0] in names:
+                source, *inside = inside
+        at = await self._page(inside, source, skip_cache, caller)
+        file_path = at.reading.file.path
+        return DocText(path=list(path), content=at.text, file_path=file_path, **at.origin())
+
+    async def read(self, source: Source, path: str, skip_cache: bool, caller: Caller) -> _At:
+        """One file of a source, by its path from the source's root."""
+        reading = await self._reader.read(
+            source,
+            joined(source.path, path),
+            skip_cache=skip_cache,
+            credential=self._exchange().credential,
+            caller=caller,
+        )
+        return _At(source, reading)
+
+    async def _skill_file(
+        self, skill: str, file: str, source: str | None, skip_cache: bool, caller: Caller
+    ) -> _At:
+        found = self.library.skill(skill, caller.tier, source)
+        if found is not None:
+            return await self.read(found.source, found.entry.file(file), skip_cache, caller)
+        return await self._first("skills", [f"{skill}/{file}"], source, skip_cache, caller)
+
+    async def _page(
+        self, path: Sequence[str], source: str | None, skip_cache: bool, caller: Caller
+    ) -> _At:
+        """The page of the only source whose index has it, or whatever is found upstream."""
+        seen = self.library.seen("docs", caller.tier, source)
+        known = [(each, page) for each in seen if (page := self.library.page(each, path))]
+        if len(known) > 1:
+            names = ", ".join(each.name for each, _ in known)
+            message = f"The page is in several sources: {names}. Ask again with `source`."
+            raise SourceFailed("NOT_FOUND", message)
+        for each, page in known:
+            try:
+                return await self.read(each, page.path, skip_cache, caller)
+            except SourceFailed as error:  # It may have moved since the index was built.
+                if error.code != "NOT_FOUND":
+                    raise
+        return await self._first("docs", candidates(path), source, skip_cache, caller)
+
+    async def _first(
+        self, kind: Kind, paths: Sequence[str], source: str | None, skip_cache: bool, caller: Caller
+    ) -> _At:
+        """What no index has (yet): the first of the paths that a source knows."""
+        failed: SourceFailed | None = None
+        for each in self.library.seen(kind, caller.tier, source):
+            for path in paths:
+                try:
+                    return await self.read(each, path, skip_cache, caller)
+                except SourceFailed as error:
+                    if failed is None or failed.code == "NOT_FOUND":
+                        failed = error
+                    if error.code != "NOT_FOUND":
+                        break
+        if failed is None:
+            raise SourceFailed("NOT_FOUND", f"There is no source of {kind} for your tier.")
+        if failed.code == "NOT_FOUND":
+            raise failed.advising(f"`list_{kind}` names the {kind} there are.")
+        raise failed
+
+
+def _list(words: Sequence[str] | None) -> list[str] | None:
+    return None if words is None else list(words)

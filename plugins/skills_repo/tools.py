@@ -1,0 +1,161 @@
+"""The tools, named as the requirements name them, and a search. All of them only read."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any
+
+from mcp_types import ToolAnnotations
+from pydantic import BaseModel, Field
+
+from gateway.contract import Caller, Tier, Tool
+from plugins.skills_repo.results import (
+    AgentList,
+    AgentText,
+    DocList,
+    DocText,
+    SkillFileContent,
+    SkillList,
+    SkillSearch,
+    SkillText,
+)
+from plugins.skills_repo.search import Search
+from plugins.skills_repo.shelf import Shelf
+
+_OF_INDEX = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+_OF_REPOSITORY = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True
+)
+
+OnlySource = Annotated[
+    str | None, Field(description="The only source to look in, where several have the name.")
+]
+Wire = Mapping[str, Any]
+"""A result as it is sent; the model that it is made of is the tool's output schema."""
+SkipCache = Annotated[
+    bool,
+    Field(alias="skipCache", description="Read it anew, rather than from what was kept of it."),
+]
+
+
+def tools(shelf: Shelf, search: Search) -> list[Tool]:
+    """The tools over the sources, in the order in which a model should consider them."""
+    return [
+        *_finding_skills(shelf, search),
+        *_reading_skills(shelf),
+        *_agents(shelf),
+        *_docs(shelf),
+    ]
+
+
+def _finding_skills(shelf: Shelf, search: Search) -> list[Tool]:
+    async def search_skills(query: str, limit: int = 10, *, caller: Caller) -> Wire:
+        """Search the community's skills, by meaning and by words, for one that fits a task. Each
+        result's `name` is for `get_skill`; where two sources have it, `source` tells them apart.
+
+        Args:
+            query: What to do, or a skill's name.
+            limit: How many results at most, from 1 to 50.
+        """
+        return (await search(query, limit, caller.tier)).wire()
+
+    async def list_skills(source: OnlySource = None, *, caller: Caller) -> Wire:
+        """List the community's skills: instructions for a kind of task, with companion files.
+        Read the one that fits with `get_skill` before you do such a task."""
+        return shelf.listed("skills", caller.tier, source)
+
+    return [
+        _listing(search_skills, "Search the skills", SkillSearch),
+        _listing(list_skills, "List the skills", SkillList),
+    ]
+
+
+def _reading_skills(shelf: Shelf) -> list[Tool]:
+    async def get_skill(
+        name: str, source: OnlySource = None, skip_cache: SkipCache = False, *, caller: Caller
+    ) -> Wire:
+        """Get a skill's SKILL.md: its frontmatter and its instructions, to be followed.
+
+        Args:
+            name: The skill's name or directory, as `list_skills` shows it.
+        """
+        return (await shelf.skill(name, source, skip_cache, caller)).wire()
+
+    async def get_skill_file(
+        skill: str,
+        file: str,
+        source: OnlySource = None,
+        skip_cache: SkipCache = False,
+        *,
+        caller: Caller,
+    ) -> Wire:
+        """Get a companion file of a skill, in Base64: a reference, a template, a script.
+
+        Args:
+            skill: The skill's name or directory, as `list_skills` shows it.
+            file: One of its `files`, such as references/details.md.
+        """
+        return (await shelf.skill_file(skill, file, source, skip_cache, caller)).wire()
+
+    return [
+        _reading(get_skill, "Get a skill", SkillText),
+        _reading(get_skill_file, "Get a file of a skill", SkillFileContent),
+    ]
+
+
+def _agents(shelf: Shelf) -> list[Tool]:
+    async def list_agents(source: OnlySource = None, *, caller: Caller) -> Wire:
+        """List the community's agent profiles: roles that an agent can take on, each with its
+        model and the tools it is allowed."""
+        return shelf.listed("agents", caller.tier, source)
+
+    async def get_agent(
+        name: str, source: OnlySource = None, skip_cache: SkipCache = False, *, caller: Caller
+    ) -> Wire:
+        """Get an agent profile: its frontmatter and its instructions.
+
+        Args:
+            name: The profile's name or file, as `list_agents` shows it.
+        """
+        return (await shelf.agent(name, source, skip_cache, caller)).wire()
+
+    return [
+        _listing(list_agents, "List the agent profiles", AgentList),
+        _reading(get_agent, "Get an agent profile", AgentText),
+    ]
+
+
+def _docs(shelf: Shelf) -> list[Tool]:
+    async def list_docs(source: OnlySource = None, *, caller: Caller) -> Wire:
+        """List the pages of the community's documentation, as sections within sections. The keys
+        from the outside down to a page are its path for `get_doc`."""
+        return shelf.listed("docs", caller.tier, source)
+
+    async def get_doc(
+        path: list[str],
+        source: OnlySource = None,
+        skip_cache: SkipCache = False,
+        *,
+        caller: Caller,
+    ) -> Wire:
+        """Get a page of the documentation, as markdown.
+
+        Args:
+            path: The keys that lead to the page in `list_docs`, such as ["guides", "pages"].
+        """
+        return (await shelf.doc(path, source, skip_cache, caller)).wire()
+
+    return [
+        _listing(list_docs, "List the documentation", DocList),
+        _reading(get_doc, "Get a page of the documentation", DocText),
+    ]
+
+
+def _listing(run: Callable[..., Awaitable[Wire]], title: str, result: type[BaseModel]) -> Tool:
+    return Tool.of(run, title=title, result=result, tier=Tier.OPEN, annotations=_OF_INDEX)
+
+
+def _reading(run: Callable[..., Awaitable[Wire]], title: str, result: type[BaseModel]) -> Tool:
+    return Tool.of(run, title=title, result=result, tier=Tier.PUBLIC, annotations=_OF_REPOSITORY)

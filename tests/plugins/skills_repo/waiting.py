@@ -1,0 +1,26 @@
+"""What tests of a portal that works in the background wait for, and look at."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from gateway.testing import TestPortal
+
+DEADLINE = 20.0
+
+
+async def until(true: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(DEADLINE):
+        while not await true():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+async def names(portal: TestPortal) -> list[str]:
+    return [each["name"] for each in (await portal.call("list_skills")).structured["skills"]]
+
+
+async def told(portal: TestPortal) -> dict[str, Any]:
+    how: dict[str, Any] = (await portal.health())["plugins"]["skills_repo"]
+    return how
