@@ -1,0 +1,1 @@
+"""The workflows plugin: a playbook of workflows, skill cards and prompts, walked step by step."""

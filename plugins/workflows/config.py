@@ -1,0 +1,18 @@
+"""The plugin's section of ``portal.yaml``."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pydantic import Field
+
+from gateway.contract import Duration, PluginConfig
+
+
+class WorkflowsConfig(PluginConfig):
+    """What the playbook brings, and how long runs are kept."""
+
+    starter: bool = Field(True, description="Serve the workflows that Porch brings.")
+    keep_runs: Duration = Field(
+        timedelta(days=90), description="How long a finished run is kept, for `list_runs`."
+    )

@@ -1,0 +1,111 @@
+"""What goes wrong in a playbook, in the words of seed 004 ("Error Handling")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gateway.contract import ToolFailed
+from plugins.workflows.model import Revision
+
+
+class Damaged(ToolFailed):
+    """A row holds what was never written; the reason says in which column, for the admin."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("damaged", reason)
+
+
+def sign_in_first() -> ToolFailed:
+    """The tool writes, or keeps something for a person, and nobody has signed in."""
+    return ToolFailed("authentication_required", "Authentication required")
+
+
+def not_found(what: str) -> ToolFailed:
+    """There is none, or it was deleted; ``what`` is "Workflow", "Skill", "Folder" ..."""
+    return ToolFailed("not_found", f"{what} not found")
+
+
+def private(what: str) -> ToolFailed:
+    """It is another owner's, and not published."""
+    return ToolFailed("access_denied", f"Access denied: {what.lower()} is private")
+
+
+def not_yours(what: str) -> ToolFailed:
+    """It can be seen, and only its owner may change it."""
+    return ToolFailed("access_denied", f"Access denied: {what.lower()} is not yours to edit")
+
+
+def may_not_publish() -> ToolFailed:
+    """The writer's tier is below the one that ``tiers.yaml`` asks for publishing."""
+    return ToolFailed(
+        "may_not_publish",
+        "Publishing needs a higher tier: this was not written. Leave visibility at PRIVATE; "
+        "who may publish is for the portal's admins to say.",
+    )
+
+
+def stale(what: str, yours: int, current: int, changes: Sequence[Revision]) -> ToolFailed:
+    """The item has changed since the caller read it; the answer says what did.
+
+    Args:
+        what: "Workflow", "Skill", "Folder" ...
+        yours: the version that the caller named.
+        current: the one that there is.
+        changes: the versions after the caller's, as far as they are kept.
+    """
+    if yours > current:
+        return ToolFailed(
+            "stale",
+            f"{what} has no version {yours}: it is at {current}. Nothing was written. Read it, "
+            "and edit the version you then have.",
+            {"yourVersion": yours, "currentVersion": current},
+        )
+    told = [
+        {
+            "version": each.version,
+            "at": each.at.isoformat(),
+            "by": each.by,
+            "fields": list(each.fields),
+        }
+        for each in changes
+    ]
+    fields = ", ".join(sorted({field for each in changes for field in each.fields}))
+    return ToolFailed(
+        "stale",
+        f"{what} has changed since version {yours}: {fields}. Nothing was "
+        "written. Read it again, and edit the version you then have.",
+        {"yourVersion": yours, "currentVersion": current, "changed": told},
+    )
+
+
+def bad_input(message: str, **details: object) -> ToolFailed:
+    """The arguments cannot be taken; the message names the place and what to do."""
+    return ToolFailed("bad_input", message, details)
+
+
+def unavailable(request_id: str) -> ToolFailed:
+    """The database or the object store does not answer, or takes nothing more."""
+    return ToolFailed(
+        "unavailable",
+        "The playbook cannot be read or written at the moment. Try again in a minute; where "
+        "this was to write something, look first whether it is there. If it goes on, tell the "
+        f"admin the request id {request_id}.",
+    )
+
+
+def damaged(request_id: str) -> ToolFailed:
+    """A row that is needed holds what the playbook has never written."""
+    return ToolFailed(
+        "damaged",
+        "What is stored of this is damaged, and trying again does not help. Everything else in "
+        f"the playbook can be used. Tell the admin the request id {request_id}.",
+    )
+
+
+def lost(name: str) -> ToolFailed:
+    """The bytes of an attached file are gone from the object store."""
+    return ToolFailed(
+        "lost",
+        f"The file {name} is lost: its bytes are not in the portal's store any more. Its owner "
+        "attaches it again with edit_skill, or leaves it out.",
+    )

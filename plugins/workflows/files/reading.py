@@ -1,0 +1,237 @@
+"""Which files a playbook on disk has, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from plugins.workflows.files import forms, json_text, markdown, older, yaml_text
+from plugins.workflows.files.fields import SLUG
+from plugins.workflows.files.nodes import Broken, Mapping, Problem
+from plugins.workflows.files.written import (
+    FOLDERS,
+    RECORD,
+    WrittenPrompt,
+    WrittenSkill,
+    WrittenWorkflow,
+    key_of,
+)
+from plugins.workflows.ids import slug
+from plugins.workflows.limits import ATTACHMENT
+from plugins.workflows.model import TargetType
+
+LARGEST = 8 * 1024 * 1024
+"""Bytes that a file may have."""
+WORKFLOWS = FOLDERS[TargetType.WORKFLOW]
+PROMPTS = FOLDERS[TargetType.MINI_PROMPT]
+SKILLS = FOLDERS[TargetType.SKILL]
+
+_Kind = TypeVar("_Kind", WrittenPrompt, WrittenSkill, WrittenWorkflow)
+
+Tell = Callable[[int, int], None]
+"""``tell(done, of)``: how many files have been read or taken in."""
+
+
+@dataclass(slots=True)
+class Written:
+    """What files say, by keys.
+
+    Attributes:
+        problems: what could not be read.
+        files: the paths that were read, each once.
+    """
+
+    prompts: dict[str, WrittenPrompt] = field(default_factory=dict)
+    skills: dict[str, WrittenSkill] = field(default_factory=dict)
+    workflows: dict[str, WrittenWorkflow] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    files: set[Path] = field(default_factory=set)
+
+    def has(self, type_: TargetType, key: str) -> bool:
+        """Whether a mini-prompt or skill card is among them."""
+        return key in (self.prompts if type_ is TargetType.MINI_PROMPT else self.skills)
+
+
+def read(paths: Iterable[Path], tell: Tell | None = None) -> Written:
+    """Read playbooks: directories whole, files with what they refer to; blocks.
+
+    What cannot be read becomes a problem, and the others are read all the same.
+
+    Args:
+        paths: directories and files.
+        tell: hears of the progress.
+    """
+    found = Written()
+    todo: list[tuple[Path, Path]] = []
+    for path in paths:
+        todo += _files(path, found)
+    for count, (root, path) in enumerate(todo, start=1):
+        _Reader(root, found).take(path)
+        if tell:
+            tell(count, len(todo))
+    return found
+
+
+def _files(path: Path, found: Written) -> list[tuple[Path, Path]]:
+    """The files below a path, each with the root of its playbook."""
+    if path.is_file():
+        path = path.absolute()
+        return [(_root(path), path)]
+    if not path.is_dir():
+        found.problems.append(Problem(str(path), 1, "there is no such file or directory"))
+        return []
+    folders = [path / each for each in (PROMPTS, older.PROMPTS, SKILLS, WORKFLOWS)]
+    if not any(each.exists() for each in (*folders, path / RECORD)):
+        reason = f"this holds none of {PROMPTS}, {SKILLS} and {WORKFLOWS}; name the folder above"
+        found.problems.append(Problem(str(path), 1, reason))
+    found.problems += _unread(path)
+    nested = path / older.PROMPTS
+    files = [each for folder in folders for each in _listed(folder, folder == nested)]
+    return [(path, each) for each in files]
+
+
+def _unread(root: Path) -> list[Problem]:
+    """The folders in which nobody looks, though somebody may have put something there."""
+    problems = []
+    for name in (PROMPTS, SKILLS, WORKFLOWS):
+        for path in sorted((root / name).glob("[!.]*")):
+            if path.is_dir() and not (name == SKILLS and path.with_suffix(".md").is_file()):
+                hint = f"there is no {path.name}.md beside it" if name == SKILLS else "move them up"
+                problems.append(Problem(str(path), 1, f"the files in it are not read: {hint}"))
+    return problems
+
+
+def _listed(folder: Path, nested: bool) -> list[Path]:
+    files = folder.rglob("*") if nested else folder.glob("*")
+    shown = (each for each in files if not each.name.startswith("."))
+    return sorted(each for each in shown if each.is_file())
+
+
+def _root(path: Path) -> Path:
+    """The folder of the playbook that a file belongs to."""
+    for folder in path.parents:
+        if folder.name in (WORKFLOWS, PROMPTS, SKILLS, older.PROMPTS):
+            return folder.parent
+    return path.parent
+
+
+class _Reader:
+    """Reads the files of one playbook.
+
+    Args:
+        root: its directory; nothing outside of it is read.
+        found: where to put what they say.
+    """
+
+    def __init__(self, root: Path, found: Written) -> None:
+        self._root = root
+        self._found = found
+
+    def take(self, path: Path) -> None:
+        """Read a file, once, and what it refers to."""
+        if path in self._found.files:
+            return
+        self._found.files.add(path)
+        problems: list[Problem] = []
+        try:
+            self._read(path, problems)
+        except Broken as error:
+            problems.append(Problem(str(path), error.line, error.reason))
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror or error}"
+            problems.append(Problem(str(path), 1, reason))
+        self._found.problems += sorted(problems)
+
+    def _read(self, path: Path, problems: list[Problem]) -> None:
+        if path.suffix in (".yaml", ".yml", ".json"):
+            self._workflow(path, problems)
+        elif path.suffix != ".md":
+            raise Broken(1, "a workflow is a .yaml or .json file, a prompt or card a .md file")
+        elif path.parent.name == SKILLS:
+            self._skill(path, problems)
+        elif self._root / older.PROMPTS in path.parents:
+            self._older_prompt(path, problems)
+        else:
+            text = markdown.read(self._text(path))
+            prompt = forms.prompt(str(path), _key(path), text, problems)
+            self._keep(self._found.prompts, prompt.draft.key or "", prompt, problems)
+
+    def _text(self, path: Path) -> str:
+        return markdown.decoded(self._bytes(path, LARGEST))
+
+    def _bytes(self, path: Path, most: int) -> bytes:
+        if not path.resolve().is_relative_to(self._root.resolve()):
+            raise Broken(1, "leads out of the playbook's directory; put the file itself here")
+        size = path.stat().st_size
+        if size > most:
+            raise Broken(1, f"{path.name} has {size:,} bytes; at most {most:,} are read")
+        return path.read_bytes()
+
+    def _workflow(self, path: Path, problems: list[Problem]) -> None:
+        key = _key(path)
+        text = self._text(path)
+        node = json_text.read(text) if path.suffix == ".json" else yaml_text.read(text)
+        if not isinstance(node, Mapping):
+            raise Broken(1, "a workflow is made of `key: value` lines; begin with `name: ...`")
+        form = older.workflow if older.is_older(node) else forms.workflow
+        workflow = form(str(path), key, node, problems)
+        for prompt in () if problems else workflow.prompts:
+            self._keep(self._found.prompts, prompt.draft.key or "", prompt, problems)
+        self._keep(self._found.workflows, key, workflow, problems)
+        for step in (step for stage in workflow.stages for step in stage.steps):
+            self._beside(step.type, step.name)
+
+    def _beside(self, type_: TargetType, name: str) -> None:
+        """Read the file of a mini-prompt or card that a workflow names, if it is there."""
+        if key_of(name) is None:
+            return
+        name = name.removesuffix(".md")
+        folders = (SKILLS,) if type_ is TargetType.SKILL else (PROMPTS, older.PROMPTS)
+        for folder in folders:
+            path = self._root / folder / f"{name}.md"
+            if path.is_file():
+                self.take(path)
+
+    def _skill(self, path: Path, problems: list[Problem]) -> None:
+        key = _key(path)
+        beside = []
+        folder = path.with_suffix("")
+        for each in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if each.is_dir():
+                problems.append(Problem(str(each), 1, "a card's files are in no folders of theirs"))
+            else:
+                beside.append((each.name, self._bytes(each, ATTACHMENT)))
+        text = markdown.read(self._text(path))
+        skill = forms.skill(str(path), key, text, beside, problems)
+        self._keep(self._found.skills, key, skill, problems)
+
+    def _older_prompt(self, path: Path, problems: list[Problem]) -> None:
+        inside = path.relative_to(self._root / older.PROMPTS).with_suffix("").as_posix()
+        prompt = older.prompt(str(path), inside, markdown.read(self._text(path)), problems)
+        if prompt is not None:
+            self._keep(self._found.prompts, prompt.draft.key or "", prompt, problems)
+
+    def _keep(
+        self,
+        among: dict[str, _Kind],
+        key: str,
+        made: _Kind,
+        problems: list[Problem],
+    ) -> None:
+        if problems:
+            return
+        if key in among:
+            reason = f"{among[key].path} has the same key, {key!r}; rename one of them"
+            problems.append(Problem(made.path, 1, reason))
+        else:
+            among[key] = made
+
+
+def _key(path: Path) -> str:
+    """The key that a file's name is."""
+    if not SLUG.fullmatch(path.stem):
+        hint = f"{slug(path.stem)}{path.suffix}"
+        raise Broken(1, f"the file's name is its key: a-z, 0-9 and hyphens; rename it to {hint}")
+    return path.stem

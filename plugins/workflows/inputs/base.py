@@ -1,0 +1,111 @@
+"""What all of these inputs have in common.
+
+A name that is misspelled is refused rather than left out, so that nothing is lost in silence.
+Names are taken in camelCase as well, as the results write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AliasChoices,
+    AliasGenerator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+
+from plugins.workflows import limits
+from plugins.workflows.inputs.fields import (
+    AnyCaseVisibility,
+    Description,
+    FolderName,
+    Name,
+    Tags,
+)
+from plugins.workflows.model import Visibility
+from plugins.workflows.store.folders import Place
+
+ToPublish = (
+    "PRIVATE: only its owner sees it. PUBLIC: everyone does, with the author's name; needs the "
+    "tier of the tool publish."
+)
+Version = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=limits.VERSION,
+        description="The version that you read. If it has changed since, nothing is written and "
+        "the answer says what changed.",
+    ),
+]
+IsActive = Annotated[
+    bool | None,
+    Field(description="false deletes it, whatever else is given; null: as it is."),
+]
+
+
+class Input(BaseModel):
+    """The base of what a tool takes: nothing unknown, names in snake_case or camelCase."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        alias_generator=AliasGenerator(
+            validation_alias=lambda name: AliasChoices(name, to_camel(name))
+        ),
+    )
+
+
+class NewItem(Input):
+    """A new workflow or skill card of the caller's, and the folder of theirs that it goes into."""
+
+    name: Name = Field(description="What it is called.")
+    description: Description | None = Field(
+        None, description="What it is for and when to use it; search reads it."
+    )
+    visibility: AnyCaseVisibility = Field(Visibility.PRIVATE, description=ToPublish)
+    tags: Tags = Field(default_factory=list, description="Words to filter by.")
+    folder_id: Name | None = Field(
+        None, description="The id or key of one of your folders to put it in."
+    )
+    folder: FolderName | None = Field(
+        None, description="The name of your folder to put it in; it is made if there is none."
+    )
+
+    @model_validator(mode="after")
+    def _is_in_one_folder(self) -> Self:
+        if self.folder_id is not None and self.folder is not None:
+            raise ValueError("give folder_id or folder, not both")
+        return self
+
+    def place(self) -> Place:
+        """Where it goes."""
+        return Place(self.folder_id, self.folder)
+
+
+def or_none(value: str) -> str | None:
+    """None for an empty text, which is how a caller takes one away."""
+    return value or None
+
+
+def changed(
+    given: BaseModel, made: dict[str, Callable[[Any], Any]], plain: tuple[str, ...]
+) -> dict[str, Any]:
+    """The fields that were given, for a draft.
+
+    Args:
+        given: what a tool took; null stands for "as it is".
+        made: how a value becomes the draft's, for fields where it is another one.
+        plain: the fields whose values are the draft's already.
+    """
+    found = {name: getattr(given, name) for name in (*plain, *made)}
+    return {
+        name: made[name](value) if name in made else value
+        for name, value in found.items()
+        if value is not None
+    }

@@ -1,0 +1,1 @@
+"""What the tools answer with, one module for each module of tools."""

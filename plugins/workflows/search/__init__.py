@@ -1,0 +1,1 @@
+"""Finding workflows and skill cards, by meaning and by words."""

@@ -1,0 +1,252 @@
+"""Search over the playbook: by meaning where the portal has a model, and by words.
+
+The index says which items fit best, whoever they belong to; the store's queries, which carry the
+condition of who sees what, say which of those are shown. So a search reveals no item that its
+caller could not see otherwise, and its scores depend on no other item that they cannot see.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from gateway.contract import Database, Embedder
+from plugins.workflows.model import Complexity, Summary, TargetType, Viewer
+from plugins.workflows.search.embedding import PATIENCE
+from plugins.workflows.search.following import Following
+from plugins.workflows.search.texts import clean
+
+if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger
+
+    from plugins.workflows.playbook import Playbook
+    from plugins.workflows.search.index import Index, Question
+
+Scope: TypeAlias = Literal["all", "mine", "library"]
+Mode: TypeAlias = Literal["semantic", "text"]
+
+LONGEST = 2_000
+"""Characters of a question that are read; the rest is left out, and the answer says so."""
+
+_FIRST = 5
+"""Candidates beside the limit that are asked for first; mostly all of them are shown."""
+_CANDIDATES = 200
+"""Candidates that are asked for before the store is asked for all that the caller sees."""
+_AT_ONCE = 1_000
+"""Ids in one query, at most."""
+_CUT = f"Only the first {LONGEST} characters were read."
+_BY_WORDS = "This portal has no embedding model: these were found by their words alone."
+_MODEL_FAILED = "The embedding model did not answer: these were found by their words alone."
+_NO_WORDS = "There is no word in it to look for: say in words what the task is about."
+_NOT_EMBEDDED = "Some of these have no vector yet and were found by their words alone."
+_MORE = "There are more: give a task, or filters, to find what fits."
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What items must be.
+
+    Attributes:
+        tags: as in :meth:`Playbook.matching`.
+        complexity: that of workflows, or None for any.
+        scope: all that the caller sees, their own, or their library.
+    """
+
+    tags: tuple[str, ...] = ()
+    complexity: Complexity | None = None
+    scope: Scope = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An item, and how well it fits, 0 to 1; None where nothing was asked for."""
+
+    summary: Summary
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found, best first.
+
+    Attributes:
+        mode: None where nothing was asked for: then they are in the order of their names.
+        note: what to know about the answer, or None.
+    """
+
+    hits: tuple[Hit, ...]
+    mode: Mode | None
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """One search, as its steps hand it on."""
+
+    type: TargetType
+    viewer: Viewer
+    filters: Filters
+    limit: int
+
+
+class Search:
+    """Finds workflows and skill cards for a viewer.
+
+    Args:
+        database: the plugin's database.
+        playbook: says who sees what.
+        embedder: the portal's model, or None.
+        log: where a model that fails is told of.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        playbook: Playbook,
+        embedder: Embedder | None,
+        log: FilteringBoundLogger | None = None,
+    ) -> None:
+        self._database = database
+        self._playbook = playbook
+        self._embedder = embedder
+        self._log = log
+        self._kinds = {
+            type: Following(database, type, embedder)
+            for type in (TargetType.WORKFLOW, TargetType.SKILL)
+        }
+
+    async def workflows(
+        self, query: str | None, viewer: Viewer, filters: Filters, limit: int
+    ) -> Found:
+        """The workflows that fit a task.
+
+        Without a task, or with one of nothing but spaces, they are listed by name. Of one with
+        more than :data:`LONGEST` characters the beginning is read. One of stop words alone is
+        compared by meaning; without a model it finds only what is called so.
+
+        Args:
+            query: the task, or a workflow's name, or None.
+            viewer: who looks.
+            filters: what the workflows must be.
+            limit: how many at most.
+        """
+        return await self._found(query, _Asking(TargetType.WORKFLOW, viewer, filters, limit))
+
+    async def skills(
+        self, query: str | None, viewer: Viewer, filters: Filters, limit: int
+    ) -> Found:
+        """The skill cards that fit a task; as :meth:`workflows`."""
+        return await self._found(query, _Asking(TargetType.SKILL, viewer, filters, limit))
+
+    async def backfill(self) -> int:
+        """Embed what has no vector by the model in use, once through; for the background.
+
+        Returns:
+            How many items were embedded; 0 without a model.
+
+        Raises:
+            Exception: the model failed.
+        """
+        from plugins.workflows.search.backfill import backfill
+
+        if self._embedder is None:
+            return 0
+        return await backfill(self._database, self._embedder)
+
+    async def _found(self, query: str | None, asking: _Asking) -> Found:
+        text = clean(query[: 4 * LONGEST]) if query else ""
+        if not text:
+            return await self._listed(asking)
+        question, failed = await self._question(text[:LONGEST])
+        index = await self._kinds[asking.type].index()
+        hits = await self._ranked(index, question, asking)
+        notes = [
+            _CUT if len(text) > LONGEST else None,
+            _MODEL_FAILED if failed else None,
+            _BY_WORDS if self._embedder is None else None,
+            _NO_WORDS if not question.terms and question.vector is None and not hits else None,
+        ]
+        if question.vector is not None:
+            bare = [hit for hit in hits if not index.has_vector(hit.summary.id)]
+            notes.append(_NOT_EMBEDDED if bare else None)
+        mode: Mode = "text" if question.vector is None else "semantic"
+        return Found(tuple(hits), mode, " ".join(filter(None, notes)) or None)
+
+    async def _question(self, text: str) -> tuple[Question, bool]:
+        """The question, and whether the model failed to read it."""
+        from plugins.workflows.search.index import Question
+
+        if self._embedder is None:
+            return Question.of(text, None), False
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return Question.of(text, await self._embedder.query(text)), False
+        except Exception as error:
+            from plugins.workflows.search.embedding import tell
+
+            tell(self._log, "workflows_question_not_embedded", error)
+            return Question.of(text, None), True
+
+    async def _ranked(self, index: Index, question: Question, asking: _Asking) -> list[Hit]:
+        """The best items that are shown, exactly: each is asked for before one that fits less."""
+        hits: list[Hit] = []
+        filters = asking.filters
+        if filters.scope == "all" and not filters.tags:  # else few are left, and soon found
+            best = index.best(question, _CANDIDATES)
+            first = asking.limit + _FIRST
+            for some in (best[:first], best[first:]):
+                hits += await self._shown(some, asking)
+                if len(hits) >= asking.limit:
+                    return hits[: asking.limit]
+            if len(best) < _CANDIDATES:
+                return hits
+        seen = await self._matching(asking)
+        return await self._shown(index.among(question, seen)[: asking.limit], asking)
+
+    async def _shown(self, some: Sequence[tuple[str, float]], asking: _Asking) -> list[Hit]:
+        if not some:
+            return []
+        summaries = await self._summaries([id for id, _ in some], asking)
+        return [Hit(summaries[id], score) for id, score in some if id in summaries]
+
+    async def _listed(self, asking: _Asking) -> Found:
+        filters = asking.filters
+        if filters.tags or filters.complexity is not None:
+            summaries = await self._by_name(asking)
+        else:
+            summaries = await self._playbook.page(
+                asking.type, asking.viewer, None, asking.limit + 1, scope=filters.scope
+            )
+        hits = tuple(Hit(each, None) for each in summaries[: asking.limit])
+        return Found(hits, None, _MORE if len(summaries) > asking.limit else None)
+
+    async def _by_name(self, asking: _Asking) -> list[Summary]:
+        """All that match, in the order of :meth:`Playbook.page`."""
+        seen = await self._matching(asking)
+        found: list[Summary] = []
+        for start in range(0, len(seen), _AT_ONCE):
+            found += (await self._summaries(seen[start : start + _AT_ONCE], asking)).values()
+        return sorted(found, key=lambda each: (each.name, each.id))
+
+    async def _summaries(self, ids: Sequence[str], asking: _Asking) -> dict[str, Summary]:
+        filters = asking.filters
+        return await self._playbook.summaries(
+            asking.type,
+            ids,
+            asking.viewer,
+            tags=filters.tags,
+            complexity=filters.complexity,
+            scope=filters.scope,
+        )
+
+    async def _matching(self, asking: _Asking) -> list[str]:
+        filters = asking.filters
+        return await self._playbook.matching(
+            asking.type,
+            asking.viewer,
+            tags=filters.tags,
+            complexity=filters.complexity,
+            scope=filters.scope,
+        )

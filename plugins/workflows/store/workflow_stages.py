@@ -1,0 +1,266 @@
+"""The stages of a workflow: as they are, as a draft wants them, and writing them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from sqlalchemy import and_, delete, insert, or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from plugins.workflows import errors
+from plugins.workflows.drafts import PromptDraft, Reference, StageDraft
+from plugins.workflows.ids import derived, new_id
+from plugins.workflows.model import PORTAL, AutoPrompt, TargetType
+from plugins.workflows.store import mini_prompts
+from plugins.workflows.store.change import Change
+from plugins.workflows.store.kinds import PLACES, TABLES, WORDS
+from plugins.workflows.store.mini_prompts import Home, Named
+from plugins.workflows.store.visibility import visible
+from plugins.workflows.tables import stages
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An item at its place in a stage."""
+
+    type: TargetType
+    id: str
+    extra: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arranged:
+    """A stage as its rows are."""
+
+    id: str
+    name: str
+    description: str | None
+    color: str | None
+    with_review: bool
+    include_multi_agent_chat: bool | None
+    item_order: tuple[str, ...] | None
+    extra: Mapping[str, Any]
+    items: tuple[Placed, ...]
+
+
+async def held(connection: AsyncConnection, workflow: str) -> list[Arranged]:
+    """The stages of a workflow as they are, with everything in them: nothing to be shown."""
+    query = select(stages).where(stages.c.workflow == workflow).order_by(stages.c.position)
+    rows = (await connection.execute(query)).all()
+    items: dict[str, list[tuple[int, Placed]]] = {}
+    for type, (places, item) in PLACES.items():
+        columns = (places.c.stage, places.c.position, item.label("item"), places.c.extra)
+        joined = places.join(stages, stages.c.id == places.c.stage)
+        found = select(*columns).select_from(joined).where(stages.c.workflow == workflow)
+        for row in await connection.execute(found):
+            placed = (row.position, Placed(type, row.item, row.extra))
+            items.setdefault(row.stage, []).append(placed)
+    return [
+        Arranged(
+            id=row.id,
+            name=row.name,
+            description=row.description,
+            color=row.color,
+            with_review=row.with_review,
+            include_multi_agent_chat=row.include_multi_agent_chat,
+            item_order=None if row.item_order is None else tuple(row.item_order),
+            extra=row.extra,
+            items=tuple(each for _, each in sorted(items.get(row.id, ()), key=lambda x: x[0])),
+        )
+        for row in rows
+    ]
+
+
+def prompts_in(arranged: Iterable[Arranged]) -> frozenset[str]:
+    """The ids of the mini-prompts in stages."""
+    items = (item for stage in arranged for item in stage.items)
+    return frozenset(item.id for item in items if item.type is TargetType.MINI_PROMPT)
+
+
+async def arrange(
+    change: Change,
+    workflow: str,
+    home: Home,
+    drafts: Sequence[StageDraft],
+    before: Sequence[Arranged] = (),
+) -> list[Arranged]:
+    """Write the mini-prompts of stages, and give the stages as they are to be.
+
+    Args:
+        change: the transaction.
+        workflow: the workflow's id.
+        home: what its mini-prompts get from it.
+        drafts: the stages that are wished.
+        before: those that are there.
+
+    Raises:
+        ToolFailed: an item or a stage that is referred to is not there, or not to be seen.
+    """
+    places = [
+        (f"stages[{s}].items[{n}]", item.what)
+        for s, stage in enumerate(drafts)
+        for n, item in enumerate(stage.items)
+    ]
+    found = await _referred(
+        change, [(w, each) for w, each in places if isinstance(each, Reference)]
+    )
+    new = [(where, each) for where, each in places if isinstance(each, PromptDraft)]
+    written = deque(await mini_prompts.write(change, home, new))
+    ids = _stage_ids(workflow, change.writer.person, drafts, before)
+    arranged = []
+    for id, stage in zip(ids, drafts, strict=True):
+        named: list[Named] = []
+        placed: list[Placed] = []
+        for item in stage.items:
+            if isinstance(item.what, Reference):
+                type, each = item.what.type, found[item.what]
+            else:
+                type, each = TargetType.MINI_PROMPT, written.popleft()
+            named.append(each)
+            placed.append(Placed(type, each.id, item.extra))
+        arranged.append(_arranged(id, stage, named, placed))
+    return arranged
+
+
+async def replace(change: Change, workflow: str, arranged: Sequence[Arranged]) -> None:
+    """Write the stages of a workflow in place of those that are there.
+
+    Args:
+        change: the transaction.
+        workflow: its id.
+        arranged: the stages, in order.
+    """
+    if workflow not in change.added:
+        await change.connection.execute(delete(stages).where(stages.c.workflow == workflow))
+    if not arranged:
+        return
+    rows = [
+        {
+            "id": each.id,
+            "workflow": workflow,
+            "position": position,
+            "name": each.name,
+            "description": each.description,
+            "color": each.color,
+            "with_review": each.with_review,
+            "include_multi_agent_chat": each.include_multi_agent_chat,
+            "item_order": None if each.item_order is None else list(each.item_order),
+            "extra": dict(each.extra),
+        }
+        for position, each in enumerate(arranged)
+    ]
+    await change.connection.execute(insert(stages), rows)
+    for type, (places, item) in PLACES.items():
+        held_there = [
+            {"stage": stage.id, "position": position, item.name: each.id, "extra": each.extra}
+            for stage in arranged
+            for position, each in enumerate(stage.items)
+            if each.type is type
+        ]
+        if held_there:
+            await change.connection.execute(insert(places), held_there)
+
+
+async def _referred(
+    change: Change, references: Sequence[tuple[str, Reference]]
+) -> dict[Reference, Named]:
+    """The items that are referred to by id or key, as far as the writer sees them."""
+    person = change.writer.person
+    found: dict[Reference, Named] = {}
+    for type in PLACES:
+        refs = sorted({each.id for _, each in references if each.type is type})
+        if not refs:
+            continue
+        table = TABLES[type]
+        by_key = and_(table.c.key.in_(refs), table.c.owner.in_(sorted({person, PORTAL})))
+        query = select(table.c.id, table.c.key, table.c.name, table.c.owner).where(
+            visible(table, person), or_(table.c.id.in_(refs), by_key)
+        )
+        rows = (await change.connection.execute(query)).all()
+        # The last one counts: by id, then the writer's own by key, then the portal's.
+        rows = sorted(rows, key=lambda row: row.owner == person)
+        called = {row.key: row for row in rows if row.owner in (person, PORTAL)}
+        called |= {row.id: row for row in rows}
+        for ref in refs:
+            if ref in called:
+                row = called[ref]
+                found[Reference(type, ref)] = Named(row.id, row.key, row.name)
+    for where, each in references:
+        if each not in found:
+            raise errors.bad_input(
+                f"{where}: {WORDS[each.type]} not found: {each.id}. It is not there, or it is "
+                "another's and private.",
+                place=where,
+            )
+    return found
+
+
+def _stage_ids(
+    workflow: str, owner: str, drafts: Sequence[StageDraft], before: Sequence[Arranged]
+) -> list[str]:
+    """Which stages stay: those that are named by id, and those of the same name."""
+    left = {each.id: each.name for each in before}
+    ids: list[str | None] = []
+    for number, draft in enumerate(drafts):
+        if draft.id is not None and left.pop(draft.id, None) is None:
+            raise errors.bad_input(
+                f"stages[{number}].id: the workflow has no stage {draft.id}, or it is there "
+                "twice. For a new stage, leave the id out.",
+                place=f"stages[{number}].id",
+            )
+        ids.append(draft.id)
+    for number, draft in enumerate(drafts):
+        if ids[number] is None:
+            same = next((id for id, name in left.items() if name == draft.name), None)
+            if same is not None:
+                del left[same]
+                ids[number] = same
+    return [id or _new_stage(workflow, owner, number, before) for number, id in enumerate(ids)]
+
+
+def _new_stage(workflow: str, owner: str, number: int, before: Sequence[Arranged]) -> str:
+    """The id of a new stage; the portal's follows from its place, so that imports agree."""
+    if owner != PORTAL:
+        return new_id()
+    taken = {each.id for each in before}
+    ids = (derived("STAGE", workflow, str(number), str(again)) for again in count())
+    return next(id for id in ids if id not in taken)
+
+
+def _arranged(
+    id: str, stage: StageDraft, named: Sequence[Named], placed: Sequence[Placed]
+) -> Arranged:
+    return Arranged(
+        id=id,
+        name=stage.name,
+        description=stage.description,
+        color=stage.color,
+        with_review=stage.with_review,
+        include_multi_agent_chat=stage.include_multi_agent_chat,
+        item_order=None if stage.item_order is None else _ordered(stage.item_order, named),
+        extra=stage.extra,
+        items=tuple(placed),
+    )
+
+
+def _ordered(order: Sequence[str], items: Sequence[Named]) -> tuple[str, ...]:
+    """An order in ids: keys and names of the stage's items are replaced, all else stays."""
+    ids = {each.id for each in items}
+    called: dict[str, deque[str]] = {}
+    for each in items:
+        for word in {each.key, each.name}:
+            called.setdefault(word, deque()).append(each.id)
+    found = []
+    for entry in order:
+        if entry in called and entry not in ids and not AutoPrompt.named(entry):
+            meant = called[entry]
+            found.append(meant[0])
+            if len(meant) > 1:  # of two items with one name, each is meant once
+                meant.popleft()
+        else:
+            found.append(entry)
+    return tuple(found)

@@ -1,0 +1,125 @@
+"""The tools for folders (seed 004, "Folder System")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from gateway.contract import Caller, Exchange, Tier, Tool
+from plugins.workflows.inputs.fields import Name
+from plugins.workflows.inputs.folders import CreateFolder, EditFolder
+from plugins.workflows.results.folders import FolderContents, FolderWritten
+from plugins.workflows.results.writing import Done
+from plugins.workflows.store.folder_edits import FolderEdits
+from plugins.workflows.store.folder_lists import FolderLists
+from plugins.workflows.tools.base import ADDS, EDITS, MOST, READS, Wire, clamped
+from plugins.workflows.tools.callers import writer
+
+_LAST = 1_000_000
+"""The last page; what is beyond is as empty."""
+
+
+def tools(lists: FolderLists, edits: FolderEdits, exchange: Callable[[], Exchange]) -> list[Tool]:
+    """The tools, the one that reads first.
+
+    Args:
+        lists: reads folders.
+        edits: writes them.
+        exchange: gives the call that is running, which knows who may publish.
+    """
+    return [_reading(lists), *_writing(FolderWriting(edits, exchange))]
+
+
+def _reading(lists: FolderLists) -> Tool:
+    async def get_by_folder(
+        folder_key: Annotated[
+            Name | None,
+            Field(
+                description="A folder's id or key: yours, else the portal's. Other people's PUBLIC "
+                "folders have an id alone. null: your folders at the top, and the portal's."
+            ),
+        ] = None,
+        page: int = 1,
+        limit: int = 20,
+        *,
+        caller: Caller,
+    ) -> Wire:
+        """Look into a folder of the playbook: its subfolders, and the workflows, skill cards and
+        mini-prompts in it. Without a folder it lists those that there are. Read what you find with
+        `select_workflow`, `get_workflow` or `get_selected_skill`.
+
+        Args:
+            page: Which page, from 1.
+            limit: How many subfolders and items are on a page, from 1 to 100.
+        """
+        looks, page, limit = caller.person, clamped(page, _LAST), clamped(limit, MOST)
+        offset = (page - 1) * limit
+        if folder_key is None:
+            found = await lists.top(looks, offset, limit)
+        else:
+            found = await lists.inside(folder_key, looks, offset, limit)
+        return FolderContents.of(found, looks, page, limit).wire()
+
+    return Tool.of(
+        get_by_folder,
+        title="Look into a folder",
+        result=FolderContents,
+        tier=Tier.OPEN,
+        annotations=READS,
+    )
+
+
+def _writing(writing: FolderWriting) -> list[Tool]:
+    return [
+        Tool(
+            name="create_folder",
+            title="Make a folder",
+            summary="Make a folder of your own for workflows, skill cards and mini-prompts, yours "
+            "or others'. It is PRIVATE unless you say otherwise. Put items in with `edit_folder`; "
+            "`add_workflow` and `add_skill` take a folder themselves, and make one where needed.",
+            run=writing.create,
+            args=CreateFolder,
+            result=FolderWritten,
+            tier=Tier.PUBLIC,
+            annotations=ADDS,
+        ),
+        Tool(
+            name="edit_folder",
+            title="Edit a folder",
+            summary="Change a folder of your own: its name, its place, who sees it, and what is in "
+            "it; or delete it with the folders in it (`is_active` false), which deletes no "
+            "items. Read it with `get_by_folder` first: `version` must be the one that you read. "
+            "What you leave out stays as it is.",
+            run=writing.edit,
+            args=EditFolder,
+            result=FolderWritten,
+            tier=Tier.PUBLIC,
+            annotations=EDITS,
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class FolderWriting:
+    """What the writing tools do."""
+
+    edits: FolderEdits
+    exchange: Callable[[], Exchange]
+
+    async def create(self, args: CreateFolder, caller: Caller) -> Wire:
+        """Make a folder."""
+        who = writer(caller, self.exchange())
+        return FolderWritten.of(await self.edits.create(who, args.draft()), "added").wire()
+
+    async def edit(self, args: EditFolder, caller: Caller) -> Wire:
+        """Change or delete a folder."""
+        who = writer(caller, self.exchange())
+        if args.is_active is False:
+            folder, inside = await self.edits.delete(who, args.folder_key, args.version)
+            return FolderWritten.of(folder, "deleted", subfolders_deleted=inside).wire()
+        folder, changed = await self.edits.edit(who, args.folder_key, args.version, args.changes())
+        done: Done = "updated" if changed else "unchanged"
+        return FolderWritten.of(folder, done, changed=list(changed)).wire()
