@@ -43,7 +43,7 @@ class Embeddings:
 
         table = _table()
         found: dict[str, Vector] = {}
-        async with self._database.begin() as connection:
+        async with self._database.engine.connect() as connection:
             for some in _parts(sorted(set(hashes))):
                 rows = await connection.execute(
                     sa.select(table.c.text_hash, table.c.vector)

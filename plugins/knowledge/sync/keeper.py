@@ -7,12 +7,11 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import quote
 
-from gateway.contract import Change, Health, Host, Tier
+from gateway.contract import Change, Health, Host, Tier, follow
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync import progress
 from plugins.knowledge.sync.sources import Source
 from plugins.knowledge.sync.sync import Outcome, Sync
-from plugins.knowledge.sync.watch import follow
 
 MOST_ANNOUNCED = 50
 """When more documents change at once, those who follow a single one are not told."""

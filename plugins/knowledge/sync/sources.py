@@ -19,6 +19,13 @@ from plugins.knowledge.sync.git import Checkout
 class SourceMissing(OSError):
     """A source cannot be listed, so nothing can be said about what was deleted from it."""
 
+    def __str__(self) -> str:
+        """What is wrong, and what the admin does about it; without a full stop."""
+        return (
+            f"The notes cannot be listed ({self.strerror}). The portal's admin makes the directory "
+            "readable, or names another under plugins.knowledge.sources in portal.yaml"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class File:

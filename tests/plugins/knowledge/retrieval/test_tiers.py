@@ -75,7 +75,9 @@ async def everything_shown(knowledge: Any, question: str, caller: Caller) -> str
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(documents=DOCUMENTS, question=QUESTIONS, moved=st.sampled_from(list(Tier)))
 async def test_no_surface_shows_a_document_above_the_callers_tier(

@@ -108,7 +108,11 @@ async def test_a_directory_that_comes_late_is_served(library: Any) -> None:
             return (await kept.health()).state == "failed"
 
         await until(failed)
-        assert "notes" in (await kept.health()).detail
+        assert (await kept.health()).detail == (
+            f"The notes cannot be listed ({library.notes}: No such file or directory). The "
+            "portal's admin makes the directory readable, or names another under "
+            "plugins.knowledge.sources in portal.yaml."
+        )
         away.rename(library.notes)
         await serves(library, "tag/dao")
         await until(lambda: _is(kept, "ok"))
