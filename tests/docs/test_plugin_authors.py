@@ -35,7 +35,7 @@ def of(language: str) -> list[Any]:
 
 def module(code: str) -> ModuleType:
     made = ModuleType(f"guide_{abs(hash(code))}")
-    exec(compile(code, "guide", "exec"), made.__dict__)
+    exec(compile(code, "guide", "exec", dont_inherit=True), made.__dict__)
     return made
 
 
@@ -107,9 +107,9 @@ def test_yaml_is_what_an_admin_may_write(language: str, text: str) -> None:
 
 @pytest.mark.parametrize(("language", "text"), of("toml"))
 def test_toml_is_what_new_plugin_writes(language: str, text: str) -> None:
-    assert tomllib.loads(text)["project"]["entry-points"] == {
-        "porch.plugins": {"weather": "porch_weather.plugin"}
-    }
+    named = tomllib.loads(text)["project"]["entry-points"]
+    assert named.pop("porch.plugins") == {"weather": "porch_weather.plugin"}
+    assert named in ({}, {"porch.commands": {"forecast": "porch_weather.plugin"}})
 
 
 @pytest.mark.parametrize(("language", "text"), of("sh"))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,9 @@ class Portal:
 
     def __init__(self, root: Path, words: tuple[str, ...], environment: dict[str, str]) -> None:
         self._printed = root / f"printed-{time.monotonic_ns()}"
-        self._url = ""
+        # A portal with a public address does not print where it listens.
+        port = dict(pairwise(words)).get("--port")
+        self._url = f"http://127.0.0.1:{port}" if port else ""
         with self._printed.open("w") as out:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "gateway.cli", "serve", "--port", "0", *words],

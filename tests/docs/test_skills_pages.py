@@ -1,0 +1,68 @@
+"""The pages on skills: what they tell an admin to write is read, and what to type is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gateway.cli import main
+from gateway.config_models import PortalConfig
+from gateway.tiers_file import parse_rules
+from plugins.skills_repo.config import SkillsRepoConfig
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    ROOT / "docs" / "admins" / "skills.md",
+    ROOT / "docs" / "members" / "skills.md",
+    ROOT / "plugins" / "skills_repo" / "README.md",
+]
+BLOCKS = [
+    pytest.param(match[2], id=f"{page.parent.name}-{match[1]}-{number}")
+    for page in PAGES
+    for number, match in enumerate(re.finditer(r"```(yaml|sh)\n(.*?)```", page.read_text(), re.S))
+]
+
+
+def of(language: str) -> list[object]:
+    return [block for block in BLOCKS if f"-{language}-" in str(block.id)]
+
+
+def commands_in(text: str) -> list[tuple[str, str]]:
+    return re.findall(r"\bporch ([a-z-]+)(?: (?!--)([a-z_]+))?", text)
+
+
+@pytest.mark.parametrize("text", of("yaml"))
+def test_the_yaml_is_what_an_admin_may_write(text: str) -> None:
+    written = yaml.safe_load(text)
+    if "plugins" not in written:
+        parse_rules(text.encode(), "tiers.yaml")
+        return
+    PortalConfig.model_validate(written)
+    SkillsRepoConfig.model_validate(written["plugins"]["skills_repo"])
+
+
+def test_the_admin_s_page_shows_each_kind_each_credential_and_both_operators() -> None:
+    sections = [
+        SkillsRepoConfig.model_validate(yaml.safe_load(block.values[0])["plugins"]["skills_repo"])
+        for block in of("yaml")
+        if "plugins:" in block.values[0]
+    ]
+    sources = [source for section in sections for source in section.sources]
+    assert {source.kind for source in sources} == {"skills", "agents", "docs"}
+    assert {source.credential for source in sources} == {"none", "app", "caller"}
+    assert any(section.github.app for section in sections)
+    assert any(section.github.token for section in sections)
+    assert any(section.github.webhook_secret for section in sections)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
+def test_the_commands_are_ones_that_there_are(page: Path) -> None:
+    context = main.make_context("porch", ["check"])
+    for command, word in commands_in(page.read_text()):
+        assert command in main.list_commands(context), command
+        if command == "skills" and word:
+            group = main.get_command(context, command)
+            assert word in group.list_commands(context), word

@@ -1,0 +1,94 @@
+"""The pages on workflows: what they tell to write is read, to type is there, and to call too."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gateway.cli import main
+from gateway.config_models import PortalConfig
+from gateway.tiers_file import parse_rules
+from plugins.workflows import limits
+from plugins.workflows.config import WorkflowsConfig
+from tests.plugins.workflows.playing import opened
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "plugins" / "workflows" / "README.md"
+PAGES = [ROOT / "docs" / "admins" / "workflows.md", ROOT / "docs" / "members" / "workflows.md"]
+PAGES.append(README)
+BLOCKS = [
+    pytest.param(match[1], id=f"{page.parent.name}-{number}")
+    for page in PAGES
+    for number, match in enumerate(re.finditer(r"```yaml\n(.*?)```", page.read_text(), re.S))
+]
+
+
+@pytest.mark.parametrize("text", BLOCKS)
+def test_the_yaml_is_what_an_admin_may_write(text: str) -> None:
+    written = yaml.safe_load(text)
+    if "plugins" in written:
+        PortalConfig.model_validate(written)
+        WorkflowsConfig.model_validate(written["plugins"]["workflows"])
+    else:
+        parse_rules(text.encode(), "tiers.yaml")
+
+
+def test_the_tiers_on_the_admin_s_page_are_the_shipped_ones() -> None:
+    shipped = yaml.safe_load((ROOT / "config" / "tiers.yaml").read_text())["items"]
+    (shown,) = (
+        yaml.safe_load(block.values[0])["items"]
+        for block in BLOCKS
+        if str(block.values[0]).startswith("items:")
+    )
+    assert shown == {key: tier for key, tier in shipped.items() if key.startswith("workflows")}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
+def test_the_commands_are_ones_that_there_are(page: Path) -> None:
+    context = main.make_context("porch", ["check"])
+    named = re.findall(r"\bporch ([a-z-]+)(?: (?!--)([a-z]+))?", page.read_text())
+    for command, word in named:
+        assert command in main.list_commands(context), command
+        if command == "workflows" and word:
+            assert word in main.get_command(context, command).list_commands(context), word
+
+
+async def test_the_readme_s_tools_and_their_tiers_are_those_that_are_offered() -> None:
+    table = README.read_text().partition("## The tools")[2].partition("## Who sees")[0]
+    named = {
+        name: match[2]
+        for match in re.finditer(r"^\| (`.*?`) \| (\w+) \|", table, re.M)
+        for name in re.findall(r"`(\w+)`", match[1])
+    }
+    async with opened(tiers=None) as portal:
+        tools = {tier: set(await portal.tools(tier)) for tier in ("open", "public", "members")}
+    lowest = {name: next(t for t in tools if name in tools[t]) for name in tools["members"]}
+    assert named == lowest
+
+
+def test_the_tools_that_members_read_of_are_there() -> None:
+    page = PAGES[1].read_text()
+    table = README.read_text().partition("## The tools")[2].partition("## Who sees")[0]
+    named = {name for name in re.findall(r"`([a-z]+_[a-z_]+)`", page) if name != "is_active"}
+    assert named
+    assert named <= set(re.findall(r"`(\w+)`", table))
+
+
+def test_the_readme_s_limits_and_defaults_are_those_in_force() -> None:
+    told = README.read_text()
+    config = WorkflowsConfig()
+    assert f"| `starter` | `{str(config.starter).lower()}` |" in told
+    assert f"| `keep_runs` | `{config.keep_runs.days}d` |" in told
+    texts = (limits.NAME, limits.FOLDER_NAME, limits.TAG)
+    counts = (limits.TAGS, limits.STAGES, limits.STAGE_ITEMS)
+    for shown in (
+        f"{', '.join(map(str, texts))}, {limits.DESCRIPTION:,} characters",
+        f"{limits.CONTENT:,} characters",
+        f"{'; '.join(map(str, counts))}; {limits.PLAN_ITEMS:,} |",
+        f"{limits.ATTACHMENTS}; {limits.ATTACHMENT // 2**20} MiB",
+        f"{limits.FOLDER_DEPTH}; {limits.OPEN_RUNS} |",
+    ):
+        assert shown in told
