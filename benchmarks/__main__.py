@@ -13,7 +13,10 @@ from benchmarks.table import Row, Unmeasurable, markdown, show
 SECTIONS = {
     "overhead": "calls per second and latencies beside a bare Starlette, mcp and FastMCP server",
     "lists": "tools/list with 200 tools beside Starlette sending the same bytes",
+    "access": "what each kind of credential adds to a call, and memory after 100,000 callers",
     "startup": "time from spawn to the first right answer, and memory",
+    "skills": "1,000 skills listed and read beside a bare mcp server, and their index",
+    "workflows": "search, select and add at 10,000 workflows beside a bare mcp server",
     "search_quality": "BM25, similarity and the product on judged questions over civic-kb",
     "search_speed": "search over HTTP at 1,000 and 10,000 documents, and indexing",
 }

@@ -12,7 +12,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -34,6 +34,7 @@ class Load:
         kind: which request.
         connections: how many send at the same time.
         seconds: how long, after the warm-up.
+        token: a bearer token to send along, or nothing for an anonymous caller.
     """
 
     port: int
@@ -41,6 +42,7 @@ class Load:
     kind: Kind = "call"
     connections: int = 1
     seconds: float = 0.4
+    token: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,7 @@ class Sender:
 
     def __init__(self, connection: Connection, load: Load, session: str, first: int) -> None:
         self._connection = connection
-        self._head = head(load.era, load.kind, load.port, session)
+        self._head = head(load.era, load.kind, load.port, session, load.token)
         self._bodies = bodies(load.era, load.kind)
         self._check = Checker(load.kind)
         self._number = first

@@ -14,11 +14,14 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
 from benchmarks.processes import SERVER_CORE, free_port, running
+
+if TYPE_CHECKING:
+    from auth import StaticTokens
 
 
 class Sum(BaseModel):
@@ -77,9 +80,6 @@ def mcp_server(tools: int, *, as_json: bool) -> Any:
     """A bare low-level server of the official SDK, with sessions on the legacy leg."""
     import mcp_types as types
     from mcp.server.lowlevel import Server
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from starlette.applications import Starlette
-    from starlette.routing import Route
 
     offered = [
         types.Tool(
@@ -105,6 +105,15 @@ def mcp_server(tools: int, *, as_json: bool) -> Any:
         on_call_tool=call_tool,
         get_tool_input_schema=lambda name: SCHEMA,
     )
+    return hosted(server, as_json=as_json)
+
+
+def hosted(server: Any, *, as_json: bool) -> Any:
+    """A low-level server of the official SDK as an application over HTTP."""
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
     manager = StreamableHTTPSessionManager(server, json_response=as_json)
 
     @asynccontextmanager
@@ -150,15 +159,9 @@ def adder(tools: int) -> Any:
     return Plugin("adder", SUMMARY, opened)
 
 
-def serve_porch(port: int, tools: int) -> None:
-    """Porch with everything on, as ``porch serve`` runs it, with traces and no exporter."""
-    import uvloop
-
-    from gateway import logs, telemetry
-    from gateway.app import PortalApp
-    from gateway.config import load_portal
+def plugin_module(tools: int) -> Any:
+    """The module of that plugin, in place of the installed ones."""
     from gateway.contract import hookimpl
-    from gateway.serve import held, serve
 
     class Module:
         @staticmethod
@@ -166,16 +169,41 @@ def serve_porch(port: int, tools: int) -> None:
         def porch_plugin() -> Any:
             return adder(tools)
 
-    logs.configure("warning")
-    telemetry.configure("porch", enabled=True)
+    return Module()
+
+
+def serve_porch(port: int, tools: int) -> None:
+    """Porch with everything on and nobody signed in."""
     with tempfile.TemporaryDirectory() as place:
-        config, data = Path(place, "config"), Path(place, "data")
+        config = Path(place, "config")
         config.mkdir()
         (config / "tiers.yaml").write_text("default: open\n")
-        portal = load_portal(config, {"listen": {"port": port}})
-        app = PortalApp(portal, data, modules=[Module()])
-        with held(data):
-            uvloop.run(serve(app, portal.config, data, lambda _: None))
+        serve_portal(Path(place), port, plugin_module(tools))
+
+
+def serve_portal(place: Path, port: int, plugin: Any, tokens: StaticTokens | None = None) -> None:
+    """A portal as ``porch serve`` runs it, with traces and no exporter.
+
+    Args:
+        place: the directory of its ``config`` and ``data``.
+        port: where to listen on 127.0.0.1.
+        plugin: the module of its one plugin.
+        tokens: the static tokens.
+    """
+    import uvloop
+
+    from gateway import logs, telemetry
+    from gateway.app import PortalApp
+    from gateway.config import load_portal
+    from gateway.serve import held, serve
+
+    logs.configure("warning")
+    telemetry.configure("porch", enabled=True)
+    data = place / "data"
+    portal = load_portal(place / "config", {"listen": {"port": port}})
+    app = PortalApp(portal, data, tokens, modules=[plugin])
+    with held(data):
+        uvloop.run(serve(app, portal.config, data, lambda _: None))
 
 
 PEERS: Mapping[str, Callable[[int], Any]] = {
@@ -213,11 +241,14 @@ def main() -> None:
     name, port, tools = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     if name == "porch":
         return serve_porch(port, tools)
+    return serve_peer(PEERS[name](tools), port)
+
+
+def serve_peer(app: Any, port: int) -> None:
+    """Serve an application, as a portal serves itself."""
     import uvicorn
 
-    return uvicorn.run(
-        PEERS[name](tools), port=port, loop="uvloop", http="httptools", log_level="error"
-    )
+    uvicorn.run(app, port=port, loop="uvloop", http="httptools", log_level="error")
 
 
 if __name__ == "__main__":

@@ -8,19 +8,28 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Era = Literal["modern", "legacy"]
-Kind = Literal["call", "list"]
+Kind = Literal["call", "list", "list_skills", "get_skill", "get_skill_anew", "skills"]
 
 ERAS: tuple[Era, ...] = ("modern", "legacy")
 VERSIONS: Mapping[Era, str] = {"modern": "2026-07-28", "legacy": "2025-11-25"}
 TOOLS = 200
 """Tools in the list that is measured."""
+SKILLS, SKILLS_PAGE = 1_000, 100
+"""Skills in the list that is measured, and on the first page of the extension's."""
+SKILL = "multi-reviewer-patterns-1"
+"""The skill that is read: of a hundred real ones, its SKILL.md is of the middle size."""
 
 _NUMBER = "NUMBER"
 _PARAMS: Mapping[Kind, Mapping[str, Any]] = {
     "call": {"name": "add", "arguments": {"a": _NUMBER, "b": 1}},
     "list": {},
+    "list_skills": {"name": "list_skills", "arguments": {}},
+    "get_skill": {"name": "get_skill", "arguments": {"name": SKILL}},
+    "get_skill_anew": {"name": "get_skill", "arguments": {"name": SKILL, "skipCache": True}},
+    "skills": {},
 }
-_METHODS: Mapping[Kind, str] = {"call": "tools/call", "list": "tools/list"}
+_METHODS: Mapping[Kind, str] = {"list": "tools/list", "skills": "skills/list"}
+"""The methods of those that call no tool."""
 _META = {
     "io.modelcontextprotocol/protocolVersion": VERSIONS["modern"],
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -31,15 +40,16 @@ _META = {
 def bodies(era: Era, kind: Kind) -> bytes:
     """The bodies of one kind of request, with ``%(n)d`` where each has its number."""
     params = {**_PARAMS[kind], "_meta": _META} if era == "modern" else _PARAMS[kind]
-    return _body(_METHODS[kind], params).replace(f'"{_NUMBER}"'.encode(), b"%(n)d")
+    return _body(_method(kind), params).replace(f'"{_NUMBER}"'.encode(), b"%(n)d")
 
 
-def head(era: Era, kind: Kind, port: int, session: str = "") -> bytes:
-    """The HTTP head of such a request, up to its length."""
+def head(era: Era, kind: Kind, port: int, session: str = "", token: str = "") -> bytes:
+    """The HTTP head of such a request, up to its length; a bearer token goes along if given."""
     headers = {"mcp-protocol-version": VERSIONS[era]}
+    headers |= {"authorization": f"Bearer {token}"} if token else {}
     if era == "modern":
-        headers["mcp-method"] = _METHODS[kind]
-        headers |= {"mcp-name": "add"} if kind == "call" else {}
+        headers["mcp-method"] = _method(kind)
+        headers |= {"mcp-name": name} if (name := _PARAMS[kind].get("name")) else {}
     else:
         headers["mcp-session-id"] = session
     return _head(port, headers)
@@ -62,6 +72,10 @@ def initialized(port: int, session: str) -> bytes:
     """The notification that ends the handshake."""
     body = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
     return framed(head("legacy", "call", port, session), body)
+
+
+def _method(kind: Kind) -> str:
+    return _METHODS.get(kind, "tools/call")
 
 
 def _body(method: str, params: Mapping[str, Any]) -> bytes:
@@ -89,7 +103,7 @@ class Checker:
 
     def __call__(self, body: bytes, number: int) -> None:
         """Check one answer, to the request of that number."""
-        right = self._is_sum(body, number) if self.kind == "call" else self._is_list(body, number)
+        right = self._is_sum(body, number) if self.kind == "call" else self._is_same(body, number)
         if not right:
             raise ValueError(f"wrong answer to request {number}: {body[:300]!r}")
 
@@ -104,10 +118,22 @@ class Checker:
             and not result.get("isError")
         )
 
-    def _is_list(self, body: bytes, number: int) -> bool:
-        # A long list is parsed once; the next answers must be the same but for their number.
+    def _is_same(self, body: bytes, number: int) -> bool:
+        # A long answer is parsed once; the next must be the same but for their number.
         same = body.replace(b'"id":%d' % number, b'"id":0', 1)
         if same not in self._known:
             self._known.add(same)
-            return len(json.loads(body)["result"]["tools"]) == TOOLS and len(self._known) == 1
+            return len(self._known) == 1 and self._is_whole(json.loads(body)["result"])
         return True
+
+    def _is_whole(self, result: Mapping[str, Any]) -> bool:
+        if self.kind == "list":
+            return len(result["tools"]) == TOOLS
+        if self.kind == "skills":
+            return len(result["skills"]) == SKILLS_PAGE
+        value = result["structuredContent"]
+        if result.get("isError") or json.loads(result["content"][0]["text"]) != value:
+            return False
+        if self.kind == "list_skills":
+            return len(value["skills"]) == SKILLS
+        return bool(value["name"] == SKILL and value["content"])
