@@ -1,0 +1,1 @@
+"""Code graphs: repositories indexed into who calls, contains, imports and extends what."""

@@ -1,0 +1,315 @@
+"""What one file says, as plain data: the form that every language is lowered to.
+
+A language module (``languages/``) reads a syntax tree once and writes down definitions, and for
+each scope what it binds, returns and calls. The linker (``linking/``) evaluates these facts,
+file by file, and never sees a syntax tree. Facts depend on the file's bytes alone, so they are
+kept by content hash; they are msgspec structs, encoded as MessagePack arrays.
+
+Expressions are evaluated to the things they may stand for. An expression that no rule covers is
+None: unknown. Nothing is lost but an edge that would have been a guess.
+"""
+
+from __future__ import annotations
+
+from typing import Union
+
+import msgspec
+
+from plugins.codegraph.model import EntityKind
+
+
+class Name(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="n"):
+    """A bare name, looked up in the scopes around it."""
+
+    id: str
+
+
+class Attr(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="a"):
+    """A member: ``of.name``, ``of::name``, ``of->name``."""
+
+    of: Expr | None
+    name: str
+
+
+class Arg(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One argument of a call; ``name`` where it is given by keyword, ``spread`` for ``*x``."""
+
+    value: Expr | None
+    name: str = ""
+    spread: bool = False
+
+
+class Call(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="c"):
+    """A call. ``new`` where the language says that it makes an object (``new X()``)."""
+
+    of: Expr | None
+    args: tuple[Arg, ...]
+    line: int
+    new: bool = False
+
+
+class Item(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="i"):
+    """A subscript. ``key`` is a literal string or number as text, or None for any.
+
+    In a type it applies type arguments, which are then ``args``: ``list[Foo]``, ``Box<Foo>``.
+    """
+
+    of: Expr | None
+    key: str | None = None
+    args: tuple[Expr | None, ...] = ()
+
+
+class Element(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="e"):
+    """What iterating over ``of`` gives; with ``pair``, its keys (0) or its values (1)."""
+
+    of: Expr | None
+    pair: int = -1
+
+
+class Unwrapped(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="w"):
+    """What is inside: ``await x``, ``x?``, ``*x``, the value that a ``with`` gives."""
+
+    of: Expr | None
+    how: str = "await"
+    """``await``, ``with``, ``async with``, ``try`` (Rust's ``?``), ``deref``."""
+
+
+class Group(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="g"):
+    """A list, tuple, set or array that is written out; ``kind`` is the first letter: l, t, s."""
+
+    kind: str
+    items: tuple[Expr | None, ...]
+
+
+class Table(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="m"):
+    """A mapping or object that is written out: literal keys as text, None for any other."""
+
+    items: tuple[tuple[str | None, Expr | None], ...]
+
+
+class OneOf(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="o"):
+    """Any of several: ``a if c else b``, ``a or b``, a match; in a type, a union."""
+
+    choices: tuple[Expr | None, ...]
+
+
+class Inner(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="f"):
+    """A function or class that is written in place (a lambda, a closure): its scope's number."""
+
+    scope: int
+
+
+class Literal(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="l"):
+    """A literal of one of the language's own types: ``str``, ``int`` ... (its name there)."""
+
+    kind: str
+
+
+class Typed(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="t"):
+    """A value of a type that is stated: a cast, a composite literal ``Foo{...}``.
+
+    ``of`` is evaluated as a type; ``value`` is what was cast, whose own calls still count.
+    """
+
+    of: Expr | None
+    value: Expr | None = None
+
+
+class Super(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="s"):
+    """The object around, seen as one of its base classes."""
+
+
+class Many(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="x"):
+    """Expressions of which only the calls matter: the operands of ``a + b``, an f-string."""
+
+    items: tuple[Expr | None, ...]
+    kind: str = ""
+    """The literal type of the result, where it is certain."""
+
+
+Expr = Union[  # noqa: UP007
+    Name,
+    Attr,
+    Call,
+    Item,
+    Element,
+    Unwrapped,
+    Group,
+    Table,
+    OneOf,
+    Inner,
+    Literal,
+    Typed,
+    Super,
+    Many,
+]
+
+
+class Bind(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Something is given a value: an assignment, a loop variable, a field's declaration.
+
+    Attributes:
+        target: a ``Name``, an ``Attr`` (``self.x``, ``a.b.c``), an ``Item`` (``d["k"]``), or a
+            ``Group`` of these (destructuring; in a ``Table`` by key).
+        value: what it is given, or None where that is unknown or not stated.
+        type: the type that is stated, or None.
+        line: where, from 1.
+    """
+
+    target: Expr
+    value: Expr | None
+    type: Expr | None = None
+    line: int = 0
+
+
+class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One imported name.
+
+    Attributes:
+        alias: the name that it is bound to here; "" where nothing is bound (``import "x"``, a
+            re-export, ``*``).
+        module: what it is imported from, as written, without leading dots in Python.
+        symbol: the name imported from the module; "" for the module itself, ``*`` for all.
+        level: Python's leading dots.
+        exported: the name under which it is exported again, "" for not, ``*`` for all of them.
+        type_only: whether it is there for the type checker alone; it still resolves.
+        line: where, from 1.
+    """
+
+    alias: str
+    module: str
+    symbol: str = ""
+    level: int = 0
+    exported: str = ""
+    type_only: bool = False
+    line: int = 0
+
+
+class Param(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One parameter; ``kind`` is "" or ``*`` (rest) or ``**`` (rest by keyword) or ``k`` (by
+    keyword alone). ``default`` is the expression that stands for it where it is not given."""
+
+    name: str
+    type: Expr | None = None
+    default: Expr | None = None
+    kind: str = ""
+
+
+class Scope(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A body in which names are bound: the file (always number 0), a class, a function.
+
+    Attributes:
+        kind: ``file``, ``class`` (also an interface, enum, struct, trait, impl) or ``function``
+            (also a lambda).
+        definition: the number of its definition, or -1 (a lambda, the file, a Rust ``impl``).
+        parent: the number of the scope around it; -1 for the file.
+        name: its own name, "" where it has none.
+        params: a function's parameters, the receiver (``self``) first where one is declared.
+        returns: a function's stated result type, or None.
+        receiver: the type whose member it is, where that is stated apart from the nesting (Go's
+            receiver, Rust's ``impl Foo``), or None.
+        bases: a class's base classes, traits or interfaces, in order. In ``implements`` those
+            that the language tells apart.
+        implements: the interfaces that a class says it implements.
+        decorators: decorators or annotations, outermost first.
+        modifiers: of ``static``, ``classmethod``, ``property``, ``async``, ``generator``,
+            ``abstract``, ``constructor``, ``interface``, ``enum``, ``global:NAME``,
+            ``nonlocal:NAME``, ``typevar:NAME`` (a type parameter), and a language's own words.
+        imports: names imported in it.
+        binds: in the order of the text.
+        results: the expressions that it returns.
+        yields: the expressions that it yields.
+        calls: other expressions of the body that have calls in them.
+    """
+
+    kind: str
+    definition: int
+    parent: int
+    name: str = ""
+    params: tuple[Param, ...] = ()
+    returns: Expr | None = None
+    receiver: Expr | None = None
+    bases: tuple[Expr | None, ...] = ()
+    implements: tuple[Expr | None, ...] = ()
+    decorators: tuple[Expr | None, ...] = ()
+    modifiers: tuple[str, ...] = ()
+    imports: tuple[Import, ...] = ()
+    binds: tuple[Bind, ...] = ()
+    results: tuple[Expr | None, ...] = ()
+    yields: tuple[Expr | None, ...] = ()
+    calls: tuple[Expr | None, ...] = ()
+
+
+class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An entity that the file defines, without its identity (that needs the repository).
+
+    Attributes:
+        kind: function, method, class, interface or variable.
+        name: its own name.
+        qualified: its name within the file: ``Outer.method``.
+        line, end_line: from 1, both within.
+        start, end: byte offsets of its text, decorators and doc comment with it.
+        signature: one line.
+        doc: its docstring or doc comment, cleaned, at most 2,000 characters.
+        exported: whether other files may use it.
+        parent: the number of the definition that contains it, or -1 for the file.
+        test: whether it is a test, by the language's own conventions.
+    """
+
+    kind: EntityKind
+    name: str
+    qualified: str
+    line: int
+    end_line: int
+    start: int
+    end: int
+    signature: str = ""
+    doc: str = ""
+    exported: bool = True
+    parent: int = -1
+    test: bool = False
+
+
+class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """All that one file says.
+
+    Attributes:
+        language: the language's name.
+        lines: how many lines the file has.
+        package: the package that it declares (Go, Java), or "".
+        doc: the file's own docstring or header comment, at most 2,000 characters.
+        definitions: in the order of the text; a parent comes before what it contains.
+        scopes: the file's first; a scope comes after the one around it.
+        problem: what could not be read, with lines ("2 syntax errors, the first in line 12").
+        generated: whether it says that a program wrote it, or is minified.
+    """
+
+    language: str
+    lines: int
+    package: str = ""
+    doc: str = ""
+    definitions: tuple[Definition, ...] = ()
+    scopes: tuple[Scope, ...] = ()
+    problem: str = ""
+    generated: bool = False
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(FileFacts)
+
+FACTS_VERSION = 1
+"""Raised whenever a language module or this file changes what facts mean; old ones are dropped."""
+
+
+def encoded(facts: FileFacts) -> bytes:
+    """The facts as MessagePack."""
+    return _encoder.encode(facts)
+
+
+def decoded(data: bytes) -> FileFacts:
+    """The facts that :func:`encoded` wrote.
+
+    Raises:
+        msgspec.DecodeError: it is something else, or of another version.
+    """
+    return _decoder.decode(data)

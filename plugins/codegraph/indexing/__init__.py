@@ -1,0 +1,1 @@
+"""From a directory to a graph in the store: scan, parse, link, write."""

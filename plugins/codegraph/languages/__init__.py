@@ -1,0 +1,1 @@
+"""One small module a language, behind one interface (``base.py``)."""

@@ -1,0 +1,1 @@
+"""Finding code by words and by meaning."""

@@ -1,0 +1,1 @@
+"""The shadow workspace: a person's uncommitted work over the indexed code."""

@@ -1,0 +1,1 @@
+"""The graph in the database."""
