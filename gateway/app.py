@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from auth import ANONYMOUS, Caller, StaticTokens
+from auth.sealing import Sealer
 from gateway import audit
 from gateway.access_rules import check_access
 from gateway.audit import AuditLog
@@ -30,6 +31,7 @@ from gateway.errors import ConfigError
 from gateway.health import HealthBoard
 from gateway.logs import get_logger
 from gateway.metrics import Metrics
+from gateway.pager import Cursors
 from gateway.pipeline import Pipeline
 from gateway.plugin_host import Found, PluginHost, discover
 from gateway.proxies import UnknownProxies
@@ -131,7 +133,11 @@ def _assemble(
         portal=portal,
         catalog=catalog,
         pipeline=Pipeline(
-            log_of_calls, metrics, config.limits.call.total_seconds(), catalog.allows
+            log_of_calls,
+            metrics,
+            config.limits.call.total_seconds(),
+            Cursors(Sealer(authentication.key, "tool-page")),
+            catalog.allows,
         ),
         plugins=PluginHost(portal, found, services, catalog, board),
         board=board,

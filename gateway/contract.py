@@ -38,6 +38,7 @@ from gateway.offers import (
     Webhook,
 )
 from gateway.outages import is_outage
+from gateway.paging import Listing, Page, Piece, piece
 from gateway.ports import (
     Cache,
     Collection,
@@ -88,9 +89,12 @@ __all__ = [
     "JobStatus",
     "Jobs",
     "ListedResource",
+    "Listing",
     "ObjectInfo",
     "Objects",
     "Offer",
+    "Page",
+    "Piece",
     "Plugin",
     "PluginConfig",
     "Point",
@@ -117,6 +121,7 @@ __all__ = [
     "hookimpl",
     "hookspec",
     "is_outage",
+    "piece",
 ]
 
 CONTRACT_VERSION = 1
@@ -268,6 +273,7 @@ class CommandContext:
         emit: prints a JSON value for a program; used where ``json`` is true.
         json: whether ``--json`` was given.
         host: opens the services for the command, as ``async with host() as host``.
+        url: the address of the portal's MCP endpoint, as members paste it.
     """
 
     config: Any
@@ -275,6 +281,7 @@ class CommandContext:
     emit: Callable[[Any], None]
     json: bool
     host: Callable[[], AbstractAsyncContextManager[Host]]
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from gateway.contract import (
     Tool,
     ToolFailed,
 )
+from gateway.pager import ARGUMENT, SCHEMA
 from gateway.surfaces.mcp.headers import (
     ParameterHeaders,
     find_invalid_parameter_header,
@@ -113,24 +114,25 @@ def tool_item(plugin: str, tool: Tool, name: str) -> Item:
         BadDeclaration: its name or one of its schemas would break clients.
     """
     _check_name(name)
-    schema = _schema(tool.args, tool.input_schema) or {"type": "object", "properties": {}}
-    _check_schema(schema, "input schema")
-    if reason := find_invalid_parameter_header(schema):
+    own = _schema(tool.args, tool.input_schema) or {"type": "object", "properties": {}}
+    _check_schema(own, "input schema")
+    if reason := find_invalid_parameter_header(own):
         raise BadDeclaration(f"its input schema has a bad header annotation: {reason}")
-    output = _schema(tool.result, tool.output_schema)
+    shown = _with_cursor(own) if tool.page else own
+    output = _schema(tool.page.result if tool.page else tool.result, tool.output_schema)
     if output is not None:
         _check_schema(output, "output schema")
     entry = mcp.Tool(
         name=name,
         title=tool.title,
         description=tool.summary,
-        input_schema=dict(schema),
+        input_schema=dict(shown),
         output_schema=output,
         annotations=tool.annotations,
         icons=list(tool.icons) or None,
     )
-    parse = _model_parser(tool.args) if tool.args else _schema_parser(schema)
-    headers = parameter_headers(schema)
+    parse = _model_parser(tool.args) if tool.args else _schema_parser(own)
+    headers = parameter_headers(own)
     return Item(plugin, "tool", name, tool, _dump(entry), parse, tool.timeout, headers=headers)
 
 
@@ -273,6 +275,13 @@ class _Untitled(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
+
+
+def _with_cursor(schema: Mapping[str, Any]) -> dict[str, Any]:
+    own = schema.get("properties", {})
+    if ARGUMENT in own:
+        raise BadDeclaration(f"it is paged, so the argument {ARGUMENT!r} is the gateway's to add")
+    return {**schema, "properties": {**own, ARGUMENT: dict(SCHEMA)}}
 
 
 def _check_name(name: str) -> None:

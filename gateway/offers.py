@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from auth import Caller, Tier
 from gateway import signatures
 from gateway.listed import PromptFamily, ResourceLister
+from gateway.paging import Listing, Page
 from gateway.ports import JobRun
 
 
@@ -56,6 +57,8 @@ class Tool:
         timeout: seconds a call may take, or None for the portal's own deadline.
         input_schema: a raw JSON schema (2020-12), for tools that have no pydantic model.
         output_schema: a raw JSON schema of the structured content, likewise.
+        page: how its results are shown in pages, where ``run`` returns a ``Listing`` of them; the
+            gateway then adds the argument ``cursor``, and the output schema is the page's.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Tool:
     timeout: float | None = None
     input_schema: Mapping[str, Any] | None = None
     output_schema: Mapping[str, Any] | None = None
+    page: Page | None = None
 
     @classmethod
     def of(cls, function: Callable[..., Awaitable[Any]], **overrides: Any) -> Tool:
@@ -256,7 +260,8 @@ class Route:
         path: below ``/api/v1/<plugin>``, or from ``/api/v1`` where ``absolute``; variables in
             braces, such as ``/entries/{contentType}/{id}``.
         run: ``await run(params, caller)``; returns an instance of ``response``, or raises
-            ``ToolFailed`` (``not_found`` is a 404, every other code a 400).
+            ``ToolFailed`` (``not_found`` is a 404, every other code a 400). Where its tool is
+            paged it may return a ``Listing``; ``response`` is then the page's ``result``.
         tool: the plugin's tool whose tier the route carries.
         params: the pydantic model of path and query parameters together.
         response: the pydantic model of the 200 answer.
@@ -266,7 +271,7 @@ class Route:
 
     method: Literal["GET"]
     path: str
-    run: Callable[[Any, Caller], Awaitable[BaseModel]]
+    run: Callable[[Any, Caller], Awaitable[BaseModel | Listing[Any]]]
     tool: str
     params: type[BaseModel]
     response: type[BaseModel]

@@ -23,6 +23,8 @@ from gateway.exchange import Conversation, Gate
 from gateway.items import Item
 from gateway.logs import get_logger
 from gateway.metrics import Metrics
+from gateway.pager import ARGUMENT, Cursors, Pager, page_of, purpose_of
+from gateway.paging import Listing
 from gateway.redaction import redactor
 from gateway.telemetry import call_span
 
@@ -63,6 +65,7 @@ class Pipeline:
         audit: where every call is recorded.
         metrics: where every call is counted.
         deadline: seconds a call may take where its item does not say otherwise.
+        cursors: seals where pages of results end.
         gate: says which other tools the caller of a call may use.
     """
 
@@ -71,11 +74,13 @@ class Pipeline:
         audit: AuditLog,
         metrics: Metrics,
         deadline: float,
+        cursors: Cursors,
         gate: Gate = exchanges.closed,
     ) -> None:
         self._audit = audit
         self._metrics = metrics
         self._deadline = deadline
+        self._cursors = cursors
         self._gate = gate
 
     async def call(self, call: Call, render: Callable[[Any], bytes]) -> bytes:
@@ -112,8 +117,7 @@ class Pipeline:
         self, call: Call, render: Callable[[Any], bytes]
     ) -> tuple[str, bytes, BaseException | None]:
         try:
-            args = call.parse(call.raw)
-            return "ok", render(await self._run(call, args)), None
+            return "ok", render(await self._answer(call)), None
         except ToolFailed as failed:
             return failed.code, b"", failed
         except asyncio.CancelledError as cancelled:
@@ -124,6 +128,19 @@ class Pipeline:
             return _broken(call, cancelled)
         except Exception as error:
             return _broken(call, error)
+
+    async def _answer(self, call: Call) -> Any:
+        if (page := page_of(call.item)) is None:
+            return await self._run(call, call.parse(call.raw))
+        # Any surface may bring the cursor; the item itself knows nothing of it.
+        raw = {name: value for name, value in call.raw.items() if name != ARGUMENT}
+        args = call.parse(raw)
+        purpose = purpose_of(call.item, args, call.caller)
+        after = self._cursors.open(call.raw.get(ARGUMENT), purpose)
+        found = await self._run(call, args)
+        if not isinstance(found, Listing):
+            return found
+        return Pager(page, self._cursors, purpose).show(found, after)
 
     async def _run(self, call: Call, args: Any) -> Any:
         seconds = call.item.timeout or self._deadline

@@ -12,8 +12,16 @@ from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 
 from gateway.contract import Route
+from gateway.pager import ARGUMENT, SCHEMA
 
 _REF = "#/components/schemas/{model}"
+_CURSOR = {
+    "name": ARGUMENT,
+    "in": "query",
+    "required": False,
+    "description": SCHEMA["description"],
+    "schema": {"type": "string"},
+}
 
 
 class ErrorBody(BaseModel):
@@ -33,11 +41,12 @@ class ErrorAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A route, whose it is, and its path below the API's prefix."""
+    """A route, whose it is, its path below the API's prefix, and whether its tool is paged."""
 
     plugin: str
     route: Route
     path: str
+    paged: bool = False
 
 
 def document(described: Iterable[Described], about: Mapping[str, str], prefix: str) -> bytes:
@@ -83,7 +92,7 @@ def _operation(each: Described, names: Mapping[Any, Any]) -> dict[str, Any]:
         "tags": [each.plugin],
         "summary": route.summary,
         "security": [{}, {"bearer": []}],
-        "parameters": list(_parameters(route)),
+        "parameters": [*_parameters(route), *([_CURSOR] if each.paged else ())],
         "responses": {
             "200": _answer("The result.", names[route.response]),
             **{status: _answer(text, names[ErrorAnswer]) for status, text in failures.items()},

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Mount
@@ -73,9 +74,9 @@ def rest_mount(
 def _described(offers: Mapping[str, Offer]) -> Iterable[Described]:
     for plugin, offer in offers.items():
         for route in offer.routes:
-            yield Described(
-                plugin, route, route.path if route.absolute else f"/{plugin}{route.path}"
-            )
+            path = route.path if route.absolute else f"/{plugin}{route.path}"
+            paged = any(tool.page for tool in offer.tools if tool.name == route.tool)
+            yield Described(plugin, route, path, paged=paged)
 
 
 class _Document:
@@ -184,7 +185,9 @@ def _parse(model: type[BaseModel], raw: Mapping[str, Any]) -> Any:
         ) from None
 
 
-def _render(value: BaseModel) -> bytes:
+def _render(value: BaseModel | Mapping[str, Any]) -> bytes:
+    if isinstance(value, Mapping):  # a page of results
+        return to_json(value, inf_nan_mode="null")
     return value.__pydantic_serializer__.to_json(value, by_alias=True, exclude_none=True)
 
 
