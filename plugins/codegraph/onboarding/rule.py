@@ -1,0 +1,31 @@
+"""The bootstrap rule: what an agent does before and after it changes code.
+
+The seed's rule (kap10, "Bootstrap Rule"), with ``git add -N``, since ``git diff HEAD`` alone leaves
+new files out.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+VERSION = "1.0.0"
+"""Of the rule: a patch changes words, a minor one rules or tools, a major one how agents work."""
+
+SERVER = "porch"
+"""What the clients' settings call the portal."""
+
+_EXCLUDED = (
+    *("package-lock.json", "pnpm-lock.yaml", "yarn.lock", "uv.lock", "poetry.lock"),
+    *("Gemfile.lock", "Cargo.lock", "go.sum", "composer.lock"),
+    *("node_modules/", "dist/", ".next/", "build/"),
+)
+"""What the portal would leave out anyway: it need not be sent."""
+
+
+@cache
+def rule_text() -> str:
+    """The rule in Markdown, without a version and without a newline at its end."""
+    excluded = " ".join(f"':!{each}'" for each in _EXCLUDED)
+    text = Path(__file__).with_name("rule.md").read_text("utf-8")
+    return text.replace("{excluded}", excluded).replace("{server}", SERVER).rstrip("\n")

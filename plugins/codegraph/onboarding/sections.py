@@ -1,0 +1,73 @@
+"""A marked section in a text file that is otherwise a person's.
+
+The first marker names the section's version and the digest of what was written, so that a later
+run can tell an old section, which it may renew, from one that a person has edited, which it may
+not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+_SECTION = re.compile(
+    r"<!-- porch:begin version=(?P<version>\S+) digest=(?P<digest>[0-9a-f]{12}) -->\n"
+    r"(?P<body>.*?)\n<!-- porch:end -->",
+    re.DOTALL,
+)
+_MARK = re.compile(r"<!-- porch:(?:begin|end)\b")
+
+
+class State(StrEnum):
+    """What a file holds of a section."""
+
+    MISSING = "missing"
+    CURRENT = "current"
+    OUTDATED = "outdated"
+    EDITED = "edited"
+    BROKEN = "broken"
+    """One marker without the other, or several sections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One version of a section.
+
+    Attributes:
+        version: such as ``1.0.0``.
+        body: its text, without a newline at the end.
+    """
+
+    version: str
+    body: str
+
+    def __str__(self) -> str:
+        begin = f"<!-- porch:begin version={self.version} digest={_digest(self.body)} -->"
+        return f"{begin}\n{self.body}\n<!-- porch:end -->"
+
+    def state_in(self, text: str) -> State:
+        """What a file's text holds of this section."""
+        marks = len(_MARK.findall(text))
+        found = _SECTION.search(text)
+        if not marks:
+            return State.MISSING
+        if found is None or marks != 2:
+            return State.BROKEN
+        if found["digest"] != _digest(found["body"]):
+            return State.EDITED
+        same = (found["version"], found["body"]) == (self.version, self.body)
+        return State.CURRENT if same else State.OUTDATED
+
+    def put_into(self, text: str) -> str:
+        """The text with the section in it: in the place of an older one, else at the end."""
+        if _SECTION.search(text):
+            return _SECTION.sub(lambda _: str(self), text, count=1)
+        if not text.strip():
+            return f"{text}{self}\n"
+        return f"{text.rstrip()}\n\n{self}\n"
+
+
+def _digest(body: str) -> str:
+    return hashlib.sha256(body.encode()).hexdigest()[:12]
