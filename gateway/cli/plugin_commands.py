@@ -192,6 +192,7 @@ def _context(setup: Setup, plugin: Plugin, found: Found, as_json: bool, beside: 
         emit=emit,
         json=as_json,
         host=host,
+        url=f"{setup.portal.config.url}/mcp",
     )
 
 
