@@ -83,6 +83,7 @@ class Entity(msgspec.Struct, frozen=True, array_like=True, gc=False):
         doc: the docstring or doc comment, at most 2,000 characters.
         exported: whether other files may use it, by the language's own rule.
         parent: the key of what contains it, or None for a file.
+        test: whether it is a test, by the language's own conventions.
     """
 
     key: int
@@ -97,6 +98,7 @@ class Entity(msgspec.Struct, frozen=True, array_like=True, gc=False):
     doc: str = ""
     exported: bool = True
     parent: int | None = None
+    test: bool = False
 
 
 class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
