@@ -1,0 +1,72 @@
+"""The entities of one file: its definitions, with their identities."""
+
+from __future__ import annotations
+
+from posixpath import basename
+
+from plugins.codegraph.facts import FileFacts
+from plugins.codegraph.model import Entity, EntityKind, entity_key
+
+
+def file_key(repo: str, path: str) -> int:
+    """The identity of the entity that a file is."""
+    return entity_key(repo, path, EntityKind.FILE, path, "")
+
+
+def definition_keys(repo: str, path: str, facts: FileFacts) -> list[int]:
+    """The identities of a file's definitions, by their number.
+
+    Definitions that are alike in kind, qualified name and signature (a function that is defined
+    in both branches of an ``if``) are told apart by an ordinal, in the order of the text.
+    """
+    seen: dict[tuple[EntityKind, str, str], int] = {}
+    keys = []
+    for each in facts.definitions:
+        alike = (each.kind, each.qualified, each.signature)
+        ordinal = seen.get(alike, 0)
+        seen[alike] = ordinal + 1
+        keys.append(entity_key(repo, path, each.kind, each.qualified, each.signature, ordinal))
+    return keys
+
+
+def entities_of(repo: str, path: str, facts: FileFacts) -> list[Entity]:
+    """The file's entity, then those of its definitions.
+
+    Args:
+        repo: the repository's id.
+        path: the file, from the repository's root.
+        facts: what it says.
+    """
+    keys = definition_keys(repo, path, facts)
+    whole = file_key(repo, path)
+    entities = [
+        Entity(
+            key=whole,
+            kind=EntityKind.FILE,
+            name=basename(path),
+            qualified=path,
+            path=path,
+            language=facts.language,
+            line=1,
+            end_line=max(facts.lines, 1),
+            doc=facts.doc,
+        )
+    ]
+    for key, each in zip(keys, facts.definitions, strict=True):
+        entities.append(
+            Entity(
+                key=key,
+                kind=each.kind,
+                name=each.name,
+                qualified=each.qualified,
+                path=path,
+                language=facts.language,
+                line=each.line,
+                end_line=each.end_line,
+                signature=each.signature,
+                doc=each.doc,
+                exported=each.exported,
+                parent=whole if each.parent < 0 else keys[each.parent],
+            )
+        )
+    return entities
