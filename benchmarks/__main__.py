@@ -17,6 +17,7 @@ SECTIONS = {
     "startup": "time from spawn to the first right answer, and memory",
     "skills": "1,000 skills listed and read beside a bare mcp server, and their index",
     "workflows": "search, select and add at 10,000 workflows beside a bare mcp server",
+    "codegraph_accuracy": "call edges on fixtures and on real packages",
     "search_quality": "BM25, similarity and the product on judged questions over civic-kb",
     "search_speed": "search over HTTP at 1,000 and 10,000 documents, and indexing",
 }
