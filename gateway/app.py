@@ -21,6 +21,7 @@ from gateway import audit
 from gateway.access_rules import check_access
 from gateway.audit import AuditLog
 from gateway.authentication import Authentication, open_authentication
+from gateway.call_limits import unknown_tools
 from gateway.catalog import Catalog
 from gateway.changes import Changes
 from gateway.config import Portal
@@ -127,6 +128,7 @@ def _assemble(
     board.notices(lambda: [str(each) for each in catalog.set_aside])
     board.notices(lambda: [str(each) for each in tiers.problems])
     board.notices(lambda: _misplaced_keys(tiers, catalog))
+    board.notices(lambda: map(str, unknown_tools(portal, catalog)))
     board.notices(lambda: map(str, check_access(tiers.tiers, config).problems))
     board.notices(lambda: [f"roles: {why}" for why in authentication.facts.silent.values()])
     return Running(

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 from gateway.access_rules import check_access
 from gateway.app import open_portal
+from gateway.call_limits import unknown_tools
 from gateway.config import TIERS_FILE, Portal, load_portal
 from gateway.config_models import Services
 from gateway.contract import Plugin
@@ -83,6 +84,7 @@ async def check_portal(portal: Portal) -> Findings:
             for name, plugin in found.plugins.items():
                 if plugin.check and name in running.plugins.offers:
                     await _asked(portal, plugin, running, problems, notes)
+            notes += map(str, unknown_tools(portal, running.catalog))
             if rules_are_good:
                 _look_up_keys(running, problems, notes)
     return Findings(tuple(problems), tuple(notes))

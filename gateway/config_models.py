@@ -6,6 +6,7 @@ reference in the documentation are generated from here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -18,12 +19,13 @@ from pydantic import (
     ConfigDict,
     Field,
     IPvAnyNetwork,
+    TypeAdapter,
     create_model,
 )
 
 from auth.site import LOOPBACK, Site
 from gateway.config_access import Chains, Roles, SignIn
-from gateway.config_types import Address, Duration, Place, SecretRef
+from gateway.config_types import Address, CallRate, Duration, Place, SecretRef
 
 _PORTS = {"http": 80, "https": 443}
 _MEBIBYTE = 1024 * 1024
@@ -82,6 +84,21 @@ class Services(_Section):
     )
 
 
+class CallsByTier(_Section):
+    """How many tool calls over MCP one caller may make, by their tier."""
+
+    open: CallRate = Field("60 in 60s", description="For callers who have not signed in.")
+    public: CallRate = Field("60 in 60s", description="For people who have signed in.")
+    members: CallRate = Field("60 in 60s", description="For members.")
+
+
+def _by_tier(value: Any) -> Any:
+    if value is None or isinstance(value, Mapping | CallsByTier):
+        return _or_empty(value)
+    rate: str = TypeAdapter(CallRate).validate_python(value)
+    return dict.fromkeys(CallsByTier.model_fields, rate)
+
+
 class Limits(_Section):
     """Bounds that keep one caller from holding up the others."""
 
@@ -91,6 +108,18 @@ class Limits(_Section):
     )
     shutdown: Duration = Field(
         timedelta(seconds=10), description="How long calls in flight may go on at shutdown."
+    )
+    calls: Annotated[
+        CallsByTier, BeforeValidator(_by_tier, json_schema_input_type=CallRate | CallsByTier)
+    ] = Field(
+        default_factory=CallsByTier,
+        description="How many tool calls over MCP one caller may make, such as 60 in 60s; none is "
+        "no limit. One value for everybody, or {open: …, public: …, members: …}.",
+    )
+    tools: Annotated[dict[str, CallRate], BeforeValidator(_or_empty)] = Field(
+        default_factory=dict,
+        description="The same for single tools, {search_code: 20 in 10s}, beside what holds for "
+        "all calls; calls of a tool with none are not counted at all.",
     )
 
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSchema
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
+_RATE = re.compile(r"(\d+)(?:\s+in\s+(\d+(?:\.\d+)?\s*(?:ms|s|m|h|d)))?")
 _UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:.+")
 
@@ -37,6 +38,25 @@ def written_duration(value: Any) -> str | None:
     seconds = value.total_seconds()
     unit = next((unit for unit in ("d", "h", "m", "s") if not seconds % _UNITS[unit]), "ms")
     return f"{seconds / _UNITS[unit]:.0f}{unit}"
+
+
+def _rate(value: Any) -> str:
+    text = str(value).strip() if isinstance(value, str | int) and value is not True else ""
+    match = _RATE.fullmatch("0" if text == "none" else text)
+    if match is None:
+        raise ValueError("must say how many in which time, such as 60 in 60s, or none for no limit")
+    span = match[2] or "60s"
+    if not _duration(span):
+        raise ValueError("must have a time that is longer than nothing, such as 60 in 60s")
+    return f"{int(match[1])} in {span}" if int(match[1]) else "none"
+
+
+def rate_of(written: str) -> tuple[int, float] | None:
+    """The times and seconds of a :data:`CallRate`; None where there is no limit."""
+    if written == "none":
+        return None
+    times, _, span = written.partition(" in ")
+    return int(times), _duration(span).total_seconds()
 
 
 def _resolve(path: Path, info: ValidationInfo) -> Path:
@@ -83,6 +103,19 @@ Duration = Annotated[
     WithJsonSchema({"type": "string", "pattern": r"^\d+(\.\d+)?\s*(ms|s|m|h|d)$"}),
 ]
 """A span of time, written as a number with its unit: ``500ms``, ``45s``, ``30m``, ``90d``."""
+
+CallRate = Annotated[
+    str,
+    BeforeValidator(_rate),
+    WithJsonSchema(
+        {
+            "type": ["string", "integer"],
+            "minimum": 0,
+            "pattern": r"^(none|\d+(\s+in\s+\d+(\.\d+)?\s*(ms|s|m|h|d))?)$",
+        }
+    ),
+]
+"""How often something may be done: ``60 in 60s``, ``60`` (in 60 s), or ``none`` for no limit."""
 
 ConfigPath = Annotated[Path, AfterValidator(_resolve)]
 """A path; a relative one starts at the parent of the configuration directory."""

@@ -57,8 +57,11 @@ class PortalError(Exception):
     Attributes:
         code: a short snake_case word that programs may compare.
         status: the HTTP status where the error answers a whole request.
+        item: the item that it is about, such as ``knowledge/get_document``; empty where there is
+            none that the caller may know.
     """
 
+    item: str = ""
     code: ClassVar[str] = "error"
     status: ClassVar[int] = 400
 

@@ -18,7 +18,7 @@ from auth import Caller
 from gateway import exchange as exchanges
 from gateway.audit import AuditLog, AuditRecord
 from gateway.contract import ToolFailed
-from gateway.errors import NotAllowed, NotFound
+from gateway.errors import PortalError
 from gateway.exchange import Conversation, Gate
 from gateway.items import Item
 from gateway.logs import get_logger
@@ -26,6 +26,7 @@ from gateway.metrics import Metrics
 from gateway.pager import ARGUMENT, Cursors, Pager, page_of, purpose_of
 from gateway.paging import Listing
 from gateway.redaction import redactor
+from gateway.scrubbing.scrubber import Scrubber
 from gateway.telemetry import call_span
 
 log = get_logger(__name__)
@@ -67,6 +68,7 @@ class Pipeline:
         deadline: seconds a call may take where its item does not say otherwise.
         cursors: seals where pages of results end.
         gate: says which other tools the caller of a call may use.
+        scrubber: takes secrets out of the arguments, or None where they are left in.
     """
 
     def __init__(
@@ -76,12 +78,14 @@ class Pipeline:
         deadline: float,
         cursors: Cursors,
         gate: Gate = exchanges.closed,
+        scrubber: Scrubber | None = None,
     ) -> None:
         self._audit = audit
         self._metrics = metrics
         self._deadline = deadline
         self._cursors = cursors
         self._gate = gate
+        self._scrubber = scrubber
 
     async def call(self, call: Call, render: Callable[[Any], bytes]) -> bytes:
         """Take one call through every stage.
@@ -100,6 +104,7 @@ class Pipeline:
         started = perf_counter()
         entered = exchanges.enter(call.exchange)
         call.exchange.call, call.exchange.gate = call, self._gate
+        call.exchange.scrubber, call.exchange.redactions = self._scrubber, ()
         kind = call.kind or call.item.kind
         self._metrics.in_flight += 1
         with call_span(kind, call.item.name, call.caller.tier, call.trace) as span:
@@ -130,13 +135,14 @@ class Pipeline:
             return _broken(call, error)
 
     async def _answer(self, call: Call) -> Any:
+        given = call.exchange.scrubbed(call.raw, call.item.opaque)
         if (page := page_of(call.item)) is None:
-            return await self._run(call, call.parse(call.raw))
+            return await self._run(call, call.parse(given))
         # Any surface may bring the cursor; the item itself knows nothing of it.
-        raw = {name: value for name, value in call.raw.items() if name != ARGUMENT}
+        raw = {name: value for name, value in given.items() if name != ARGUMENT}
         args = call.parse(raw)
         purpose = purpose_of(call.item, args, call.caller)
-        after = self._cursors.open(call.raw.get(ARGUMENT), purpose)
+        after = self._cursors.open(given.get(ARGUMENT), purpose)
         found = await self._run(call, args)
         if not isinstance(found, Listing):
             return found
@@ -154,15 +160,15 @@ class Pipeline:
                 "deadline", f"{call.item.name} took longer than {seconds:g} s. Ask for less."
             ) from None
 
-    def refused(self, error: NotAllowed | NotFound, name: str, call: Refused) -> None:
-        """Account for a call that the catalog turned away."""
+    def refused(self, error: PortalError, name: str, call: Refused) -> None:
+        """Account for a call that was turned away, by the catalog or by a limit."""
         self._audit.write(
             AuditRecord(
                 at=datetime.now(UTC),
                 request_id=call.request_id,
                 person=call.caller.person,
                 tier=call.caller.tier,
-                item=error.item if isinstance(error, NotAllowed) else _printable(name),
+                item=error.item or _printable(self._without_secrets(name)),
                 kind=call.kind,
                 surface=call.surface,
                 outcome=error.code,
@@ -170,11 +176,19 @@ class Pipeline:
                 bytes_out=0,
             )
         )
-        item = name if isinstance(error, NotAllowed) else "unknown"
+        item = name if error.item else "unknown"
         self._metrics.observe(item, call.kind, call.caller.tier, error.code, 0.0, 0)
+
+    def _without_secrets(self, name: str) -> str:
+        return self._scrubber.text(name[:1000])[0] if self._scrubber else name
 
     def _account(self, call: Call, kind: str, outcome: str, seconds: float, size: int) -> None:
         item, tier = call.item, call.caller.tier
+        if call.exchange.redactions:
+            found = sorted(each.rule for each in call.exchange.redactions)
+            log.info("arguments_scrubbed", item=item.key, rules=found)
+            for rule in found:
+                self._metrics.redacted(rule, item.name)
         self._metrics.observe(item.name, kind, tier, outcome, seconds, size)
         self._audit.write(
             AuditRecord(

@@ -17,6 +17,7 @@ from auth.oauth.consent import Consents
 from auth.oauth.parts import AuthorizationServer
 from auth.sealing import Sealer
 from auth.stores import Grant
+from gateway.call_limits import CallLimits
 from gateway.health import health_routes, is_loopback
 from gateway.limiter import Limiter
 from gateway.logs import get_logger
@@ -102,7 +103,14 @@ class Surfaces:
     def _methods(self) -> Methods:
         running = self._running
         signer = StateSigner(self._who.key)
-        return Methods(running.catalog, running.pipeline, self._about, signer)
+        return Methods(running.catalog, running.pipeline, self._about, signer, self._limits)
+
+    @cached_property
+    def _limits(self) -> CallLimits:
+        running = self._running
+        limits = CallLimits(running.portal.config.limits, running.services.cache.windows())
+        running.board.notices(limits.notices)
+        return limits
 
     @cached_property
     def _legacy(self) -> Legacy:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gateway.logs import get_logger
 from gateway.services.cache import CacheService, CacheUnavailable, not_a_number, positive
+from gateway.services.windows import Windows
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -45,17 +46,17 @@ class RedisCache(CacheService):
 
     async def get(self, key: str) -> bytes | None:
         """The value, or None where there is none or it has expired."""
-        with _clear_errors():
+        with clear_errors():
             return cast("bytes | None", await self._redis.get(key))
 
     async def set(self, key: str, value: bytes, ttl: float | None = None) -> None:
         """Store a value, for ``ttl`` seconds or until it is evicted."""
-        with _clear_errors():
+        with clear_errors():
             await self._redis.set(key, value, px=None if ttl is None else _milliseconds(ttl))
 
     async def delete(self, key: str) -> None:
         """Forget a value; an absent key is not an error."""
-        with _clear_errors():
+        with clear_errors():
             await self._redis.delete(key)
 
     async def increment(self, key: str, ttl: float) -> int:
@@ -66,7 +67,7 @@ class RedisCache(CacheService):
         """
         from redis.exceptions import ResponseError
 
-        with _clear_errors():
+        with clear_errors():
             async with self._redis.pipeline(transaction=True) as both:
                 both.set(key, 0, nx=True, px=_milliseconds(ttl))
                 both.incr(key)
@@ -77,7 +78,7 @@ class RedisCache(CacheService):
 
     async def publish(self, channel: str, message: bytes) -> None:
         """Send a message to everyone who listens on the channel now."""
-        with _clear_errors():
+        with clear_errors():
             await self._redis.publish(channel, message)
 
     @asynccontextmanager
@@ -87,11 +88,17 @@ class RedisCache(CacheService):
         A connection that is lost is made again; what was published meanwhile is missed.
         """
         async with self._redis.pubsub() as subscription:
-            with _clear_errors():
+            with clear_errors():
                 await subscription.subscribe(channel)
                 # From the server's confirmation on, we are sent what is published.
                 await subscription.get_message(timeout=None)
             yield _messages(subscription, channel)
+
+    def windows(self) -> Windows:
+        """Sliding windows on the same server."""
+        from gateway.services.windows_redis import RedisWindows
+
+        return RedisWindows(lambda: self._redis)
 
     async def close(self) -> None:
         """Close the connections, if any was opened."""
@@ -114,7 +121,8 @@ async def _messages(subscription: PubSub, channel: str) -> AsyncIterator[bytes]:
 
 
 @contextmanager
-def _clear_errors() -> Iterator[None]:
+def clear_errors() -> Iterator[None]:
+    """Raise what goes wrong with the server as :class:`CacheUnavailable`."""
     from redis.exceptions import RedisError
 
     try:

@@ -295,7 +295,8 @@ async def open_test_portal(
 ) -> AsyncGenerator[TestPortal]:
     """Open a portal in memory for as long as the block lasts.
 
-    Its services are embedded, and it has no embedding model unless ``config`` asks for one.
+    Its services are embedded, and it has no embedding model, and no limit on tool calls, unless
+    ``config`` asks for one.
     Plugins have finished their first work when the block begins.
 
     Args:
@@ -332,6 +333,7 @@ def _write_config(
     directory.mkdir()
     written = dict(config or {})
     written["services"] = {"embedding": "none", **written.get("services", {})}
+    written["limits"] = {"calls": "none", **written.get("limits", {})}
     (directory / PORTAL_FILE).write_text(yaml.safe_dump(written), "utf-8")
     if tiers is not None:
         text = tiers if isinstance(tiers, str) else yaml.safe_dump(dict(tiers))

@@ -161,6 +161,7 @@ class Legacy:
             channel=channel,
             surface=visit.surface("mcp"),
             upstream=visit.upstream,
+            peer=visit.peer,
         )
 
     async def _run(self, request: Request, session: Session) -> stream.Reply:

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import mcp_types as mcp
 
 from auth import Caller
+from gateway.call_limits import CallLimits, RateLimited, headers_of
 from gateway.catalog import Catalog
 from gateway.contract import Resource, ResourceTemplate, Skill, Tool, ToolFailed
-from gateway.errors import NotAllowed, NotFound
+from gateway.errors import NotAllowed, NotFound, PortalError
 from gateway.items import Item
 from gateway.pipeline import Call, Pipeline, Refused
 from gateway.redaction import redactor
@@ -30,6 +31,7 @@ from gateway.surfaces.mcp.envelope import (
 )
 from gateway.surfaces.mcp.listing import Listing
 from gateway.surfaces.mcp.prompts import Asked
+from gateway.surfaces.mcp.redacted import told, told_error
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import (
     prompt_result,
@@ -65,17 +67,24 @@ class Methods:
         pipeline: what every call passes.
         about: what the portal says of itself.
         signer: signs the states of unfinished answers, and cursors.
+        limits: counts the tool calls of each caller.
 
     Attributes:
         notices: what an admin should look at: plugins whose part of a list is missing.
     """
 
     def __init__(
-        self, catalog: Catalog, pipeline: Pipeline, about: About, signer: StateSigner
+        self,
+        catalog: Catalog,
+        pipeline: Pipeline,
+        about: About,
+        signer: StateSigner,
+        limits: CallLimits,
     ) -> None:
         self._catalog = catalog
         self._pipeline = pipeline
         self._signer = signer
+        self._limits = limits
         self._listing = listing = Listing(catalog, signer)
         self.notices = listing.listers.notices
         self.table: dict[str, Method] = {
@@ -103,25 +112,55 @@ class Methods:
         method = self.table.get(request.method)
         if method is None:
             raise unknown_method(request.method)
-        return await method(request)
+        try:
+            return told(await method(request), request.channel.redactions)
+        except WireError as error:
+            raise told_error(error, request.channel.redactions) from None
 
     async def _call_tool(self, request: Request) -> bytes:
         name, arguments = request.params["name"], request.params.get("arguments") or {}
+        found = self._tool(name, request)
         try:
-            item = self._catalog.tool(name, request.caller, request.only)
-        except NotFound as error:
-            raise self._refused(error, name, request) from None
-        except NotAllowed as error:
-            self._refused(error, name, request)
-            failed = ToolFailed(error.code, error.message, error.details)
-            return tool_failure(failed, request.channel.request_id, request.era)
-        tool = _declared(item, Tool)
+            await self._count(found, request)
+        except RateLimited as limited:
+            return self._told(limited, name, request)
+        if isinstance(found, NotFound):
+            raise self._refused(found, name, request)
+        if isinstance(found, NotAllowed):
+            return self._told(found, name, request)
+        item, tool = found, _declared(found, Tool)
         try:
             return await self._run(
                 request, item, tool.run, arguments, lambda value: tool_result(value, request.era)
             )
         except ToolFailed as failed:
             return tool_failure(failed, request.channel.request_id, request.era)
+
+    def _tool(self, name: str, request: Request) -> Item | NotFound | NotAllowed:
+        try:
+            return self._catalog.tool(name, request.caller, request.only)
+        except (NotFound, NotAllowed) as refusal:
+            return refusal
+
+    async def _count(self, found: Item | NotFound | NotAllowed, request: Request) -> None:
+        """Count a tool call, whatever comes of it; raises ``RateLimited``."""
+        if request.surface == "cli":  # a person at the command line of the portal's own machine
+            return
+        item = found if isinstance(found, Item) else None
+        try:
+            taken = await self._limits.take(request.caller, request.peer, item.name if item else "")
+        except RateLimited as limited:
+            limited.item = item.key if item else ""
+            request.channel.headers = limited.headers
+            raise
+        if taken is not None:
+            request.channel.headers = headers_of(taken)
+
+    def _told(self, refusal: PortalError, name: str, request: Request) -> bytes:
+        """A refusal as a result, which the model reads."""
+        self._refused(refusal, name, request)
+        failed = ToolFailed(refusal.code, refusal.message, refusal.details)
+        return tool_failure(failed, request.channel.request_id, request.era)
 
     async def _get_prompt(self, request: Request) -> bytes:
         name, arguments = request.params["name"], request.params.get("arguments") or {}
@@ -210,10 +249,10 @@ class Methods:
         render: Callable[[Any], bytes],
         kind: str = "",
     ) -> bytes:
-        def parse(raw: Mapping[str, Any]) -> Any:
+        def parse(scrubbed: Mapping[str, Any]) -> Any:
             if request.era.modern:
                 self._check_modern(request, item, raw)
-            return item.parse(raw)
+            return item.parse(scrubbed)
 
         def finish(value: Any) -> bytes:
             if isinstance(value, mcp.InputRequiredResult):
@@ -273,7 +312,8 @@ class Methods:
         channel = request.channel
         if (state := request.params.get("requestState")) is not None:
             channel.request_state = self._signer.open(state, request.caller, _purpose(request))
-        channel.input_responses = request.params.get("inputResponses")
+        if answers := request.params.get("inputResponses"):
+            channel.input_responses = channel.scrubbed(answers)
 
     def _input_required(self, value: mcp.InputRequiredResult, request: Request) -> bytes:
         if not request.era.modern:
@@ -293,7 +333,7 @@ class Methods:
             )
         return request.era.result(request.method, data)
 
-    def _refused(self, error: NotFound | NotAllowed, name: str, request: Request) -> WireError:
+    def _refused(self, error: PortalError, name: str, request: Request) -> WireError:
         kind = request.method.partition("/")[0].rstrip("s")
         at = Refused(request.caller, kind, request.surface, request.channel.request_id)
         self._pipeline.refused(error, name, at)

@@ -98,6 +98,7 @@ class Modern:
             channel=channel,
             surface=visit.surface("mcp"),
             upstream=visit.upstream,
+            peer=visit.peer,
         )
 
     async def _answer(self, request: Request) -> bytes:
@@ -136,7 +137,7 @@ async def settle(request: Request, work: Any) -> stream.Reply:
     except Exception:
         log.exception("request_failed", method=request.method)
         return _hidden(request, InternalError(request.channel.request_id))
-    return stream.Reply(success(request.id, result))
+    return stream.Reply(success(request.id, result), headers=request.channel.headers)
 
 
 def _hidden(request: Request, error: InternalError) -> stream.Reply:

@@ -14,6 +14,7 @@ from gateway.exchange import CallExchange
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session
 from gateway.surfaces.mcp.stream import Outbox
+from gateway.surfaces.responses import Headers
 from gateway.surfaces.visit import WhoNow
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
@@ -38,6 +39,7 @@ class Request:
         channel: the way back to the client.
         surface: what the audit record calls the way in.
         upstream: as ``Visit.upstream``.
+        peer: as ``Visit.peer``.
     """
 
     id: Any
@@ -52,6 +54,7 @@ class Request:
     channel: Channel
     surface: str = "mcp"
     upstream: Mapping[str, str] = field(default_factory=dict, repr=False)
+    peer: str = ""
 
 
 class Channel(CallExchange):
@@ -64,6 +67,9 @@ class Channel(CallExchange):
         progress_token: the client's token, where it asked for progress.
         log_level: the least level the client wants, or None for no logs.
         session: the legacy session through which the client may be asked, or None.
+
+    Attributes:
+        headers: of the HTTP response, where the answer is the whole of it.
     """
 
     def __init__(
@@ -81,6 +87,7 @@ class Channel(CallExchange):
         self.input_responses: Mapping[str, Any] | None = None
         self.request_state: str | None = None
         self.credential: str | None = None
+        self.headers: Headers = ()
         self._token = progress_token
         self._log_level = log_level
         self._session = session
@@ -136,7 +143,7 @@ class Channel(CallExchange):
             del session.asked[number]
         if not answer.done():
             raise ToolFailed("client_left", f"The client left before it answered {method}.")
-        return _answered(method, answer.result())
+        return self.scrubbed(_answered(method, answer.result()))
 
 
 def _answered(method: str, reply: Mapping[str, Any]) -> Mapping[str, Any]:

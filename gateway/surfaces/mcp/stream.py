@@ -15,7 +15,7 @@ from typing import Any
 from pydantic_core import to_json
 from starlette.types import Receive, Send
 
-from gateway.surfaces.responses import send_json
+from gateway.surfaces.responses import Headers, send_json
 
 FRAMES = 1024
 """Messages that may wait for a slow reader; then the outbox closes."""
@@ -33,10 +33,11 @@ _SSE = [
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A finished JSON-RPC response: its bytes and the HTTP status it would have alone."""
+    """A finished JSON-RPC response: its bytes, and the HTTP status and headers it has alone."""
 
     body: bytes
     status: int = 200
+    headers: Headers = ()
 
 
 class Outbox:
@@ -133,7 +134,7 @@ class _Watch:
         """Send the reply, after every message that was sent before it."""
         self._timer.cancel()
         if self._watcher is None and self._outbox.frames.empty():
-            return await send_json(self._send, reply.body, reply.status)
+            return await send_json(self._send, reply.body, reply.status, reply.headers)
         self._reply.set_result(reply)
         if self._watcher is None:
             self._begin()
@@ -189,7 +190,7 @@ async def _watch(task: asyncio.Future[Reply], outbox: Outbox, receive: Receive, 
         if committed:
             await _send_event(send, reply.body, last=True)
         else:
-            await send_json(send, reply.body, reply.status)
+            await send_json(send, reply.body, reply.status, reply.headers)
     finally:
         left.cancel()
         frame.cancel()
