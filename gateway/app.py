@@ -25,6 +25,7 @@ from gateway.call_limits import unknown_tools
 from gateway.catalog import Catalog
 from gateway.changes import Changes
 from gateway.config import Portal
+from gateway.config_models import Scrubbing
 from gateway.contract import Change
 from gateway.database_watch import DatabaseWatch
 from gateway.door import Door, RawHeaders
@@ -39,6 +40,8 @@ from gateway.proxies import UnknownProxies
 from gateway.rising import Rising
 from gateway.routing import Surfaces
 from gateway.running import Running
+from gateway.scrubbing.rules import shipped
+from gateway.scrubbing.scrubber import Scrubber
 from gateway.services import Services, open_services
 from gateway.surfaces.failures import Failures
 from gateway.surfaces.oauth.parts import plain_page
@@ -140,6 +143,7 @@ def _assemble(
             config.limits.call.total_seconds(),
             Cursors(Sealer(authentication.key, "tool-page")),
             catalog.allows,
+            _scrubber(config.scrubbing),
         ),
         plugins=PluginHost(portal, found, services, catalog, board),
         board=board,
@@ -150,6 +154,12 @@ def _assemble(
         tiers=tiers,
         authentication=authentication,
     )
+
+
+def _scrubber(config: Scrubbing) -> Scrubber | None:
+    if not config.enabled:
+        return None
+    return Scrubber(shipped(config.allow) if config.allow else None)
 
 
 def _misplaced_keys(tiers: TierRulesFile, catalog: Catalog) -> list[str]:

@@ -123,6 +123,26 @@ class Limits(_Section):
     )
 
 
+def _rule_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    from gateway.scrubbing.rules import all_rules
+    from gateway.yaml_source import nearest
+
+    known = {rule.name for rule in all_rules()} if names else set()
+    for name in names:
+        if name not in known:
+            raise ValueError(f"there is no rule {name}{nearest(name, known)}")
+    return names
+
+
+class Scrubbing(_Section):
+    """Secrets that are taken out of calls' arguments before anything reads or keeps them."""
+
+    enabled: bool = Field(True, description="Whether secrets are taken out.")
+    allow: Annotated[tuple[str, ...], AfterValidator(_rule_names)] = Field(
+        (), description="Rules that are not applied, such as high-entropy, by their names."
+    )
+
+
 class Audit(_Section):
     """The record of every call: who, tier, item, outcome, duration, bytes; no values."""
 
@@ -194,6 +214,7 @@ class PortalConfig(_Section):
         default_factory=dict, description="One section for each plugin, by the plugin's name."
     )
     limits: Limits = Field(default_factory=Limits)
+    scrubbing: Scrubbing = Field(default_factory=Scrubbing)
     audit: Audit = Field(default_factory=Audit)
     log: Log = Field(default_factory=Log)
 

@@ -7,6 +7,8 @@ from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gateway.contract import Caller, Exchange, ToolFailed
+from gateway.scrubbing.opaque import NOTHING, Opaque
+from gateway.scrubbing.scrubber import Redaction, Scrubber
 
 if TYPE_CHECKING:
     from gateway.pipeline import Call
@@ -25,6 +27,12 @@ class Conversation(Exchange, Protocol):
 
     call: Call | None
     gate: Gate
+    scrubber: Scrubber | None
+    redactions: tuple[Redaction, ...]
+
+    def scrubbed(self, raw: Mapping[str, Any], opaque: Opaque = ...) -> Mapping[str, Any]:
+        """Take the secrets out of what came from the client."""
+        ...
 
 
 class CallExchange:
@@ -34,10 +42,28 @@ class CallExchange:
         call: the call while it runs; None before and after it, so that what it leaves behind
             acts for nobody.
         gate: says what its caller may use.
+        scrubber: takes secrets out of what comes from the client, or None.
+        redactions: what it took out for this call.
     """
 
     call: Call | None = None
     gate: Gate = staticmethod(closed)
+    scrubber: Scrubber | None = None
+    redactions: tuple[Redaction, ...] = ()
+
+    def scrubbed(self, raw: Mapping[str, Any], opaque: Opaque = NOTHING) -> Mapping[str, Any]:
+        """What came from the client without its secrets, which are added to ``redactions``.
+
+        Args:
+            raw: JSON values.
+            opaque: what to leave alone.
+        """
+        if self.scrubber is None or opaque is None:
+            return raw
+        cleaned, found = self.scrubber.arguments(raw, opaque)
+        if found:
+            self.redactions += tuple(found)
+        return cleaned
 
     def allows(self, tool: str) -> bool:
         """As ``Exchange.allows``."""

@@ -28,6 +28,7 @@ from gateway.contract import (
     ToolFailed,
 )
 from gateway.pager import ARGUMENT, SCHEMA
+from gateway.scrubbing.opaque import NOTHING, Opaque, opaque
 from gateway.surfaces.mcp.headers import (
     ParameterHeaders,
     find_invalid_parameter_header,
@@ -64,6 +65,7 @@ class Item:
         pattern: what a URI of the template looks like.
         headers: the parameter headers that a tool's schema declares (SEP-2243).
         files: a skill's files, by their path below its root.
+        opaque: arguments in which no secret is looked for; all of them where it is None.
     """
 
     plugin: str
@@ -76,6 +78,7 @@ class Item:
     pattern: re.Pattern[str] | None = None
     headers: ParameterHeaders = ()
     files: Mapping[str, SkillFile] = field(default_factory=dict)
+    opaque: Opaque = field(default_factory=lambda: NOTHING)
 
     @property
     def key(self) -> str:
@@ -132,8 +135,24 @@ def tool_item(plugin: str, tool: Tool, name: str) -> Item:
         icons=list(tool.icons) or None,
     )
     parse = _model_parser(tool.args) if tool.args else _schema_parser(own)
-    headers = parameter_headers(own)
-    return Item(plugin, "tool", name, tool, _dump(entry), parse, tool.timeout, headers=headers)
+    return Item(
+        plugin,
+        "tool",
+        name,
+        tool,
+        _dump(entry),
+        parse,
+        tool.timeout,
+        headers=parameter_headers(own),
+        opaque=_opaque(tool, own),
+    )
+
+
+def _opaque(tool: Tool, schema: Mapping[str, Any]) -> Opaque:
+    unknown = {path.partition(".")[0] for path in tool.opaque} - set(schema.get("properties", {}))
+    if unknown:
+        raise BadDeclaration(f"it declares {', '.join(sorted(unknown))} opaque, no argument of it")
+    return opaque(tool.opaque)
 
 
 def prompt_item(plugin: str, prompt: Prompt, name: str) -> Item:

@@ -6,6 +6,7 @@ An instance has its own registry, so that two portals (or two tests) in one proc
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 
@@ -59,6 +60,7 @@ class Metrics(Collector):
         self._series: dict[Key, _Series] = {}
         self._health: dict[str, str] = {}
         self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
+        self._redacted: Counter[tuple[str, str]] = Counter()
         self._registry = CollectorRegistry()
         self._registry.register(self)
         ProcessCollector(registry=self._registry)
@@ -83,6 +85,15 @@ class Metrics(Collector):
         series.seconds += seconds
         series.size += size
         series.buckets[bisect_left(_BUCKETS, seconds)] += 1
+
+    def redacted(self, rule: str, item: str) -> None:
+        """Count a secret that was taken out of a call's arguments.
+
+        Args:
+            rule: the name of the rule that found it.
+            item: the name of the item that was called.
+        """
+        self._redacted[rule, item if self._known(item) else UNKNOWN] += 1
 
     def _new_series(self, item: str, kind: str, tier: str, outcome: str) -> _Series:
         if not self._known(item):
@@ -112,6 +123,7 @@ class Metrics(Collector):
     def collect(self) -> Iterator[Metric]:
         """Give Prometheus' library the numbers of this moment."""
         yield from self._calls()
+        yield self._secrets()
         health = GaugeMetricFamily(
             "porch_plugin_health", "1 for the state a plugin is in.", labels=("plugin", "state")
         )
@@ -124,6 +136,16 @@ class Metrics(Collector):
         )
         for name, (description, read) in self._gauges.items():
             yield GaugeMetricFamily(f"porch_{name}", description, value=read())
+
+    def _secrets(self) -> Metric:
+        redacted = CounterMetricFamily(
+            "porch_secrets_redacted",
+            "Secrets taken out of arguments, by the rule that found them.",
+            labels=("rule", "item"),
+        )
+        for labels, count in list(self._redacted.items()):
+            redacted.add_metric(labels, count)
+        return redacted
 
     def _calls(self) -> Iterator[Metric]:
         calls = CounterMetricFamily("porch_calls", "Calls by outcome.", labels=_LABELS)

@@ -57,6 +57,9 @@ class Tool:
         timeout: seconds a call may take, or None for the portal's own deadline.
         input_schema: a raw JSON schema (2020-12), for tools that have no pydantic model.
         output_schema: a raw JSON schema of the structured content, likewise.
+        opaque: arguments that hold bytes, digests or texts of the portal's own, in which no secret
+            is looked for: names as callers write them, with dots into objects and through lists,
+            such as ``attachments.base64``. ``cursor`` is always one.
         page: how its results are shown in pages, where ``run`` returns a ``Listing`` of them; the
             gateway then adds the argument ``cursor``, and the output schema is the page's.
     """
@@ -75,6 +78,7 @@ class Tool:
     input_schema: Mapping[str, Any] | None = None
     output_schema: Mapping[str, Any] | None = None
     page: Page | None = None
+    opaque: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, function: Callable[..., Awaitable[Any]], **overrides: Any) -> Tool:

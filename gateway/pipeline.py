@@ -1,8 +1,8 @@
 """What every call passes, in order, whatever surface it came in by.
 
-Validate the arguments, run under a deadline, render the answer, then account for it: audit
-record, metrics and trace. Each stage is one line of :meth:`Pipeline.call`, so that a further
-stage has one place to stand.
+Take the secrets out of the arguments, validate them, run under a deadline, render the answer,
+then account for it: audit record, metrics and trace. Each stage is one line of
+:meth:`Pipeline.call` or of what it calls, so that a further stage has one place to stand.
 """
 
 from __future__ import annotations

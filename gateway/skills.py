@@ -84,6 +84,7 @@ def skill_item(plugin: str, skill: Skill) -> Item:
         entry.model_dump(mode="json", by_alias=True, exclude_none=True),
         dict,
         files=MappingProxyType(files),
+        opaque=None,  # the path of a file is one of the manifest's, or there is no such file
     )
 
 

@@ -73,9 +73,10 @@ async def _call(setup: Setup, tool: str, pairs: tuple[str, ...], tier: str, as_j
     return _told(result, as_json)
 
 
-def _told(result: Mapping[str, Any], as_json: bool) -> EXIT:
+def _told(answered: Mapping[str, Any], as_json: bool) -> EXIT:
     from gateway.cli.render import show_result
 
+    result = _warned(answered)
     failed = bool(result.get("isError"))
     if as_json:
         structured = result.get("structuredContent")
@@ -87,6 +88,22 @@ def _told(result: Mapping[str, Any], as_json: bool) -> EXIT:
     else:
         show_result(result)
     return EXIT.PROBLEM if failed else EXIT.DONE
+
+
+def _warned(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The result without the words on what was redacted, which go to standard error."""
+    from gateway.scrubbing.telling import META_KEY, PREFIX
+
+    if META_KEY not in result.get("_meta", {}):
+        return result
+    kept = []
+    for block in result["content"]:
+        text = block.get("text", "")
+        if text.startswith(PREFIX):
+            click.echo(text, err=True)
+        else:
+            kept.append(block)
+    return {**result, "content": kept}
 
 
 def _error_of(result: Mapping[str, Any]) -> Any:

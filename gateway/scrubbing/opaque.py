@@ -9,6 +9,8 @@ from typing import TypeAlias
 Opaque: TypeAlias = "dict[str, Opaque] | None"
 """What is left alone below a value: nothing (an empty one), all of it (None), or some keys."""
 
+NOTHING: Opaque = {}
+"""What leaves nothing alone."""
 CURSOR = "cursor"
 """The argument of every tool that pages (:mod:`gateway.paging`); it is the portal's own text."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -54,8 +54,18 @@ class Rule:
     mark: str = MARK
 
 
+def shipped(but: Iterable[str] = ()) -> tuple[Rule, ...]:
+    """The rules that are applied, the first to try first.
+
+    Args:
+        but: names of rules to leave out.
+    """
+    out = frozenset(but)
+    return tuple(rule for rule in all_rules() if rule.name not in out)
+
+
 @cache
-def shipped() -> tuple[Rule, ...]:
+def all_rules() -> tuple[Rule, ...]:
     """Every rule, the first to try first.
 
     A vendor's own format comes before a value that stands near a vendor's name, and that before

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from gateway.scrubbing.opaque import Opaque
+from gateway.scrubbing.opaque import NOTHING, Opaque
 from gateway.scrubbing.rules import Rule, shipped
 from gateway.scrubbing.scanner import Found, Scanner
 
@@ -20,7 +20,6 @@ _NAMES = (
     *("password", "passwd", "passphrase", "pwd", "secret", "token", "key", "credential"),
     *("credentials", "mnemonic", "phrase", "words"),
 )
-_NOTHING: Opaque = {}
 _PLAIN = frozenset({int, float, bool, type(None)})
 
 
@@ -83,7 +82,7 @@ class Scrubber:
         return (data.decode("utf-8", "surrogatepass"), redactions) if redactions else (text, [])
 
     def arguments(
-        self, raw: Mapping[str, Any], opaque: Opaque = _NOTHING
+        self, raw: Mapping[str, Any], opaque: Opaque = NOTHING
     ) -> tuple[Mapping[str, Any], list[Redaction]]:
         """Arguments without their secrets, and what was taken out; a few microseconds.
 
@@ -96,9 +95,8 @@ class Scrubber:
         """
         texts: list[str] = []
         _collect(raw, opaque, texts)
-        if not texts or not self.scanner.may_hold(
-            "\n".join(texts).encode("utf-8", "surrogatepass")
-        ):
+        data = "\n".join(texts).encode("utf-8", "surrogatepass")
+        if not data or not self.scanner.may_hold(data):
             return raw, []
         redactions: list[Redaction] = []
         cleaned = self._value(raw, opaque, "", redactions)
@@ -122,7 +120,7 @@ class Scrubber:
     ) -> dict[str, Any]:
         cleaned: dict[str, Any] = {}
         for key, value in mapping.items():
-            inner = _NOTHING if not opaque else opaque.get(key, _NOTHING)
+            inner = NOTHING if not opaque else opaque.get(key, NOTHING)
             name = key
             if len(key) >= SHORTEST:
                 name, found = self.text(key, path or "a name")
@@ -153,26 +151,23 @@ def _collect(value: Any, opaque: Opaque, texts: list[str]) -> None:
     """Every text that is to be looked at, names among them, without its place."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            below = opaque.get(key, _NOTHING) if opaque else _NOTHING
             if len(key) >= SHORTEST:
                 texts.append(key)
-            if type(inner) is str:
-                if below is not None and (text := _text_of(key, inner)):
-                    texts.append(text)
-            elif below is not None and inner.__class__ not in _PLAIN:
-                _collect(inner, below, texts)
+            below = opaque.get(key, NOTHING) if opaque else NOTHING
+            if below is not None and inner.__class__ not in _PLAIN:
+                _collect_one(key, inner, below, texts)
     elif isinstance(value, list | tuple):
         for each in value:
-            _collect(each, opaque, texts)
-    elif isinstance(value, str) and len(value) >= SHORTEST:
+            _collect_one("", each, opaque, texts)
+
+
+def _collect_one(name: str, value: Any, opaque: Opaque, texts: list[str]) -> None:
+    if not isinstance(value, str):
+        _collect(value, opaque, texts)
+    elif _may_name_a_secret(name, value):
+        texts.append(f'{name}="{value}"')
+    elif len(value) >= SHORTEST:
         texts.append(value)
-
-
-def _text_of(name: str, value: str) -> str:
-    """A value to look at, with its name where that matters; empty where it is too short."""
-    if _may_name_a_secret(name, value):
-        return f'{name}="{value}"'
-    return value if len(value) >= SHORTEST else ""
 
 
 def _may_name_a_secret(name: str, value: str) -> bool:

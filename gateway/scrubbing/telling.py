@@ -11,6 +11,8 @@ META_KEY = "porch/redacted"
 """The key in MCP's ``_meta`` (and in an error's data) that lists what was redacted."""
 HEADER = "Porch-Redacted"
 """The REST header that lists it, a list of structured fields (RFC 9651)."""
+PREFIX = "Redacted before use: "
+"""How the sentence for agents begins."""
 
 _MOST = 5
 _MOST_LISTED = 50
@@ -21,7 +23,7 @@ def sentence(redactions: Sequence[Redaction]) -> str:
     shown = [_one(each) for each in dict.fromkeys(redactions)]
     more = f"; and {len(shown) - _MOST} more" if len(shown) > _MOST else ""
     return (
-        f"Redacted before use: {'; '.join(shown[:_MOST])}{more}. "
+        f"{PREFIX}{'; '.join(shown[:_MOST])}{more}. "
         "The portal passed on [REDACTED] in its place and kept nothing of it. "
         "If it is a real secret, keep it out of tool calls and have it replaced."
     )

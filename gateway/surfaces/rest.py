@@ -24,6 +24,7 @@ from gateway.errors import NotAllowed, NotFound
 from gateway.exchange import SilentExchange
 from gateway.items import Item
 from gateway.pipeline import Call, InternalError, Pipeline, Refused
+from gateway.scrubbing.telling import HEADER, header
 from gateway.surfaces.errors import send_error
 from gateway.surfaces.openapi import Described, document
 from gateway.surfaces.responses import Headers, send_json
@@ -38,7 +39,7 @@ _CORS = Middleware(
     allow_origins=["*"],
     allow_methods=["GET", "HEAD", "OPTIONS"],
     allow_headers=["Authorization", "If-None-Match"],
-    expose_headers=["ETag", "X-Request-Id"],
+    expose_headers=["ETag", "X-Request-Id", HEADER],
     max_age=86_400,
 )
 
@@ -99,22 +100,31 @@ class _Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         visit = visit_of(scope)
+        exchange = SilentExchange(visit.request_id)
         try:
             item = self._catalog.tool(self._tool, visit.caller)
-            body = await self._run(item, scope, visit)
+            body = await self._run(item, scope, visit, exchange)
         except (NotFound, NotAllowed) as error:
             await self._refuse(error, visit, send)
         except ToolFailed as failed:
             status = 404 if failed.code == "not_found" else 400
             await send_error(
-                send, status, failed.code, failed.message, visit.request_id, details=failed.details
+                send,
+                status,
+                failed.code,
+                failed.message,
+                visit.request_id,
+                details=failed.details,
+                headers=_redacted(exchange),
             )
         except InternalError as error:
-            await send_error(send, 500, "internal_error", str(error), visit.request_id)
+            hidden = (500, "internal_error", str(error), visit.request_id)
+            await send_error(send, *hidden, headers=_redacted(exchange))
         else:
-            await _send_cached(scope, send, body, self._cache_headers(visit))
+            headers = _redacted(exchange) or self._cache_headers(visit)
+            await _send_cached(scope, send, body, headers)
 
-    async def _run(self, item: Item, scope: Scope, visit: Visit) -> bytes:
+    async def _run(self, item: Item, scope: Scope, visit: Visit, exchange: SilentExchange) -> bytes:
         query = _query(scope, self._route.params)
         call = Call(
             item=item,
@@ -123,7 +133,7 @@ class _Endpoint:
             raw={**query, **scope.get("path_params", {})},
             caller=visit.caller,
             surface=visit.surface("rest"),
-            exchange=SilentExchange(visit.request_id),
+            exchange=exchange,
             trace=visit.headers,
         )
         return await self._pipeline.call(call, _render)
@@ -150,6 +160,14 @@ class _Endpoint:
         shared = visit.caller == ANONYMOUS and self._catalog.requires(item) is Tier.OPEN
         kind = _SHARED if shared else _OWN
         return ((b"cache-control", kind), (b"vary", b"Authorization"))
+
+
+def _redacted(exchange: SilentExchange) -> Headers:
+    """Says what was taken out of the parameters; no cache keeps an answer to a secret."""
+    if not exchange.redactions:
+        return ()
+    name = HEADER.lower().encode()
+    return ((name, header(exchange.redactions)), (b"cache-control", b"no-store"))
 
 
 def _query(scope: Scope, params: type[BaseModel]) -> dict[str, Any]:

@@ -1,0 +1,39 @@
+"""Tells an MCP caller what was taken out of its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from gateway.scrubbing.scrubber import Redaction
+from gateway.scrubbing.telling import META_KEY, listed, sentence
+from gateway.surfaces.mcp.envelope import WireError
+
+
+def told(result: bytes, redactions: Sequence[Redaction]) -> bytes:
+    """A result that says what was redacted: in ``_meta``, and of a tool in a text block too.
+
+    Structured content stays as it is. An error's JSON stays the last block.
+
+    Args:
+        result: a result as JSON; without redactions it is returned as it is.
+        redactions: what was taken out.
+    """
+    if not redactions:
+        return result
+    value: dict[str, Any] = from_json(result)
+    value["_meta"] = {**value.get("_meta", {}), META_KEY: listed(redactions)}
+    content = value.get("content")
+    if isinstance(content, list):
+        place = len(content) - 1 if value.get("isError") and content else len(content)
+        content.insert(place, {"type": "text", "text": sentence(redactions)})
+    return to_json(value, inf_nan_mode="null")
+
+
+def told_error(error: WireError, redactions: Sequence[Redaction]) -> WireError:
+    """The same of a JSON-RPC error, in its data."""
+    if redactions and (error.data is None or isinstance(error.data, dict)):
+        error.data = {**(error.data or {}), META_KEY: listed(redactions)}
+    return error
