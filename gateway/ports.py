@@ -127,12 +127,27 @@ class Cache(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """Where a job is: ``queued``, ``running``, ``done``, ``failed`` or ``cancelled``."""
+    """Where a job is.
+
+    Attributes:
+        id: the job's id.
+        state: ``queued``, ``running``, ``done``, ``failed`` or ``cancelled``.
+        result: what it gave, where it is done.
+        error: why it failed.
+        name: which of the plugin's declarations it is.
+        done: how far it is, by what it said last (``JobRun.progress``).
+        total: how far it has to go, or 0 where that is not known.
+        message: what it does just now.
+    """
 
     id: str
     state: str
     result: Any = None
     error: str | None = None
+    name: str = ""
+    done: int = 0
+    total: int = 0
+    message: str = ""
 
 
 class Jobs(Protocol):
@@ -157,6 +172,23 @@ class Jobs(Protocol):
         """Where the job is, or None where no such job is known."""
         ...
 
+    async def list(self, name: str | None = None, *, limit: int = 50) -> Sequence[JobStatus]:
+        """The plugin's jobs, the newest first.
+
+        Args:
+            name: only those of this declaration.
+            limit: how many at most.
+        """
+        ...
+
+    async def cancel(self, job_id: str) -> bool:
+        """End a job that is queued or running, at once where it runs in this process.
+
+        Returns:
+            Whether there was such a job to end.
+        """
+        ...
+
 
 class JobRun(Protocol):
     """What a running job holds: durable steps and their progress."""
@@ -171,6 +203,16 @@ class JobRun(Protocol):
 
         The result must be JSON. A step may run twice if the process dies in the middle of it,
         so it should be idempotent.
+        """
+        ...
+
+    def progress(self, done: int, total: int = 0, message: str = "") -> None:
+        """Say how far the job is, as often as it likes; returns at once.
+
+        Args:
+            done: how much is done, in the job's own unit.
+            total: how much there is to do, or 0 where that is not known.
+            message: what it does just now, for people.
         """
         ...
 

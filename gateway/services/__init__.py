@@ -260,13 +260,14 @@ class _Opening:
         key = config.vectors_key
         secret = self._checked("vectors_key", lambda: resolve(key, self._root)) if key else None
         api_key = secret.get_secret_value() if secret else None
+        cache = self._at("cache", open_cache)
         return Services(
             data_dir=data_dir,
             database=self._at("database", lambda at: open_database(at, data_dir)),
             vectors=self._at("vectors", lambda at: open_vectors(at, data_dir, api_key=api_key)),
             objects=self._at("objects", lambda at: open_objects(at, data_dir)),
-            cache=self._at("cache", open_cache),
-            jobs=self._at("database", lambda at: open_jobs(at, data_dir)),
+            cache=cache,
+            jobs=self._at("database", lambda at: open_jobs(at, data_dir, cache.scoped(GATEWAY))),
             embedder=self._model("embedding", open_embedder),
             reranker=self._model("reranker", open_reranker),
             notices=self._notices,

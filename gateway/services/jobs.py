@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from gateway.ports import JobStatus
+from gateway.ports import Cache, JobStatus
 from gateway.services.database import is_postgres
 from gateway.services.jobs_log import JobsLog
+from gateway.services.jobs_progress import Progress, ProgressBoard
 
 if TYPE_CHECKING:
     from dbos import DBOSConfig, WorkflowStatus
@@ -40,6 +41,7 @@ _STATES = {
     "CANCELLED": "cancelled",
 }
 """DBOS's words and ours; every other one is a failure."""
+_OPEN = ("queued", "running")
 
 Workflow = Callable[..., Coroutine[Any, Any, Any]]
 
@@ -53,6 +55,7 @@ class Run:
     """A job that runs: the port ``JobRun``."""
 
     id: str
+    board: ProgressBoard
 
     async def step(self, name: str, function: Any, *args: Any) -> Any:
         """Run ``await function(*args)`` once; a restart returns the recorded result instead.
@@ -68,6 +71,10 @@ class Run:
 
         return await DBOS.run_step_async({"name": name}, recorded)
 
+    def progress(self, done: int, total: int = 0, message: str = "") -> None:
+        """Say how far the job is, as often as it likes; returns at once."""
+        self.board.tell(self.id, Progress(done, total, message))
+
 
 class JobService:
     """The jobs of all plugins.
@@ -75,14 +82,16 @@ class JobService:
     Args:
         address: ``sqlite``, or a ``postgresql://`` URL.
         data_dir: where ``jobs.db`` lies, for SQLite, and this replica's name, for PostgreSQL.
+        cache: where replicas see each other's progress, or None.
     """
 
-    def __init__(self, address: str, data_dir: Path) -> None:
+    def __init__(self, address: str, data_dir: Path, cache: Cache | None = None) -> None:
         self._address = address
         self._data_dir = data_dir
         self._jobs: dict[str, Job] = {}
         self._workflows: dict[str, Workflow] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[str, asyncio.Task[Any]] = {}
+        self.board = ProgressBoard(cache)
         self._running = False
         self._log = JobsLog()
 
@@ -135,9 +144,10 @@ class JobService:
         self._running = False
         # That it stops jobs is no news for the log, while we ask for it.
         logging.getLogger("dbos").setLevel(logging.ERROR)
-        for task in self._tasks:
+        tasks = list(self._tasks.values())
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         # DBOS had lent the loop its own threads, and ends them first of all.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
         await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
@@ -161,6 +171,28 @@ class JobService:
         from dbos import DBOS
 
         return await DBOS.get_workflow_status_async(job_id)
+
+    async def listed(self, names: Sequence[str], limit: int) -> list[WorkflowStatus]:
+        """What DBOS knows of the jobs of these full names, the newest first."""
+        self._check_running()
+        from dbos import DBOS
+
+        return await DBOS.list_workflows_async(
+            name=list(names), limit=limit, sort_desc=True, load_input=False
+        )
+
+    async def cancel(self, job_id: str) -> None:
+        """End a job; what another replica runs ends before its next step."""
+        self._check_running()
+        from dbos import DBOS
+
+        await DBOS.cancel_workflow_async(job_id)
+        if task := self._tasks.get(job_id):
+            task.cancel()
+
+    def names(self, plugin: str) -> list[str]:
+        """The full names of a plugin's jobs."""
+        return [name for name in self._jobs if name.startswith(f"{plugin}/")]
 
     def _check_running(self) -> None:
         if not self._running:
@@ -198,15 +230,16 @@ class JobService:
         async def workflow(payload: Any, _context: Any = None) -> Any:
             if not self._running:
                 raise asyncio.CancelledError  # it stays where it is, for the next launch
-            task = cast("asyncio.Task[Any]", asyncio.current_task())
-            self._tasks.add(task)
+            job_id = DBOS.workflow_id or ""
+            self._tasks[job_id] = cast("asyncio.Task[Any]", asyncio.current_task())
             try:
                 # A schedule hands in its moment instead of a payload.
                 values = payload if isinstance(payload, dict) else {"scheduled": str(payload)}
-                result = await job.run(Run(DBOS.workflow_id or ""), values)
+                result = await job.run(Run(job_id, self.board), values)
                 return _as_json(result, f"The result of {name}")
             finally:
-                self._tasks.discard(task)
+                self._tasks.pop(job_id, None)
+                self.board.ended(job_id)
 
         return DBOS.workflow(name=name)(workflow)
 
@@ -260,23 +293,62 @@ class OwnedJobs:
         found = await self._service.status(job_id)
         if found is None or not found.name.startswith(f"{self._plugin}/"):
             return None
-        error = None if found.error is None else str(found.error)
-        return JobStatus(job_id, _STATES.get(found.status, "failed"), found.output, error)
+        return await self._status(found)
+
+    async def list(self, name: str | None = None, *, limit: int = 50) -> Sequence[JobStatus]:
+        """The plugin's jobs, the newest first.
+
+        Raises:
+            KeyError: the plugin declares no job of that name.
+            JobsNotRunning: the service is not launched.
+        """
+        names = self._service.names(self._plugin)
+        if name is not None and f"{self._plugin}/{name}" not in names:
+            raise KeyError(f"No plugin declares the job {self._plugin}/{name}.")
+        asked = names if name is None else [f"{self._plugin}/{name}"]
+        found = await self._service.listed(asked, limit) if asked else []
+        return [await self._status(each) for each in found]
+
+    async def cancel(self, job_id: str) -> bool:
+        """End a job that is queued or running; false where there is none.
+
+        Raises:
+            JobsNotRunning: the service is not launched.
+        """
+        found = await self.status(job_id)
+        if found is None or found.state not in _OPEN:
+            return False
+        await self._service.cancel(job_id)
+        return True
+
+    async def _status(self, found: WorkflowStatus) -> JobStatus:
+        told = await self._service.board.read(found.workflow_id)
+        return JobStatus(
+            id=found.workflow_id,
+            state=_STATES.get(found.status, "failed"),
+            result=found.output,
+            error=None if found.error is None else str(found.error),
+            name=found.name.removeprefix(f"{self._plugin}/"),
+            done=told.done,
+            total=told.total,
+            message=told.message,
+        )
 
 
-def open_jobs(address: str, data_dir: Path) -> JobService:
+def open_jobs(address: str, data_dir: Path, cache: Cache | None = None) -> JobService:
     """The jobs service at an address; nothing is opened before ``launch``.
 
     Args:
         address: ``sqlite`` (the file ``jobs.db``), or a ``postgresql://`` URL.
         data_dir: the portal's data directory.
+        cache: where replicas see each other's progress, or None.
 
     Raises:
         ValueError: the address is neither.
     """
     if address != "sqlite" and not is_postgres(address):
         raise ValueError("The jobs are kept in 'sqlite' or at a postgresql:// URL.")
-    return JobService(address, data_dir)
+    return JobService(address, data_dir, cache)
 
 
 def _url(address: str, data_dir: Path) -> str:

@@ -16,7 +16,9 @@ import pytest
 
 from gateway.contract import Job
 from gateway.ports import JobRun, Jobs, JobStatus
+from gateway.services.cache import MemoryCache
 from gateway.services.jobs import JobService, JobsNotRunning, open_jobs
+from gateway.services.jobs_progress import Progress, ProgressBoard
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -36,11 +38,11 @@ async def launched(address: str, data_dir: Path, *jobs: Job) -> AsyncIterator[Jo
         await service.close()
 
 
-async def reached(jobs: Jobs, job_id: str, state: str) -> JobStatus:
+async def reached(jobs: Jobs, job_id: str, state: str, message: str = "") -> JobStatus:
     async with asyncio.timeout(30):
         while True:
             status = await jobs.status(job_id)
-            if status is not None and status.state == state:
+            if status is not None and status.state == state and message in status.message:
                 return status
             await asyncio.sleep(0.02)
 
@@ -71,7 +73,8 @@ async def test_a_job_runs_and_its_result_is_kept(address: str, tmp_path: Path) -
         jobs = service.for_owner("garden")
         job_id = await jobs.enqueue("calculate", {"number": 21})
         done = await reached(jobs, job_id, "done")
-        assert done == JobStatus(job_id, "done", {"doubled": 42, "id": job_id}, None)
+        result = {"doubled": 42, "id": job_id}
+        assert done == JobStatus(job_id, "done", result, None, "calculate")
 
 
 async def test_a_job_that_raises_has_failed_and_says_why(address: str, tmp_path: Path) -> None:
@@ -201,6 +204,93 @@ async def test_a_job_that_a_shutdown_stops_goes_on_at_the_next_start(
         assert (await reached(service.for_owner("garden"), job_id, "done")).result == "first"
     assert calls == ["first", "reached", "reached"]
     assert await asyncio.to_thread(lambda: "the loop has threads") == "the loop has threads"
+
+
+async def test_a_running_job_says_how_far_it_is(address: str, tmp_path: Path) -> None:
+    go_on = asyncio.Event()
+
+    async def dig(run: JobRun, payload: Mapping[str, Any]) -> None:
+        run.progress(3, 10, "digging")
+        await go_on.wait()
+
+    async with launched(address, tmp_path, Job("dig", dig)) as service:
+        jobs = service.for_owner("garden")
+        job_id = await jobs.enqueue("dig", {})
+        status = await reached(jobs, job_id, "running", "digging")
+        assert (status.done, status.total, status.message) == (3, 10, "digging")
+        go_on.set()
+        await reached(jobs, job_id, "done")
+
+
+async def read(board: ProgressBoard, progress: Progress) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            if await board.read("dig/1") == progress:
+                return
+            await asyncio.sleep(0.01)
+
+
+async def test_the_replicas_see_each_others_progress() -> None:
+    cache = MemoryCache()
+    one, other = ProgressBoard(cache), ProgressBoard(cache)
+    one.tell("dig/1", Progress(3, 10, "digging"))
+    await read(other, Progress(3, 10, "digging"))
+    one.tell("dig/1", Progress(4, 10))
+    assert await one.read("dig/1") == Progress(4, 10)
+    assert await other.read("dig/1") == Progress(3, 10, "digging"), "written not so often"
+    one.tell("dig/1", Progress(10, 10))
+    await read(other, Progress(10, 10))
+
+
+async def test_jobs_are_listed_newest_first_and_by_name(address: str, tmp_path: Path) -> None:
+    declared = (Job("calculate", calculate), Job("fail", fail))
+    async with launched(address, tmp_path, *declared) as service:
+        jobs = service.for_owner("garden")
+        ids = [await jobs.enqueue("calculate", {"number": number}) for number in range(3)]
+        failed = await jobs.enqueue("fail", {"thing": "water"})
+        await reached(jobs, failed, "failed")
+        for job_id in ids:
+            await reached(jobs, job_id, "done")
+        assert [each.id for each in await jobs.list()] == [failed, *reversed(ids)]
+        assert [each.id for each in await jobs.list("calculate", limit=2)] == [ids[2], ids[1]]
+        assert {each.name for each in await jobs.list("fail")} == {"fail"}
+        with pytest.raises(KeyError, match="No plugin declares the job garden/weed"):
+            await jobs.list("weed")
+        assert await service.for_owner("gard").list() == []
+
+
+async def test_a_cancelled_job_ends_at_once_and_never_comes_back(
+    address: str, tmp_path: Path
+) -> None:
+    begun: list[str] = []
+    ended = asyncio.Event()
+
+    async def wait() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def dig(run: JobRun, payload: Mapping[str, Any]) -> None:
+        begun.append(run.id)
+        await run.step("wait", wait)
+
+    async with launched(address, tmp_path, Job("dig", dig)) as service:
+        jobs = service.for_owner("garden")
+        running, queued = await jobs.enqueue("dig", {}), await jobs.enqueue("dig", {})
+        await until(lambda: begun == [running])
+        assert not await service.for_owner("gard").cancel(running)
+        assert await jobs.cancel(queued)
+        assert await jobs.cancel(running)
+        async with asyncio.timeout(30):
+            await ended.wait()
+        await reached(jobs, running, "cancelled")
+        await reached(jobs, queued, "cancelled")
+        assert not await jobs.cancel(running)
+        later = await jobs.enqueue("dig", {})
+        await until(lambda: begun == [running, later])
+    async with launched(address, tmp_path, Job("dig", dig)) as service:
+        await until(lambda: begun == [running, later, later])
 
 
 CRASH = """
