@@ -1,7 +1,7 @@
 """The graph's tables, in SQLAlchemy Core; imported late (kap10, "Phase 1", collections).
 
 ``migrations/`` makes them; a test compares the two. What full text needs differs by database, so
-it is no part of this: ``store/words.py``.
+it is no part of this: ``store/fulltext.py``.
 
 Every row says whose it is: its organisation and its repository. Rows of the graph belong to a
 layer besides: one whole index of a repository, or one person's uncommitted work over it.
@@ -96,7 +96,7 @@ repositories = Table(
     Column("embedded_generation", Integer),
 )
 """The repositories. ``layer`` is the base layer that is served, or null before the first; it is
-set, with ``branch``, ``commit``, ``indexed`` and ``problem``, in the transaction that makes it so."""
+set in the transaction that makes it so, with ``branch``, ``commit``, ``indexed``, ``problem``."""
 
 layers = Table(
     "codegraph_layers",
@@ -191,7 +191,7 @@ entities = Table(
     Index("ix_codegraph_entities_name", "layer", "name"),
     Index("ix_codegraph_entities_path", "layer", "path"),
 )
-"""``id`` is the layer's number, times 2^28, and a count (``store/ids.py``): the rows of one layer
+"""``id`` is the layer's number, times 2^28, and a count (``store/codes.py``): the rows of one layer
 lie together. ``words`` is the name split into words, for full text."""
 
 edges = Table(

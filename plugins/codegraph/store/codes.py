@@ -1,0 +1,69 @@
+"""Kinds and strategies as the small numbers that rows hold. A number is never given anew."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from plugins.codegraph.model import CONFIDENCE, EdgeKind, EntityKind, Strategy
+
+ENTITY_CODES = {
+    EntityKind.FILE: 0,
+    EntityKind.FUNCTION: 1,
+    EntityKind.METHOD: 2,
+    EntityKind.CLASS: 3,
+    EntityKind.INTERFACE: 4,
+    EntityKind.VARIABLE: 5,
+}
+EDGE_CODES = {
+    EdgeKind.CONTAINS: 0,
+    EdgeKind.CALLS: 1,
+    EdgeKind.IMPORTS: 2,
+    EdgeKind.EXTENDS: 3,
+    EdgeKind.IMPLEMENTS: 4,
+}
+STRATEGY_CODES = {
+    Strategy.SYNTAX: 0,
+    Strategy.SCOPE: 1,
+    Strategy.IMPORT: 2,
+    Strategy.SELF: 3,
+    Strategy.DECLARED: 4,
+    Strategy.INFERRED: 5,
+    Strategy.SCIP: 6,
+}
+ENTITY_KINDS = {code: kind for kind, code in ENTITY_CODES.items()}
+EDGE_KINDS = {code: kind for kind, code in EDGE_CODES.items()}
+STRATEGIES = {code: strategy for strategy, code in STRATEGY_CODES.items()}
+
+LAYER_BITS = 28
+"""A layer holds at most 2^28 entities; there may be 2^35 layers."""
+
+
+def entity_codes(kinds: Collection[EntityKind]) -> list[int]:
+    """The numbers of kinds of entities."""
+    return sorted(ENTITY_CODES[kind] for kind in kinds)
+
+
+def edge_codes(kinds: EdgeKind | Collection[EdgeKind]) -> list[int]:
+    """The numbers of one kind of edges, or of several."""
+    # A kind is a string, and so a collection of letters besides.
+    return (
+        [EDGE_CODES[kinds]]
+        if isinstance(kinds, EdgeKind)
+        else sorted(EDGE_CODES[kind] for kind in kinds)
+    )
+
+
+def sure_codes(least: float) -> list[int] | None:
+    """The strategies whose edges are at least so sure, or None for all of them."""
+    sure = [code for strategy, code in STRATEGY_CODES.items() if CONFIDENCE[strategy] >= least]
+    return None if len(sure) == len(STRATEGY_CODES) else sure
+
+
+def first_id(layer: int) -> int:
+    """The lowest number of an entity's row in a layer."""
+    return layer << LAYER_BITS
+
+
+def end_id(layer: int) -> int:
+    """The first number above those of a layer."""
+    return (layer + 1) << LAYER_BITS

@@ -1,0 +1,206 @@
+"""Full text over entities, as each database has it: FTS5 in SQLite, tsvector in PostgreSQL.
+
+SQLite has one index a layer, so that how rare a word is, and how long a search takes, follow from
+that layer alone, and an old layer is dropped with one statement. It holds no text of its own: the
+text stays in ``codegraph_entities``. PostgreSQL has one table, in which each row's layer is one of
+its words. Both fold words to their stems.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from plugins.codegraph.store.codes import end_id, first_id
+from plugins.codegraph.store.dialects import is_postgres
+from plugins.codegraph.store.splitting import split
+
+MOST_TERMS = 24
+"""Of one query; a whole paragraph finds no more than its first words."""
+_WEIGHTS = (10.0, 6.0, 2.0, 1.0)
+"""What a word counts in the name, the name's words, the signature and the doc."""
+_TERM = re.compile(r"\w+")
+_COLUMNS = "name, words, signature, doc"
+
+
+class FullText(Protocol):
+    """The words of the layers of one database. Rows are named by their numbers."""
+
+    async def begin(self, connection: AsyncConnection, layer: int) -> None:
+        """Make room for a layer's words."""
+        ...
+
+    async def add(self, connection: AsyncConnection, layer: int, first: int) -> None:
+        """Take in the entities of a layer with this number and above."""
+        ...
+
+    async def remove(self, connection: AsyncConnection, layer: int, ids: Sequence[int]) -> None:
+        """Forget entities, before their rows are deleted."""
+        ...
+
+    async def drop(self, connection: AsyncConnection, layer: int) -> None:
+        """Forget a layer; nothing happens where it is gone."""
+        ...
+
+    async def count(self, connection: AsyncConnection, layer: int) -> int:
+        """How many entities of a layer are known, for the audit."""
+        ...
+
+    async def search(
+        self, connection: AsyncConnection, layer: int, query: str, kinds: Sequence[int], limit: int
+    ) -> list[tuple[int, float]]:
+        """The numbers of the entities that have a query's words, the best first, with scores."""
+        ...
+
+
+def full_text(connection: AsyncConnection) -> FullText:
+    """The full text of a connection's database."""
+    return _Postgres() if is_postgres(connection) else _Sqlite()
+
+
+def terms_of(query: str) -> list[list[str]]:
+    """What a query looks for: each term with its parts, where it is a name of several words."""
+    terms: list[list[str]] = []
+    for term in _TERM.findall(query)[:MOST_TERMS]:
+        whole = term.lower().strip("_")
+        parts = split(term)
+        if whole:
+            terms.append([whole, *parts] if parts != [whole] else [whole])
+    return terms
+
+
+class _Sqlite:
+    async def begin(self, connection: AsyncConnection, layer: int) -> None:
+        await connection.exec_driver_sql(
+            f"CREATE VIRTUAL TABLE {_table(layer)} USING fts5({_COLUMNS}, "
+            "content='codegraph_entities', content_rowid='id', "
+            "tokenize='porter unicode61 remove_diacritics 2')"
+        )
+
+    async def add(self, connection: AsyncConnection, layer: int, first: int) -> None:
+        await connection.exec_driver_sql(
+            f"INSERT INTO {_table(layer)}(rowid, {_COLUMNS}) SELECT id, {_COLUMNS} "  # noqa: S608
+            "FROM codegraph_entities WHERE id >= ? AND id < ?",
+            (first, end_id(layer)),
+        )
+
+    async def remove(self, connection: AsyncConnection, layer: int, ids: Sequence[int]) -> None:
+        table = _table(layer)
+        await connection.exec_driver_sql(
+            f"INSERT INTO {table}({table}, rowid, {_COLUMNS}) "  # noqa: S608
+            f"SELECT 'delete', id, {_COLUMNS} FROM codegraph_entities "
+            "WHERE id IN (SELECT value FROM json_each(?))",
+            (f"[{','.join(map(str, ids))}]",),
+        )
+
+    async def drop(self, connection: AsyncConnection, layer: int) -> None:
+        await connection.exec_driver_sql(f"DROP TABLE IF EXISTS {_table(layer)}")
+
+    async def count(self, connection: AsyncConnection, layer: int) -> int:
+        values: tuple[Any, ...] = (_table(layer),)
+        found = await connection.exec_driver_sql(
+            "SELECT count(*) FROM sqlite_master WHERE name = ?", values
+        )
+        return int(found.scalar_one())
+
+    async def search(
+        self, connection: AsyncConnection, layer: int, query: str, kinds: Sequence[int], limit: int
+    ) -> list[tuple[int, float]]:
+        wanted = _match(query)
+        if not wanted:
+            return []
+        # The weights and the kinds are numbers of ours.
+        table = _table(layer)
+        rank = f"bm25({table}, {', '.join(map(str, _WEIGHTS))})"
+        joined, only = "", ""
+        if kinds:
+            joined = f"JOIN codegraph_entities e ON e.id = {table}.rowid"
+            only = f"AND e.kind IN ({','.join(map(str, kinds))})"
+        found: Any = await connection.exec_driver_sql(
+            f"SELECT {table}.rowid, -{rank} FROM {table} {joined} "  # noqa: S608
+            f"WHERE {table} MATCH ? {only} ORDER BY {rank}, {table}.rowid LIMIT ?",
+            (wanted, limit),
+        )
+        return [(int(row[0]), float(row[1])) for row in found]
+
+
+class _Postgres:
+    async def begin(self, connection: AsyncConnection, layer: int) -> None:
+        """There is one table for all layers."""
+
+    async def add(self, connection: AsyncConnection, layer: int, first: int) -> None:
+        await connection.execute(
+            text(
+                "INSERT INTO codegraph_words (id, layer, org, repo, words) "
+                "SELECT id, layer, org, repo, array_to_tsvector(ARRAY[CAST(:scope AS text)]) || "
+                "setweight(to_tsvector('english', name || ' ' || words), 'A') || "
+                "setweight(to_tsvector('english', signature), 'B') || "
+                "setweight(to_tsvector('english', doc), 'D') "
+                "FROM codegraph_entities WHERE id >= :first AND id < :last"
+            ),
+            {"scope": _scope(layer), "first": first, "last": end_id(layer)},
+        )
+
+    async def remove(self, connection: AsyncConnection, layer: int, ids: Sequence[int]) -> None:
+        await connection.execute(
+            text("DELETE FROM codegraph_words WHERE id = ANY(CAST(:ids AS bigint[]))"),
+            {"ids": list(ids)},
+        )
+
+    async def drop(self, connection: AsyncConnection, layer: int) -> None:
+        await connection.execute(
+            text("DELETE FROM codegraph_words WHERE id >= :first AND id < :last"),
+            {"first": first_id(layer), "last": end_id(layer)},
+        )
+
+    async def count(self, connection: AsyncConnection, layer: int) -> int:
+        found = await connection.execute(
+            text("SELECT count(*) FROM codegraph_words WHERE id >= :first AND id < :last"),
+            {"first": first_id(layer), "last": end_id(layer)},
+        )
+        return int(found.scalar_one())
+
+    async def search(
+        self, connection: AsyncConnection, layer: int, query: str, kinds: Sequence[int], limit: int
+    ) -> list[tuple[int, float]]:
+        terms = [word for term in terms_of(query) for word in term]
+        if not terms:
+            return []
+        only = "AND e.kind = ANY(CAST(:kinds AS smallint[])) " if kinds else ""
+        rank = "ts_rank(CAST('{0.1, 0.2, 0.4, 1.0}' AS real[]), w.words, q.query, 1)"
+        values = {
+            "query": " | ".join(f"'{word}'" for word in dict.fromkeys(terms)),
+            "scope": f"'{_scope(layer)}'",
+            "limit": limit,
+            **({"kinds": list(kinds)} if kinds else {}),
+        }
+        found = await connection.execute(
+            text(
+                "WITH q AS (SELECT to_tsquery('english', :query) AS query) "  # noqa: S608
+                f"SELECT w.id, {rank} AS score FROM q, codegraph_words w "
+                f"{'JOIN codegraph_entities e ON e.id = w.id ' if kinds else ''}"
+                f"WHERE w.words @@ (CAST(:scope AS tsquery) && q.query) {only}"
+                "ORDER BY score DESC, w.id LIMIT :limit"
+            ),
+            values,
+        )
+        return [(int(row[0]), float(row[1])) for row in found]
+
+
+def _table(layer: int) -> str:
+    return f"codegraph_words_{int(layer)}"
+
+
+def _scope(layer: int) -> str:
+    """The word that every entity of a layer has, and no text: a text has no such sign in it."""
+    return f"#{int(layer)}"
+
+
+def _match(query: str) -> str:
+    """A query in FTS5's language: any of the terms; a name's words count together or apart."""
+    words = [word for term in terms_of(query) for word in term]
+    return " OR ".join(f'"{word}"' for word in dict.fromkeys(words))

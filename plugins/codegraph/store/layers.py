@@ -1,0 +1,264 @@
+"""Layers as they are written: begun, filled in short transactions, then served at once.
+
+Nobody reads a layer before it is ready. A layer that is served changes in one transaction or not
+at all, so what is read is always whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.contract import Database
+from plugins.codegraph.store import contents
+from plugins.codegraph.store.contents import Content
+from plugins.codegraph.store.dialects import alone
+from plugins.codegraph.store.filing import delete_files, insert_files, replace_manifests
+from plugins.codegraph.store.fulltext import full_text
+from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.rows import FileGraph, Manifest
+from plugins.codegraph.tables import files, layers, repositories
+
+
+class LayerGone(Exception):
+    """The layer is not there any more, or not as it was: its repository was removed, say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a layer is a picture of."""
+
+    commit: str = ""
+    branch: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Whose uncommitted work a layer is, over which base, and until when."""
+
+    person: str
+    branch: str
+    digest: str
+    expires: datetime
+    base: int
+    base_generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a layer that is served gets, in one transaction.
+
+    Attributes:
+        files: the files as they are now.
+        gone: the paths that are no more.
+        contents: the facts and texts of those that are new.
+        manifests: the settings as they are now, or None where none has changed.
+    """
+
+    files: Sequence[FileGraph]
+    gone: Collection[str] = ()
+    contents: Sequence[Content] = ()
+    manifests: Sequence[Manifest] | None = None
+
+
+class Layers:
+    """Writes the layers of one repository.
+
+    Args:
+        database: the plugin's database.
+        owner: whose layers.
+    """
+
+    def __init__(self, database: Database, owner: Owner) -> None:
+        self._database, self._owner = database, owner
+
+    async def begin(self, stamp: Stamp) -> int:
+        """Begin a base layer; its number."""
+        async with self._database.begin() as connection:
+            await self._alone(connection)
+            return await self._begun(connection, kind="base", **_stamped(stamp))
+
+    async def building(self) -> int | None:
+        """The base layer that was begun last and never finished, or None."""
+        query = self._mine("base", "building").order_by(layers.c.id.desc()).limit(1)
+        async with self._database.read() as connection:
+            found = await connection.scalar(query)
+        return None if found is None else int(found)
+
+    async def written(self, layer: int) -> set[str]:
+        """The paths whose rows a layer has already."""
+        query = select(files.c.path).where(files.c.layer == layer, files.c.repo == self._owner.repo)
+        async with self._database.read() as connection:
+            return set(await connection.scalars(query))
+
+    async def write(self, layer: int, found: Sequence[FileGraph]) -> None:
+        """Write some files of a layer that nobody reads yet, in one transaction.
+
+        Raises:
+            LayerGone: the layer is not being built any more.
+        """
+        async with self._held(layer, "building") as connection:
+            await insert_files(connection, self._owner, layer, found)
+
+    async def keep(self, layer: int, found: Sequence[Content]) -> None:
+        """Keep the facts and texts of files that a layer is going to hold.
+
+        Raises:
+            LayerGone: the layer is not being built any more.
+        """
+        async with self._held(layer, "building") as connection:
+            await contents.keep(connection, self._owner, found)
+
+    async def set_manifests(self, layer: int, found: Sequence[Manifest]) -> None:
+        """Write the settings that a layer is linked by, in place of those it had."""
+        async with self._held(layer, "building") as connection:
+            await replace_manifests(connection, self._owner, layer, found)
+
+    async def serve(self, layer: int, stamp: Stamp) -> None:
+        """Serve a base layer from now on, and the one before no more.
+
+        Raises:
+            LayerGone: the layer is not being built any more, or the repository is gone.
+        """
+        async with self._held(layer, "building") as connection:
+            await self._end(connection, "base", "ready")
+            ready = update(layers).where(layers.c.id == layer)
+            await connection.execute(ready.values(state="ready", **_stamped(stamp)))
+            await self._published(connection, layer, stamp)
+
+    async def rewrite(self, layer: int, change: Change, stamp: Stamp) -> None:
+        """Change some files of the layer that is served, in one transaction.
+
+        Args:
+            layer: the layer.
+            change: what is other than it was.
+            stamp: what the layer is a picture of now.
+
+        Raises:
+            LayerGone: the layer is not served any more, or the repository is gone.
+        """
+        async with self._held(layer, "ready") as connection:
+            paths = [*change.gone, *(each.report.path for each in change.files)]
+            await delete_files(connection, layer, paths)
+            await contents.keep(connection, self._owner, change.contents)
+            await insert_files(connection, self._owner, layer, change.files)
+            if change.manifests is not None:
+                await replace_manifests(connection, self._owner, layer, change.manifests)
+            newer = update(layers).where(layers.c.id == layer)
+            newer = newer.values(generation=layers.c.generation + 1, **_stamped(stamp))
+            await connection.execute(newer)
+            await self._published(connection, layer, stamp)
+
+    async def stamp(self, layer: int, stamp: Stamp) -> None:
+        """Say anew what the served layer is a picture of; nothing in it has changed."""
+        async with self._held(layer, "ready") as connection:
+            await connection.execute(
+                update(layers).where(layers.c.id == layer).values(**_stamped(stamp))
+            )
+            await self._published(connection, layer, stamp)
+
+    async def touch(self, layer: int, found: Sequence[tuple[str, int, int]]) -> None:
+        """Remember new times and inodes of files whose bytes are the same."""
+        async with self._held(layer, "ready") as connection:
+            for path, mtime, inode in found:
+                row = update(files).where(files.c.layer == layer, files.c.path == path)
+                await connection.execute(row.values(mtime=mtime, inode=inode))
+
+    async def overlay(self, overlay: Overlay, change: Change) -> int:
+        """Write a person's uncommitted work, in place of what they had on that branch.
+
+        Args:
+            overlay: whose it is, and over what.
+            change: the files that it hides of the base, those that are gone among them.
+
+        Returns:
+            The layer's number.
+        """
+        async with self._database.begin() as connection:
+            await self._alone(connection)
+            layer = await self._begun(
+                connection,
+                kind="overlay",
+                state="ready",
+                person=overlay.person,
+                branch=overlay.branch,
+                digest=overlay.digest,
+                expires=overlay.expires,
+                base=overlay.base,
+                base_generation=overlay.base_generation,
+            )
+            await contents.keep(connection, self._owner, change.contents)
+            await insert_files(connection, self._owner, layer, change.files)
+            others = layers.c.person == overlay.person, layers.c.branch == overlay.branch
+            await self._end(connection, "overlay", "ready", *others, layers.c.id != layer)
+            return layer
+
+    async def drop(self, layer: int) -> None:
+        """Serve a layer no more; a sweep deletes its rows later."""
+        async with self._database.begin() as connection:
+            await self._alone(connection)
+            await connection.execute(
+                update(layers)
+                .where(layers.c.id == layer, *self._of_owner())
+                .values(state="dead", ended=datetime.now(UTC))
+            )
+
+    @asynccontextmanager
+    async def _held(self, layer: int, state: str) -> AsyncGenerator[AsyncConnection]:
+        async with self._database.begin() as connection:
+            await self._alone(connection)
+            query = select(layers.c.state).where(layers.c.id == layer, *self._of_owner())
+            found = await connection.scalar(query)
+            if found != state:
+                raise LayerGone(
+                    f"The layer {layer} of {self._owner.repo} is {found or 'gone'}, not {state}: "
+                    "the repository was removed or indexed by another process. Index it again."
+                )
+            yield connection
+
+    async def _alone(self, connection: AsyncConnection) -> None:
+        # Also what begins the transaction, before rows are copied past SQLAlchemy.
+        await alone(connection, self._owner.repo)
+
+    def _of_owner(self) -> tuple[Any, ...]:
+        return layers.c.org == self._owner.org, layers.c.repo == self._owner.repo
+
+    def _mine(self, kind: str, state: str) -> Any:
+        return select(layers.c.id).where(
+            *self._of_owner(), layers.c.kind == kind, layers.c.state == state
+        )
+
+    async def _begun(self, connection: AsyncConnection, state: str = "building", **of: Any) -> int:
+        row = {"org": self._owner.org, "repo": self._owner.repo, "created": datetime.now(UTC)}
+        made = insert(layers).values(**row, state=state, **of).returning(layers.c.id)
+        layer = int((await connection.execute(made)).scalar_one())
+        await full_text(connection).begin(connection, layer)
+        return layer
+
+    async def _end(self, connection: AsyncConnection, kind: str, state: str, *also: Any) -> None:
+        ended = update(layers).where(
+            *self._of_owner(), layers.c.kind == kind, layers.c.state == state, *also
+        )
+        await connection.execute(ended.values(state="dead", ended=datetime.now(UTC)))
+
+    async def _published(self, connection: AsyncConnection, layer: int, stamp: Stamp) -> None:
+        mine = repositories.c.id == self._owner.repo, repositories.c.org == self._owner.org
+        served = update(repositories).where(*mine, repositories.c.state == "active")
+        done = await connection.execute(
+            served.values(layer=layer, indexed=datetime.now(UTC), **_stamped(stamp)).values(
+                problem=stamp.problem
+            )
+        )
+        if not done.rowcount:
+            raise LayerGone(f"The repository {self._owner.repo} was removed while it was indexed.")
+
+
+def _stamped(stamp: Stamp) -> dict[str, str]:
+    return {"commit": stamp.commit, "branch": stamp.branch}

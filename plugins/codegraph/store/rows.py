@@ -1,0 +1,161 @@
+"""Rows of the graph, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from plugins.codegraph.model import CONFIDENCE, Edge, Entity, FileReport, Unresolved
+from plugins.codegraph.store.codes import (
+    EDGE_CODES,
+    ENTITY_CODES,
+    ENTITY_KINDS,
+    STRATEGIES,
+    STRATEGY_CODES,
+)
+from plugins.codegraph.store.splitting import words_of
+from plugins.codegraph.tables import entities, files
+
+ENTITY_COLUMNS = (
+    *("id", "layer", "org", "repo", "key", "kind", "name", "qualified", "path", "language"),
+    *("line", "end_line", "signature", "doc", "exported", "test", "parent", "words"),
+)
+EDGE_COLUMNS = (*("layer", "source", "kind", "target", "org", "repo", "line", "strategy", "sites"),)
+UNRESOLVED_COLUMNS = ("layer", "path", "name", "org", "repo", "line", "sites")
+LINK_COLUMNS = ("layer", "path", "org", "repo", "interface", "package", "asked")
+MANIFEST_COLUMNS = ("layer", "path", "org", "repo", "digest", "data")
+FILE_COLUMNS = (
+    *("layer", "path", "org", "repo", "digest", "language", "lines", "size", "mtime", "inode"),
+    *("problem", "skipped", "gone"),
+)
+
+SELECTED = tuple(
+    entities.c[name]
+    for name in (
+        *("key", "kind", "name", "qualified", "path", "language", "line", "end_line"),
+        *("signature", "doc", "exported", "parent", "test"),
+    )
+)
+"""The columns of an entity, in the order of :class:`Entity`."""
+REPORTED = tuple(
+    files.c[name] for name in ("path", "digest", "language", "lines", "size", "problem", "skipped")
+)
+"""The columns of a file's report, in the order of :class:`FileReport`."""
+
+
+class FileGraph(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """All that a layer holds of one file; it is written, and deleted, as a whole.
+
+    Attributes:
+        report: what became of the file.
+        mtime, inode: what told, when it was read, whether it would have to be read again.
+        entities: its entities, itself included.
+        edges: those that start in it.
+        unresolved: its calls to anyone of a name.
+        interface: the digest of what other files can see of it.
+        package: the package that it declares, or "".
+        asked: what linking it depended on, in the form that ``indexing`` gave it.
+        gone: whether an overlay hides the base's file and gives no other.
+    """
+
+    report: FileReport
+    mtime: int = 0
+    inode: int = 0
+    entities: Sequence[Entity] = ()
+    edges: Sequence[Edge] = ()
+    unresolved: Sequence[Unresolved] = ()
+    interface: str = ""
+    package: str = ""
+    asked: bytes = b""
+    gone: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many rows it makes."""
+        return 2 + len(self.entities) + len(self.edges) + len(self.unresolved)
+
+
+class Manifest(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A file of settings, whole, with the digest of its bytes."""
+
+    path: str
+    digest: str
+    data: bytes
+
+
+def entity_of(row: Sequence[Any]) -> Entity:
+    """The entity of a row that begins with the columns ``SELECTED``."""
+    values: list[Any] = list(row[:13])
+    values[1] = ENTITY_KINDS[values[1]]
+    values[10], values[12] = bool(values[10]), bool(values[12])
+    return Entity(*values)
+
+
+def report_of(row: Sequence[Any]) -> FileReport:
+    """The report of a row that begins with the columns ``REPORTED``."""
+    path, digest, language, lines, size, problem, skipped = row[:7]
+    return FileReport(path, digest, language, lines, size, problem, bool(skipped))
+
+
+def entity_rows(
+    layer: int, org: str, repo: str, first: int, found: Iterable[Entity]
+) -> list[tuple[Any, ...]]:
+    """Rows of entities, numbered from ``first``."""
+    return [
+        (
+            *(number, layer, org, repo, each.key, ENTITY_CODES[each.kind], _clean(each.name)),
+            *(_clean(each.qualified), each.path, each.language, each.line, each.end_line),
+            *(_clean(each.signature), _clean(each.doc), each.exported, each.test, each.parent),
+            words_of(each),
+        )
+        for number, each in enumerate(found, start=first)
+    ]
+
+
+def edge_rows(layer: int, org: str, repo: str, found: Iterable[Edge]) -> list[tuple[Any, ...]]:
+    """Rows of edges; several that say the same become one, by the surest strategy."""
+    merged: dict[tuple[int, int, int], tuple[int, int, int]] = {}
+    for each in found:
+        key = (each.source, EDGE_CODES[each.kind], each.target)
+        new = (each.line, STRATEGY_CODES[each.strategy], each.sites)
+        old = merged.get(key)
+        merged[key] = new if old is None else _both(old, new)
+    return [(layer, *key, org, repo, *rest) for key, rest in merged.items()]
+
+
+def _both(old: tuple[int, int, int], new: tuple[int, int, int]) -> tuple[int, int, int]:
+    surest = max(old[1], new[1], key=lambda code: (CONFIDENCE[STRATEGIES[code]], -code))
+    return min(old[0], new[0]), surest, old[2] + new[2]
+
+
+def unresolved_rows(
+    layer: int, org: str, repo: str, found: Iterable[Unresolved]
+) -> list[tuple[Any, ...]]:
+    """Rows of calls whose target is not known, one a file and name."""
+    merged: dict[tuple[str, str], tuple[int, int]] = {}
+    for each in found:
+        key = (each.path, _clean(each.name))
+        line, sites = merged.get(key, (each.line, 0))
+        merged[key] = (min(line, each.line), sites + each.sites)
+    return [(layer, *key, org, repo, *rest) for key, rest in merged.items()]
+
+
+def file_row(layer: int, org: str, repo: str, file: FileGraph) -> tuple[Any, ...]:
+    """The row of a file's report."""
+    report = file.report
+    return (
+        *(layer, report.path, org, repo, report.digest, report.language, report.lines),
+        *(report.size, file.mtime, file.inode, _clean(report.problem), report.skipped, file.gone),
+    )
+
+
+def link_row(layer: int, org: str, repo: str, file: FileGraph) -> tuple[Any, ...]:
+    """The row of what a file depended on."""
+    return layer, file.report.path, org, repo, file.interface, file.package, file.asked
+
+
+def _clean(text: str) -> str:
+    """Text without NUL, which PostgreSQL takes nowhere."""
+    return text.replace("\0", "") if "\0" in text else text

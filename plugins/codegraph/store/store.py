@@ -1,0 +1,109 @@
+"""The store: views of repositories, their graphs, and what deletes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import select
+
+from gateway.contract import Database
+from plugins.codegraph.store.graph import Graph, OverlayView, RepositoryView
+from plugins.codegraph.store.known_names import KnownNames
+from plugins.codegraph.store.layers import Layers
+from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.reading import StoredGraph
+from plugins.codegraph.store.sweeping import GRACE, Sweeper
+from plugins.codegraph.tables import layers, repositories
+
+
+class GraphStore:
+    """The graphs of all repositories, in one database.
+
+    Args:
+        database: the plugin's database.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._names = KnownNames()
+        self._sweeper = Sweeper(database)
+
+    async def view(
+        self, org: str, repo: str, overlay: tuple[str, str | None] | None = None
+    ) -> RepositoryView | None:
+        """A repository as it is served now, or None where nothing of it is.
+
+        Args:
+            org: its organisation.
+            repo: its id.
+            overlay: whose uncommitted work to see it with, and on which branch: None for the one
+                that the repository is on. Where there is none, the base alone is seen.
+        """
+        query = select(repositories, layers.c.generation).where(
+            repositories.c.org == org,
+            repositories.c.id == repo,
+            repositories.c.state == "active",
+            layers.c.id == repositories.c.layer,
+            layers.c.org == org,
+            layers.c.repo == repo,
+        )
+        async with self.database.read() as connection:
+            row = (await connection.execute(query)).first()
+        if row is None:
+            return None
+        view = RepositoryView(
+            id=row.id,
+            org=row.org,
+            name=row.name,
+            layer=row.layer,
+            generation=row.generation,
+            commit=row.commit or "",
+            branch=row.branch or "",
+            indexed=row.indexed,
+            problem=row.problem,
+        )
+        return view if overlay is None else await self._with(view, *overlay)
+
+    def open(self, view: RepositoryView) -> Graph:
+        """The graph of a view."""
+        return StoredGraph(self.database, view, self._names)
+
+    def layers(self, owner: Owner) -> Layers:
+        """Writes the layers of a repository."""
+        return Layers(self.database, owner)
+
+    async def sweep(self, grace: timedelta = GRACE) -> int:
+        """Delete what nobody reads any more; how many rows. Call it now and then."""
+        return await self._sweeper.sweep(grace)
+
+    async def purge(self, org: str, repo: str) -> dict[str, int]:
+        """Delete every row of a repository but the registry's; how many of each table.
+
+        It may be called again, also where it was killed.
+        """
+        return await self._sweeper.purge(Owner(org, repo))
+
+    async def leftovers(self, org: str, repo: str) -> dict[str, int]:
+        """How many rows of a repository each table still holds; empty where none."""
+        return await self._sweeper.leftovers(Owner(org, repo))
+
+    async def _with(self, view: RepositoryView, person: str, branch: str | None) -> RepositoryView:
+        query = (
+            select(layers)
+            .where(
+                *(layers.c.org == view.org, layers.c.repo == view.id, layers.c.kind == "overlay"),
+                *(layers.c.person == person, layers.c.state == "ready"),
+                layers.c.branch == (view.branch if branch is None else branch),
+                layers.c.expires > datetime.now(UTC),
+            )
+            .order_by(layers.c.id.desc())
+            .limit(1)
+        )
+        async with self.database.read() as connection:
+            row = (await connection.execute(query)).first()
+        if row is None:
+            return view
+        stale = (row.base, row.base_generation) != (view.layer, view.generation)
+        overlay = OverlayView(row.id, person, row.branch, row.created, row.expires, stale)
+        return replace(view, overlay=overlay)

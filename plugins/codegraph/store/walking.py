@@ -1,0 +1,133 @@
+"""Walks along edges, breadth first: one statement a step, and the counting here.
+
+A recursive query was no faster: it cannot leave out what it reached before without sorting it all
+(``benchmarks/codegraph_queries.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from plugins.codegraph.model import CONFIDENCE
+from plugins.codegraph.store.codes import STRATEGIES
+from plugins.codegraph.store.dialects import among
+from plugins.codegraph.store.seeing import Seeing
+from plugins.codegraph.tables import edges
+
+MOST_COUNTED = 10_000
+"""Where a walk ends, however much further it would lead."""
+MOST_EDGES = 40_000
+"""The most edges that one step looks at."""
+SURE = {code: CONFIDENCE[strategy] for code, strategy in STRATEGIES.items()}
+
+
+class Step(NamedTuple):
+    """How an entity was reached: the edge, and by how many steps."""
+
+    key: int
+    depth: int
+    via: int
+    strategy: int
+    line: int
+    sites: int
+
+    @property
+    def order(self) -> tuple[float, int, int]:
+        """The surest edge first; of two alike always the same."""
+        return -SURE[self.strategy], self.via, self.line
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """Which edges are followed.
+
+    Attributes:
+        kinds: their numbers.
+        incoming: whether against their direction.
+        strategies: the numbers of the strategies that are sure enough, or None for all.
+    """
+
+    kinds: Sequence[int]
+    incoming: bool
+    strategies: Sequence[int] | None = None
+
+
+@dataclass(slots=True)
+class Steps:
+    """What a walk reached, nearest first; ``capped`` where it was ended before all was counted."""
+
+    found: list[Step] = field(default_factory=list)
+    capped: bool = False
+
+
+async def walked(
+    connection: AsyncConnection, seeing: Seeing, starts: Collection[int], along: Along, depth: int
+) -> Steps:
+    """Walk from some entities.
+
+    Args:
+        connection: where to read.
+        seeing: what of the repository is seen.
+        starts: the keys to start from.
+        along: which edges are followed.
+        depth: how many steps.
+    """
+    steps = Steps()
+    seen, frontier = set(starts), list(starts)
+    for at in range(1, depth + 1):
+        if not frontier or steps.capped:
+            break
+        rows = await _edges(connection, seeing, frontier, along)
+        reached = _reached(rows, seen, at)
+        steps.capped = len(rows) >= MOST_EDGES or len(seen) + len(reached) > MOST_COUNTED
+        level = sorted(reached.values(), key=lambda step: (-SURE[step.strategy], step.key))
+        steps.found += level
+        frontier = [step.key for step in level]
+        seen.update(frontier)
+    return steps
+
+
+def _reached(rows: Sequence[Any], seen: Collection[int], depth: int) -> dict[int, Step]:
+    reached: dict[int, Step] = {}
+    for key, via, strategy, line, sites in rows:
+        if key in seen:
+            continue
+        step = Step(key, depth, via, strategy, line, sites)
+        old = reached.get(key)
+        if old is None or step.order < old.order:
+            reached[key] = step
+    return reached
+
+
+async def _edges(
+    connection: AsyncConnection, seeing: Seeing, frontier: Sequence[int], along: Along
+) -> list[Any]:
+    near, far = (
+        (edges.c.target, edges.c.source) if along.incoming else (edges.c.source, edges.c.target)
+    )
+    query = (
+        select(far, near, edges.c.strategy, edges.c.line, edges.c.sites, edges.c.layer)
+        .where(*seeing.of(edges), edges.c.kind.in_(along.kinds), among(connection, near, frontier))
+        .limit(MOST_EDGES)
+    )
+    if along.strategies is not None:
+        query = query.where(edges.c.strategy.in_(along.strategies))
+    found = (await connection.execute(query)).all()
+    if seeing.overlay is None:
+        return [row[:5] for row in found]
+    hidden = await seeing.hidden_keys(connection)
+    return list(_visible(found, seeing.base, hidden, 0 if along.incoming else 1))
+
+
+def _visible(
+    rows: Sequence[Any], base: int, hidden: Collection[int], source: int
+) -> Iterator[Sequence[Any]]:
+    """The edges that the overlay does not hide: one is its source's, wherever it leads."""
+    for row in rows:
+        if row[5] != base or row[source] not in hidden:
+            yield row[:5]
