@@ -32,7 +32,7 @@ from auth.stores import ApiToken, digest, utc_now
 from auth.tiers import Tier
 from benchmarks.members import configure, grant_of, wallet
 from benchmarks.peers import plugin_module
-from benchmarks.processes import ROOT, free_port, memory
+from benchmarks.processes import ABOVE_LOAD, ROOT, free_port, memory
 from benchmarks.wire import VERSIONS, Checker, bodies
 from gateway.app import PortalApp, open_portal
 from gateway.config import Portal, load_portal
@@ -285,7 +285,7 @@ def peer(number: int) -> str:
 
 async def send_all(place: Path, port: int, marks: Sequence[int]) -> Growth:
     """Open the portal in a directory and send it callers, up to the last mark."""
-    portal = load_portal(place / "config", {"listen": {"port": port}})
+    portal = load_portal(place / "config", {"listen": {"port": port}, "limits": ABOVE_LOAD})
     app = PortalApp(portal, place / "data", modules=[plugin_module(1)])
     begun = time.perf_counter()
     held = []

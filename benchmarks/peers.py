@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
-from benchmarks.processes import SERVER_CORE, free_port, running
+from benchmarks.processes import ABOVE_LOAD, SERVER_CORE, free_port, running
 
 if TYPE_CHECKING:
     from auth import StaticTokens
@@ -200,7 +200,7 @@ def serve_portal(place: Path, port: int, plugin: Any, tokens: StaticTokens | Non
     logs.configure("warning")
     telemetry.configure("porch", enabled=True)
     data = place / "data"
-    portal = load_portal(place / "config", {"listen": {"port": port}})
+    portal = load_portal(place / "config", {"listen": {"port": port}, "limits": ABOVE_LOAD})
     app = PortalApp(portal, data, tokens, modules=[plugin])
     with held(data):
         uvloop.run(serve(app, portal.config, data, lambda _: None))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import http.client
 import json
+import shutil
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import Popen
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.processes import ROOT, free_port, launched
+from benchmarks.processes import ABOVE_LOAD, ROOT, free_port, launched
 
 _VERSION = "2026-07-28"
 _META = {
@@ -96,8 +98,17 @@ class Portal:
 @contextmanager
 def spawned(content: Path, data: Path) -> Generator[Portal]:
     """Run ``porch serve`` on a directory of notes while the block lasts."""
+    with TemporaryDirectory() as place:
+        config = Path(place, "config")
+        shutil.copytree(ROOT / "config", config)
+        with (config / "portal.yaml").open("a") as portal:
+            portal.write(f"\nlimits: {json.dumps(ABOVE_LOAD)}\n")
+        yield from _serving(content, config, data)
+
+
+def _serving(content: Path, config: Path, data: Path) -> Generator[Portal]:
     port = free_port()
-    where = ("--content", str(content), "--config", str(ROOT / "config"), "--data", str(data))
+    where = ("--content", str(content), "--config", str(config), "--data", str(data))
     begun = time.perf_counter()
     with launched(["-m", "gateway.cli", "serve", "--port", str(port), *where]) as process:
         yield Portal(port, process, begun)

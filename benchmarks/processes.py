@@ -14,6 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SERVER_CORE, CLIENT_CORE = 0, 1
+ABOVE_LOAD = {"calls": "10000000 in 60s"}
+"""``limits`` of a portal that is measured: calls are counted, and no load reaches the limit."""
 
 
 def pin(core: int, process: int = 0) -> None:

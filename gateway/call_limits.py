@@ -51,8 +51,7 @@ class RateLimited(PortalError):
 
     def __init__(self, taken: Taken, tool: str | None) -> None:
         rate, self.wait = taken.rate, max(1, math.ceil(taken.wait))
-        calls = f"{tool} {rate.limit}" if tool else f"{rate.limit} tools"
-        times = " times" if tool else ""
+        times = "once" if rate.limit == 1 else f"{rate.limit} times"
         self.headers = (*headers_of(taken), (b"retry-after", b"%d" % self.wait))
         details = {
             "retryAfterSeconds": self.wait,
@@ -60,7 +59,7 @@ class RateLimited(PortalError):
             "window": rate.seconds,
         }
         super().__init__(
-            f"You have called {calls}{times} within {rate.seconds:g} s, and that is the limit. "
+            f"You have called {tool or 'tools'} {times} within {rate.seconds:g} s, which is the limit. "
             "This usually means that you are in a loop: pause, look at what you know already, "
             "and ask the person you work for how to go on. Do not just call again. "
             f"The next call is answered in {self.wait} s.",

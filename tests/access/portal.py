@@ -42,10 +42,13 @@ def main(directory: Path, client_hosts: list[str]) -> None:
             "client_secret": "env:PROVIDER_SECRET",
         }
         signing_in = {"oidc": [oidc], "challenge": "http", "private_hosts": client_hosts}
-        services = {"embedding": "none"}
-        portal = load_portal(
-            config, {"listen": {"port": 0}, "services": services, "sign_in": signing_in}
-        )
+        settings = {
+            "listen": {"port": 0},
+            "services": {"embedding": "none"},
+            "sign_in": signing_in,
+            "limits": {"calls": "none"},
+        }
+        portal = load_portal(config, settings)
         app = PortalApp(portal, directory / "data", modules=[garden])
 
         def ready(port: int) -> None:

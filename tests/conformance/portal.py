@@ -23,7 +23,8 @@ def main(directory: Path) -> None:
     config = directory / "config"
     config.mkdir()
     (config / "tiers.yaml").write_text("default: open\n")
-    portal = load_portal(config, {"listen": {"port": 0}, "services": {"embedding": "none"}})
+    here = {"listen": {"port": 0}, "services": {"embedding": "none"}, "limits": {"calls": "none"}}
+    portal = load_portal(config, here)
     data = directory / "data"
     app = PortalApp(portal, data, modules=[everything])
 

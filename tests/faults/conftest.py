@@ -61,9 +61,11 @@ class Place:
         (root / "config" / "tiers.yaml").write_text(TIERS)
 
     def configure(self, text: str) -> None:
-        """Write ``portal.yaml``; the knowledge plugin reads ``content`` unless the text says so."""
+        """Write ``portal.yaml``; knowledge reads ``content`` and nobody is limited, by default."""
         if "plugins:" not in text:
             text += "\nplugins: {knowledge: {sources: [{directory: ./content}]}}"
+        if "limits:" not in text:
+            text += "\nlimits: {calls: none}"
         (self.root / "config" / "portal.yaml").write_text(text)
 
     def page(self, name: str, title: str, text: str = "") -> None:

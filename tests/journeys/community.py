@@ -68,7 +68,8 @@ def community(
     (root / "content").mkdir()
     (root / "content" / "seasons.md").write_text(PAGE)
     knowledge = {"plugins": {"knowledge": {"sources": [{"directory": "./content"}]}}}
-    settings = {**knowledge, "services": {"embedding": "none"}, **config}
+    unlimited = {"limits": {"calls": "none"}}
+    settings = {**knowledge, **unlimited, "services": {"embedding": "none"}, **config}
     (root / "config" / "portal.yaml").write_text(json.dumps(settings))
     (root / "config" / "tiers.yaml").write_text(json.dumps(tiers))
     with running(root, environment) as made:

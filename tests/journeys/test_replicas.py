@@ -26,6 +26,7 @@ services:
   objects: {objects}
   embedding: none
 plugins: {{knowledge: {{sources: [{{directory: ./content}}]}}}}
+limits: {{calls: none}}
 """
 NOTE = "---\ntype: pattern\ntitle: {title}\ndate: 2026-01-02\npublish: true\n---\n{body}\n"
 INITIALIZE = {

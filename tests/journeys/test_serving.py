@@ -47,7 +47,7 @@ async def running(place: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process
     """The portal with the garden in a process of its own, and its URL."""
     (place / "config").mkdir()
     (place / "config" / "portal.yaml").write_text(
-        "listen: {port: 0}\nservices: {embedding: none}\n"
+        "listen: {port: 0}\nservices: {embedding: none}\nlimits: {calls: none}\n"
     )
     (place / "config" / "tiers.yaml").write_text("default: open\n")
     process = await asyncio.create_subprocess_exec(
