@@ -223,19 +223,6 @@ unresolved = Table(
     sqlite_with_rowid=False,
 )
 
-facts = Table(
-    "codegraph_facts",
-    metadata,
-    Column("repo", Text, primary_key=True),
-    Column("digest", Text, primary_key=True),
-    Column("language", Text, primary_key=True),
-    Column("org", Text, nullable=False),
-    Column("version", Integer, nullable=False),
-    Column("data", LargeBinary, nullable=False),
-)
-"""What a file says, by the digest of its bytes: MessagePack, deflated. ``language`` is the module
-that read it, with the file's name ending, since some read one text in two ways."""
-
 texts = Table(
     "codegraph_texts",
     metadata,
@@ -248,5 +235,5 @@ texts = Table(
 
 LAYERED = (entities, edges, unresolved, links, manifests, files)
 """What belongs to a layer, in the order in which a sweep deletes it."""
-KEPT = (facts, texts)
+KEPT = (texts,)
 """What belongs to a repository by content, and is shared by its layers."""

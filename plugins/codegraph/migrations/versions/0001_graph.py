@@ -169,13 +169,6 @@ def _graph() -> None:
 
 def _contents() -> None:
     op.create_table(
-        "codegraph_facts",
-        *_keys(("repo", sa.Text), ("digest", sa.Text), ("language", sa.Text)),
-        sa.Column("org", sa.Text, nullable=False),
-        sa.Column("version", sa.Integer, nullable=False),
-        sa.Column("data", sa.LargeBinary, nullable=False),
-    )
-    op.create_table(
         "codegraph_texts",
         *_keys(("repo", sa.Text), ("digest", sa.Text)),
         sa.Column("org", sa.Text, nullable=False),
@@ -192,7 +185,7 @@ def _index(table: str, name: str, *columns: str, unique: bool = False) -> None:
 def downgrade() -> None:
     if op.get_bind().dialect.name == "postgresql":
         op.drop_table("codegraph_words")
-    for table in ("texts", "facts", "unresolved", "edges", "entities", "manifests", "links"):
+    for table in ("texts", "unresolved", "edges", "entities", "manifests", "links"):
         op.drop_table(f"codegraph_{table}")
     for table in ("files", "layers", "repositories"):
         op.drop_table(f"codegraph_{table}")

@@ -114,7 +114,7 @@ async def serve(store: GraphStore, owner: Owner, files: Sequence[FileGraph]) -> 
 
 def text_of(file: FileGraph) -> Content:
     """A text for a file: its path."""
-    return Content(file.report.digest, "python", 1, b"", deflated(file.report.path.encode()))
+    return Content(file.report.digest, deflated(file.report.path.encode()))
 
 
 async def cover(
