@@ -67,6 +67,7 @@ def entities_of(repo: str, path: str, facts: FileFacts) -> list[Entity]:
                 doc=each.doc,
                 exported=each.exported,
                 parent=whole if each.parent < 0 else keys[each.parent],
+                test=each.test,
             )
         )
     return entities
