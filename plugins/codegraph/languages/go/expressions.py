@@ -1,0 +1,263 @@
+"""Go's expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import (
+    Arg,
+    Attr,
+    Call,
+    Element,
+    Expr,
+    Item,
+    Literal,
+    Name,
+    Typed,
+)
+from plugins.codegraph.languages.go.types import Types
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_LITERALS = {
+    "int_literal": Literal("int"),
+    "float_literal": Literal("float64"),
+    "imaginary_literal": Literal("complex128"),
+    "rune_literal": Literal("rune"),
+    "interpreted_string_literal": Literal("string"),
+    "raw_string_literal": Literal("string"),
+    "true": Literal("bool"),
+    "false": Literal("bool"),
+    "iota": Literal("int"),
+}
+_COMPARES = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||"})
+_TYPE_NODES = frozenset(
+    {"slice_type", "array_type", "map_type", "channel_type", "pointer_type", "function_type",
+     "generic_type", "qualified_type", "type_identifier", "struct_type", "interface_type"}
+)  # fmt: skip
+_BOOL = Literal("bool")
+
+
+class Expressions(Types):
+    """What Go says in expressions."""
+
+    def __init__(self, path: str, source: bytes) -> None:
+        super().__init__(path, source)
+        self._lower: dict[str, Callable[[Node], Expr | None]] = {
+            "identifier": self._identifier,
+            "selector_expression": self._selector,
+            "call_expression": self._call,
+            "composite_literal": self._composite,
+            "func_literal": self.function,
+            "unary_expression": self._unary,
+            "binary_expression": self._binary,
+            "index_expression": self._index,
+            "slice_expression": self._slice,
+            "type_assertion_expression": self._assertion,
+            "type_conversion_expression": self._assertion,
+            "type_instantiation_expression": self._instantiation,
+            "literal_value": self._values,
+            "keyed_element": self._keyed,
+        }
+
+    def expr(self, node: Node | None) -> Expr | None:
+        """An expression."""
+        while node is not None and node.type in ("parenthesized_expression", "literal_element"):
+            node = node.named_children[0] if node.named_child_count else None
+        if node is None:
+            return None
+        kind = node.type
+        lower = self._lower.get(kind)
+        if lower is None:
+            return _LITERALS.get(kind) or (self.type(node) if kind in _TYPE_NODES else None)
+        if self.deeper(node):
+            return None
+        self.depth += 1
+        found = lower(node)
+        self.depth -= 1
+        return found
+
+    def exprs(self, node: Node | None) -> list[Expr | None]:
+        """The expressions of a list."""
+        if node is None:
+            return []
+        if node.type != "expression_list":
+            return [self.expr(node)]
+        return [self.expr(child) for child in node.named_children if child.type != "comment"]
+
+    def function(self, node: Node) -> Expr | None:
+        """A function that is written in place."""
+        raise NotImplementedError
+
+    def _identifier(self, node: Node) -> Expr | None:
+        return Name(self.locals.look(self.text(node)))
+
+    def _selector(self, node: Node) -> Expr | None:
+        children = node.children
+        return Attr(self.expr(children[0]), self.text(children[-1]))
+
+    def _call(self, node: Node) -> Expr | None:
+        of = node.child_by_field_name("function")
+        arguments = node.child_by_field_name("arguments")
+        if of is None or arguments is None:
+            return None
+        if of.type == "identifier":
+            name = self.text(of)
+            if name in _BUILTINS and name not in self.locals:
+                return _BUILTINS[name](self, arguments.named_children)
+        called = self._instantiated(node, self.expr(of))
+        args = tuple(self._arguments(arguments))
+        self.counted += 1
+        return Call(called, args, _named_line(of))
+
+    def _instantiated(self, node: Node, of: Expr | None) -> Expr | None:
+        given = node.child_by_field_name("type_arguments")
+        if given is None:
+            return of
+        return Item(of, None, tuple(self.type(child) for child in given.named_children))
+
+    def _arguments(self, node: Node) -> list[Arg]:
+        found: list[Arg] = []
+        for child in node.named_children:
+            if child.type == "variadic_argument":
+                found.append(Arg(self.expr(child.named_children[0]), "", True))
+            elif child.type != "comment":
+                found.append(Arg(self.expr(child)))
+        return found
+
+    def _composite(self, node: Node) -> Expr | None:
+        of = self.type(node.child_by_field_name("type"))
+        before = self.counted
+        values = self._values(node.child_by_field_name("body"))
+        return Typed(of, values if self.counted > before else None)
+
+    def _values(self, node: Node | None) -> Expr | None:
+        items: list[Expr | None] = []
+        for child in node.named_children if node is not None else ():
+            before = self.counted
+            item = self.expr(child)
+            if self.counted > before:
+                items.append(item)
+        return self.many(items) if items else None
+
+    def _keyed(self, node: Node) -> Expr | None:
+        key, value = node.named_children[0], node.named_children[-1]
+        # A key that is a bare name is a field's, or a constant.
+        if key.named_child_count and key.named_children[0].type == "identifier":
+            return self.expr(value)
+        return self._values(node)
+
+    def _unary(self, node: Node) -> Expr | None:
+        operator, operand = node.children[0].type, node.children[-1]
+        value = self.expr(operand)
+        if operator in ("&", "*"):
+            return value
+        if operator == "<-":
+            return Element(value)
+        return self.many([value], "bool" if operator == "!" else "")
+
+    def _binary(self, node: Node) -> Expr | None:
+        before = self.counted
+        operands: list[Expr | None] = []
+        operator = ""
+        at: Node | None = node
+        # A sum of thousands of strings is nested to the left: walked, not recursed into.
+        while at is not None and at.type == "binary_expression":
+            children = at.children
+            operator = operator or children[1].type
+            operands.append(self.expr(children[-1]))
+            at = children[0]
+        operands.append(self.expr(at))
+        kind = "bool" if operator in _COMPARES else ""
+        if self.counted > before:
+            return self.many(reversed(operands), kind)
+        return _BOOL if kind else _same_literal(operands)
+
+    def _index(self, node: Node) -> Expr | None:
+        operand = self.expr(node.child_by_field_name("operand"))
+        index = node.child_by_field_name("index")
+        before = self.counted
+        inner = self.expr(index)
+        if self.counted > before:
+            self.scope.calls.append(inner)
+        # ``f[T](x)`` looks like an index; as a type argument it does no harm to a list.
+        given = (inner,) if isinstance(inner, Name | Attr) else ()
+        return Item(operand, None, given)
+
+    def _slice(self, node: Node) -> Expr | None:
+        children = node.named_children
+        before = self.counted
+        rest = [self.expr(child) for child in children[1:]]
+        if self.counted > before:
+            self.scope.calls.append(self.many(rest))
+        return self.expr(children[0])
+
+    def _assertion(self, node: Node) -> Expr | None:
+        value = self.expr(node.child_by_field_name("operand"))
+        return Typed(self.type(node.child_by_field_name("type")), value)
+
+    def _instantiation(self, node: Node) -> Expr | None:
+        children = node.named_children
+        return Item(self.expr(children[0]), None, tuple(self.type(c) for c in children[1:]))
+
+    def made(self, nodes: list[Node]) -> Expr | None:
+        """``make(T, n)`` and ``new(T)``."""
+        if not nodes:
+            return None
+        before = self.counted
+        rest = [self.expr(child) for child in nodes[1:]]
+        of = self.type(nodes[0])
+        return Typed(of, self.many(rest) if self.counted > before else None)
+
+    def appended(self, nodes: list[Node]) -> Expr | None:
+        """``append(xs, x)``: a list as its first argument."""
+        before = self.counted
+        values = [self.expr(child) for child in nodes]
+        if not values:
+            return None
+        if self.counted > before:
+            self.scope.calls.append(self.many(values[1:]))
+        return values[0]
+
+    def sized(self, nodes: list[Node]) -> Expr | None:
+        """``len``, ``cap``, ``copy``, ``panic`` ...: of the arguments, only the calls matter."""
+        before = self.counted
+        values = []
+        for child in nodes:
+            inner = child.named_children[0] if child.type == "variadic_argument" else child
+            values.append(self.expr(inner))
+        return self.many(values, "int") if self.counted > before else Literal("int")
+
+    def nothing(self, nodes: list[Node]) -> Expr | None:
+        """``panic``, ``delete`` and others without a useful result."""
+        before = self.counted
+        values = [self.expr(child) for child in nodes]
+        return self.many(values) if self.counted > before else None
+
+
+_BUILTINS: dict[str, Callable[[Expressions, list[Node]], Expr | None]] = {
+    "make": Expressions.made,
+    "new": Expressions.made,
+    "append": Expressions.appended,
+    "len": Expressions.sized,
+    "cap": Expressions.sized,
+    "copy": Expressions.sized,
+    **dict.fromkeys(
+        ("panic", "delete", "close", "recover", "print", "println", "clear", "min", "max"),
+        Expressions.nothing,
+    ),
+}
+"""Functions of the language. A package of its own may define ``min`` or ``max``, as many did
+before Go 1.21: see :meth:`~plugins.codegraph.languages.go.lowering.Lowering.lower`."""
+
+
+def _named_line(of: Node) -> int:
+    # The line of the name that is called, not of where a chain over many lines begins.
+    return of.end_point[0] + 1
+
+
+def _same_literal(operands: list[Expr | None]) -> Expr | None:
+    first = operands[0]
+    return first if isinstance(first, Literal) else None

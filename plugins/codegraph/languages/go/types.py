@@ -1,0 +1,90 @@
+"""Go's types as expressions.
+
+A pointer is what it points to. ``[]T`` and arrays are ``Item([], T)``, maps ``Item(map, K, V)``,
+channels ``Item(chan, T)``, functions ``Item(func, R)``: none of these words can be a name in Go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Attr, Expr, Group, Item, Name, Param
+from plugins.codegraph.languages.draft import Draft
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_LISTS = {"slice_type": "element", "array_type": "element", "implicit_length_array_type": "element"}
+_WITHIN = frozenset({"pointer_type", "parenthesized_type", "type_elem", "type_constraint"})
+
+
+class Types(Draft):
+    """What Go says of types."""
+
+    language = "go"
+
+    def type(self, node: Node | None) -> Expr | None:
+        """A type, or None where it has no name: ``struct{...}``, ``interface{...}``."""
+        while node is not None and node.type in _WITHIN:
+            node = node.named_children[0] if node.named_child_count == 1 else None
+        if node is None or self.deeper(node):
+            return None
+        self.depth += 1
+        found = self._type(node, node.type)
+        self.depth -= 1
+        return found
+
+    def _type(self, node: Node, kind: str) -> Expr | None:
+        if kind in ("type_identifier", "identifier"):
+            return Name(self.locals.look(self.text(node)))
+        if kind == "qualified_type":
+            package, name = node.named_children[0], node.named_children[-1]
+            return Attr(Name(self.text(package)), self.text(name))
+        if kind in _LISTS:
+            return Item(Name("[]"), None, (self.type(node.child_by_field_name("element")),))
+        if kind == "map_type":
+            key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
+            return Item(Name("map"), None, (self.type(key), self.type(value)))
+        if kind == "channel_type":
+            return Item(Name("chan"), None, (self.type(node.child_by_field_name("value")),))
+        if kind == "function_type":
+            return Item(Name("func"), None, (self.result(node),))
+        if kind == "generic_type":
+            return self._generic(node)
+        return None
+
+    def _generic(self, node: Node) -> Expr | None:
+        arguments = node.child_by_field_name("type_arguments")
+        of = self.type(node.child_by_field_name("type"))
+        if arguments is None:
+            return of
+        return Item(of, None, tuple(self.type(child) for child in arguments.named_children))
+
+    def result(self, node: Node) -> Expr | None:
+        """The stated result of a function: a type, or a tuple of several."""
+        result = node.child_by_field_name("result")
+        if result is None:
+            return None
+        if result.type != "parameter_list":
+            return self.type(result)
+        types = tuple(param.type for param in self.params(result))
+        return types[0] if len(types) == 1 else Group("t", types)
+
+    def params(self, node: Node | None) -> list[Param]:
+        """The parameters of a list, one for each name."""
+        found: list[Param] = []
+        for child in node.named_children if node is not None else ():
+            if child.type not in ("parameter_declaration", "variadic_parameter_declaration"):
+                continue
+            of = self.type(child.child_by_field_name("type"))
+            kind = "*" if child.type.startswith("variadic") else ""
+            names = [self.text(name) for name in child.children_by_field_name("name")] or [""]
+            found += [Param(name, of, None, kind) for name in names]
+        return found
+
+    def typevars(self, node: Node) -> None:
+        """Note a declaration's type parameters in the scope; a bound stands for its parameter."""
+        parameters = node.child_by_field_name("type_parameters")
+        for child in parameters.named_children if parameters is not None else ():
+            for name in child.children_by_field_name("name"):
+                self.scope.modifiers.append(f"typevar:{self.text(name)}")

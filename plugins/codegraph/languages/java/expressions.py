@@ -1,0 +1,354 @@
+"""Java's expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import (
+    Arg,
+    Attr,
+    Bind,
+    Call,
+    Expr,
+    Group,
+    Inner,
+    Item,
+    Literal,
+    Name,
+    OneOf,
+    Param,
+    Super,
+    Typed,
+)
+from plugins.codegraph.languages.java.types import Types, one_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+CONSTRUCTOR = "<init>"
+_BOOL = Literal("boolean")
+_LITERALS = {
+    "decimal_integer_literal": Literal("int"),
+    "hex_integer_literal": Literal("int"),
+    "octal_integer_literal": Literal("int"),
+    "binary_integer_literal": Literal("int"),
+    "decimal_floating_point_literal": Literal("double"),
+    "character_literal": Literal("char"),
+    "string_literal": Literal("String"),
+    "true": _BOOL,
+    "false": _BOOL,
+    "class_literal": Literal("Class"),
+}
+_COMPARES = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||"})
+
+
+class Expressions(Types):
+    """What Java says in expressions."""
+
+    def __init__(self, path: str, source: bytes) -> None:
+        super().__init__(path, source)
+        self._lower: dict[str, Callable[[Node], Expr | None]] = {
+            "identifier": self._identifier,
+            "this": self._this,
+            "super": self._super,
+            "field_access": self._field,
+            "method_invocation": self._call,
+            "object_creation_expression": self._new,
+            "explicit_constructor_invocation": self._explicit,
+            "lambda_expression": self._lambda,
+            "method_reference": self._reference,
+            "assignment_expression": self._assign,
+            "binary_expression": self._binary,
+            "unary_expression": self._operands,
+            "update_expression": self._operands,
+            "ternary_expression": self._ternary,
+            "cast_expression": self._cast,
+            "instanceof_expression": self._instanceof,
+            "array_access": self._index,
+            "array_initializer": self._array,
+            "array_creation_expression": self._new_array,
+            "switch_expression": self.switch,
+            "template_expression": self._operands,
+        }
+
+    def switch(self, node: Node) -> Expr | None:
+        """A switch, whose value is one of its branches'."""
+        raise NotImplementedError
+
+    def body(self, node: Node) -> None:
+        """Statements of a body."""
+        raise NotImplementedError
+
+    def members(self, node: Node) -> None:
+        """Members of a class that is written in place."""
+        raise NotImplementedError
+
+    def expr(self, node: Node | None) -> Expr | None:
+        """An expression."""
+        while node is not None and node.type == "parenthesized_expression":
+            node = node.named_children[0] if node.named_child_count else None
+        if node is None:
+            return None
+        lower = self._lower.get(node.type)
+        if lower is None:
+            return _LITERALS.get(node.type)
+        if self.deeper(node):
+            return None
+        self.depth += 1
+        found = lower(node)
+        self.depth -= 1
+        return found
+
+    def evaluate(self, node: Node | None) -> None:
+        """An expression whose value nobody takes."""
+        before = self.counted
+        value = self.expr(node)
+        if self.counted > before and value is not None:
+            self.scope.calls.append(value)
+
+    def calls_of(self, nodes: list[Node], kind: str = "") -> Expr | None:
+        """Of several expressions, those that have calls in them."""
+        items: list[Expr | None] = []
+        for node in nodes:
+            before = self.counted
+            item = self.expr(node)
+            if self.counted > before:
+                items.append(item)
+        if items:
+            return self.many(items, kind)
+        return Literal(kind) if kind else None
+
+    def held(self, value: Expr | None) -> Expr | None:
+        """A value that can be mentioned often without its calls being counted again."""
+        if value is None or isinstance(value, Name):
+            return value
+        name = Name(self.locals.fresh("held"))
+        self.scope.binds.append(Bind(name, value))
+        return name
+
+    def _identifier(self, node: Node) -> Expr | None:
+        name = self.text(node)
+        if name in self.locals:
+            return Name(self.locals.look(name))
+        if name[:1].islower() or name[:1] == "_":
+            return Name(f".{name}")
+        if name.isupper():
+            return OneOf((Name(f".{name}"), Name(name)))
+        return Name(name)
+
+    def _this(self, node: Node) -> Expr | None:
+        return Name("this")
+
+    def _super(self, node: Node) -> Expr | None:
+        return Super()
+
+    def _field(self, node: Node) -> Expr | None:
+        of, name = node.child_by_field_name("object"), node.child_by_field_name("field")
+        if of is None or name is None:
+            return None
+        if name.type == "this":
+            return Typed(self.expr(of))
+        text = self.text(name)
+        if text[:1].isupper() and not text.isupper():
+            return Attr(self.expr(of), text)
+        return Attr(self.expr(of), f".{text}")
+
+    def _call(self, node: Node) -> Expr | None:
+        name = node.child_by_field_name("name")
+        if name is None:
+            return None
+        of = node.child_by_field_name("object")
+        text = self.text(name)
+        called: Expr = Name(text)
+        if of is not None:
+            called = Attr(self.expr(of), text)
+        args = self._arguments(node.child_by_field_name("arguments"))
+        self.counted += 1
+        return Call(called, args, name.start_point[0] + 1)
+
+    def _arguments(self, node: Node | None) -> tuple[Arg, ...]:
+        if node is None:
+            return ()
+        return tuple(Arg(self.expr(c)) for c in node.named_children if "comment" not in c.type)
+
+    def _new(self, node: Node) -> Expr | None:
+        of = node.child_by_field_name("type")
+        made = self.type(of)
+        outer = node.named_children[0]
+        if outer != of and outer.type not in ("type_arguments", "annotation", "marker_annotation"):
+            # ``outer.new Inner()``: a class of what the expression before it is.
+            owner = self.expr(outer)
+            made = Attr(owner, made.id) if isinstance(made, Name) else made
+        args = self._arguments(node.child_by_field_name("arguments"))
+        self.counted += 1
+        call = Call(made, args, node.start_point[0] + 1, True)
+        last = node.named_children[-1]
+        return self.anonymous(last, made, call) if last.type == "class_body" else call
+
+    def anonymous(self, body: Node, base: Expr | None, call: Expr | None) -> Expr | None:
+        """A class without a name: its calls are those of the definition around."""
+        before = self.enter("class")
+        at = self.at
+        self.scope.bases.append(base)
+        self.locals.push()
+        self.members(body)
+        self.locals.pop()
+        self.leave(before)
+        return Typed(Inner(at), call)
+
+    def _explicit(self, node: Node) -> Expr | None:
+        constructor = node.child_by_field_name("constructor")
+        owner = Super() if constructor is not None and constructor.type == "super" else Name("this")
+        args = self._arguments(node.child_by_field_name("arguments"))
+        self.counted += 1
+        return Call(Attr(owner, CONSTRUCTOR), args, node.start_point[0] + 1)
+
+    def _lambda(self, node: Node) -> Expr | None:
+        self.counted += 1
+        before = self.enter("function")
+        at = self.at
+        self.locals.push()
+        parameters = node.child_by_field_name("parameters")
+        if parameters is not None and parameters.type == "identifier":
+            self.scope.params.append(Param(self.locals.declare(self.text(parameters))))
+        elif parameters is not None:
+            self.parameters(parameters)
+        body = node.child_by_field_name("body")
+        if body is not None and body.type == "block":
+            self.body(body)
+        else:
+            value = self.expr(body)
+            if value is not None:
+                self.scope.results.append(value)
+        self.locals.pop()
+        self.leave(before)
+        return Inner(at)
+
+    def parameters(self, node: Node | None) -> None:
+        """The parameters of a method or lambda, as locals."""
+        for child in node.named_children if node is not None else ():
+            kind = child.type
+            if kind == "identifier":
+                self.scope.params.append(Param(self.locals.declare(self.text(child))))
+            elif kind == "formal_parameter":
+                self._parameter(child.child_by_field_name("name"), child, "")
+            elif kind == "spread_parameter":
+                declarators = [c for c in child.named_children if c.type == "variable_declarator"]
+                name = declarators[0].child_by_field_name("name") if declarators else None
+                self._parameter(name, child, "*")
+
+    def _parameter(self, name: Node | None, node: Node, kind: str) -> None:
+        of = node.child_by_field_name("type")
+        if of is None:
+            types = [
+                c for c in node.named_children if c.type not in ("modifiers", "variable_declarator")
+            ]
+            of = types[0] if types else None
+        if name is None:
+            return
+        stated = self.type(of)
+        if node.child_by_field_name("dimensions") is not None:
+            stated = Item(Name("[]"), None, (stated,))
+        given = self.locals.declare(self.text(name))
+        self.scope.params.append(Param(given, stated, None, kind))
+
+    def _reference(self, node: Node) -> Expr | None:
+        children = node.named_children
+        first = children[0]
+        of = self.expr(first) if first.type in self._lower else self.type(first)
+        if len(children) < 2 or node.children[-1].type == "new":
+            return of
+        self.counted += 1
+        return Attr(of, self.text(children[-1]))
+
+    def _assign(self, node: Node) -> Expr | None:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        target = self.expr(left)
+        value = self.expr(right)
+        if isinstance(target, OneOf):
+            target = target.choices[0]
+        if isinstance(target, Name | Attr | Item):
+            if isinstance(target, Name) and target.id.startswith("."):
+                target = Attr(Name("this"), target.id)
+            self.scope.binds.append(Bind(target, value, None, node.start_point[0] + 1))
+            return target if isinstance(target, Name) else None
+        return self.many([target, value])
+
+    def _binary(self, node: Node) -> Expr | None:
+        before = self.counted
+        operands: list[Expr | None] = []
+        operator = ""
+        spine: list[Node] = []
+        at: Node | None = node
+        # A sum of thousands of strings is nested to the left: walked, not recursed into.
+        while at is not None and at.type == "binary_expression":
+            spine.append(at)
+            operator = operator or at.children[1].type
+            at = at.children[0]
+        operands.append(self.expr(at))
+        operands += [self.expr(each.children[-1]) for each in reversed(spine)]
+        kind = "boolean" if operator in _COMPARES else ""
+        texts = any(isinstance(o, Literal) and o.kind == "String" for o in operands)
+        kind = "String" if texts and operator == "+" else kind
+        if self.counted > before:
+            return self.many(operands, kind)
+        return Literal(kind) if kind else None
+
+    def _operands(self, node: Node) -> Expr | None:
+        return self.calls_of(node.named_children)
+
+    def _ternary(self, node: Node) -> Expr | None:
+        self.evaluate(node.child_by_field_name("condition"))
+        consequence = self.expr(node.child_by_field_name("consequence"))
+        return one_of([consequence, self.expr(node.child_by_field_name("alternative"))])
+
+    def _cast(self, node: Node) -> Expr | None:
+        value = self.expr(node.child_by_field_name("value"))
+        return Typed(self.type(node.child_by_field_name("type")), value)
+
+    def _instanceof(self, node: Node) -> Expr | None:
+        self.evaluate(node.child_by_field_name("left"))
+        name = node.child_by_field_name("name")
+        if name is not None:
+            self.pattern_name(name, self.type(node.child_by_field_name("right")))
+        pattern = node.child_by_field_name("pattern")
+        if pattern is not None:
+            self.pattern(pattern)
+        return _BOOL
+
+    def pattern_name(self, name: Node, of: Expr | None) -> None:
+        """A variable of a pattern."""
+        given = Name(self.locals.declare(self.text(name)))
+        self.scope.binds.append(Bind(given, None, of, name.start_point[0] + 1))
+
+    def pattern(self, node: Node) -> None:
+        """The variables of a type pattern or record pattern."""
+        if self.deeper(node):
+            return
+        if node.type in ("type_pattern", "record_pattern_component"):
+            parts = [child for child in node.named_children if child.type != "modifiers"]
+            if len(parts) == 2 and parts[1].type == "identifier":
+                self.pattern_name(parts[1], self.type(parts[0]))
+                return
+        self.depth += 1
+        for child in node.named_children:
+            if "pattern" in child.type:
+                self.pattern(child)
+        self.depth -= 1
+
+    def _index(self, node: Node) -> Expr | None:
+        of = self.expr(node.child_by_field_name("array"))
+        self.evaluate(node.child_by_field_name("index"))
+        return Item(of)
+
+    def _array(self, node: Node) -> Expr | None:
+        return Group("l", tuple(self.expr(child) for child in node.named_children))
+
+    def _new_array(self, node: Node) -> Expr | None:
+        for child in node.named_children:
+            if child.type == "dimensions_expr":
+                self.evaluate(child.named_children[-1])
+        of = Item(Name("[]"), None, (self.type(node.child_by_field_name("type")),))
+        value = node.child_by_field_name("value")
+        return Typed(of, self.calls_of([value]) if value is not None else None)

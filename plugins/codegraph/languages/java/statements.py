@@ -1,0 +1,185 @@
+"""Java's statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Bind, Element, Expr, Item, Name
+from plugins.codegraph.languages.java.expressions import Expressions
+from plugins.codegraph.languages.java.types import one_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+CLASSES = frozenset(
+    {
+        "class_declaration",
+        "interface_declaration",
+        "enum_declaration",
+        "record_declaration",
+        "annotation_type_declaration",
+    }
+)
+
+
+class Statements(Expressions):
+    """What Java says in bodies."""
+
+    def __init__(self, path: str, source: bytes) -> None:
+        super().__init__(path, source)
+        self._yields: list[list[Expr | None]] = []
+        self._run: dict[str, Callable[[Node], None]] = {
+            "block": self.body,
+            "for_statement": self.body,
+            "while_statement": self._each,
+            "local_variable_declaration": self._local,
+            "return_statement": self._return,
+            "yield_statement": self._yield,
+            "enhanced_for_statement": self._for,
+            "try_with_resources_statement": self.body,
+            "resource": self._resource,
+            "catch_clause": self._catch,
+            "switch_expression": self._switched,
+            "switch_block_statement_group": self._each,
+            "type_pattern": self.pattern,
+            "record_pattern": self.pattern,
+            **dict.fromkeys(CLASSES, self.declaration),
+        }
+
+    def declaration(self, node: Node) -> None:
+        """A class that is declared in a body."""
+        raise NotImplementedError
+
+    def run(self, node: Node) -> None:
+        """A statement, or a part of one."""
+        run = self._run.get(node.type)
+        if run is None:
+            if node.type in self._lower or node.type == "parenthesized_expression":
+                run = self.evaluate
+            elif node.child_count:
+                run = self._each
+            else:
+                return
+        if self.deeper(node):
+            return
+        self.depth += 1
+        run(node)
+        self.depth -= 1
+
+    def body(self, node: Node) -> None:
+        """Statements with locals of their own."""
+        self.locals.push()
+        self._each(node)
+        self.locals.pop()
+
+    def _each(self, node: Node) -> None:
+        for child in node.children:
+            if child.is_named:
+                self.run(child)
+
+    def _local(self, node: Node) -> None:
+        of = self.type(node.child_by_field_name("type"))
+        for declarator in node.children_by_field_name("declarator"):
+            name, value = self.declarator(declarator)
+            stated = self.dimensioned(of, declarator)
+            target = Name(self.locals.declare(name))
+            self.scope.binds.append(Bind(target, value, stated, declarator.start_point[0] + 1))
+
+    def declarator(self, node: Node) -> tuple[str, Expr | None]:
+        """The name of a variable, and its first value."""
+        name = node.child_by_field_name("name")
+        return (
+            self.text(name) if name is not None else "",
+            self.expr(node.child_by_field_name("value")),
+        )
+
+    def dimensioned(self, of: Expr | None, node: Node) -> Expr | None:
+        """The type of ``x[]``, given that of ``x``."""
+        if node.child_by_field_name("dimensions") is None:
+            return of
+        return Item(Name("[]"), None, (of,))
+
+    def _return(self, node: Node) -> None:
+        value = self.expr(node.named_children[0]) if node.named_child_count else None
+        if value is not None:
+            self.scope.results.append(value)
+
+    def _yield(self, node: Node) -> None:
+        value = self.expr(node.named_children[0]) if node.named_child_count else None
+        if self._yields:
+            self._yields[-1].append(value)
+
+    def _for(self, node: Node) -> None:
+        value = self.expr(node.child_by_field_name("value"))
+        of = self.type(node.child_by_field_name("type"))
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        self.locals.push()
+        if name is not None:
+            target = Name(self.locals.declare(self.text(name)))
+            self.scope.binds.append(Bind(target, Element(value), of, node.start_point[0] + 1))
+        if body is not None:
+            self.run(body)
+        self.locals.pop()
+
+    def _resource(self, node: Node) -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None:
+            self.evaluate(node.named_children[0] if node.named_child_count else None)
+            return
+        of, given = self.type(node.child_by_field_name("type")), self.expr(value)
+        target = Name(self.locals.declare(self.text(name)))
+        self.scope.binds.append(Bind(target, given, of, node.start_point[0] + 1))
+
+    def _catch(self, node: Node) -> None:
+        self.locals.push()
+        for child in node.named_children:
+            if child.type == "catch_formal_parameter":
+                name = child.child_by_field_name("name")
+                types = [part for part in child.named_children if part.type == "catch_type"]
+                if name is not None and types:
+                    self.pattern_name(name, self.type(types[0]))
+            else:
+                self.run(child)
+        self.locals.pop()
+
+    def _switched(self, node: Node) -> None:
+        before = self.counted
+        value = self.switch(node)
+        if self.counted > before and value is not None:
+            self.scope.calls.append(value)
+
+    def switch(self, node: Node) -> Expr | None:
+        """A switch, whose value is one of its branches'."""
+        self.evaluate(node.child_by_field_name("condition"))
+        body = node.child_by_field_name("body")
+        choices: list[Expr | None] = []
+        self._yields.append(choices)
+        self.locals.push()
+        for case in body.named_children if body is not None else ():
+            if case.type == "switch_rule":
+                self.locals.push()
+                self._rule(case, choices)
+                self.locals.pop()
+            else:
+                self.run(case)
+        self.locals.pop()
+        self._yields.pop()
+        return one_of(choices)
+
+    def _rule(self, case: Node, choices: list[Expr | None]) -> None:
+        for child in case.named_children:
+            if child.type == "switch_label":
+                self._label(child)
+            elif child.type == "expression_statement":
+                choices.append(self.expr(child.named_children[0]))
+            else:
+                self.run(child)
+
+    def _label(self, node: Node) -> None:
+        for child in node.named_children:
+            if child.type == "pattern":
+                for inner in child.named_children:
+                    self.pattern(inner)
+            elif child.type == "guard":
+                self._each(child)

@@ -1,0 +1,115 @@
+"""Java's types as expressions.
+
+Arrays are ``Item([], T)``. A field is a member with a dot before its name (``.size``), and a
+constructor is ``<init>``, so that fields, methods and classes of one name stay apart, as they do
+in Java.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Attr, Bind, Expr, Item, Name, OneOf
+from plugins.codegraph.languages.draft import Draft, Locals
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_PRIMITIVE = {
+    "integral_type": "int",
+    "floating_point_type": "double",
+    "boolean_type": "boolean",
+}
+_OPEN = frozenset({"Comparable", "Object", "Enum", "Number", "Serializable", "CharSequence"})
+"""Bounds that say nothing of where a call goes."""
+
+
+class Types(Draft):
+    """What Java says of types."""
+
+    language = "java"
+
+    def __init__(self, path: str, source: bytes) -> None:
+        super().__init__(path, source)
+        self.locals = Locals(always=True)
+
+    def type(self, node: Node | None) -> Expr | None:
+        """A type, or None where it is left open."""
+        if node is None or self.deeper(node):
+            return None
+        self.depth += 1
+        found = self._type(node, node.type)
+        self.depth -= 1
+        return found
+
+    def _type(self, node: Node, kind: str) -> Expr | None:
+        if kind in ("type_identifier", "identifier"):
+            name = self.text(node)
+            return None if name == "var" else Name(name)
+        if kind == "generic_type":
+            return self._generic(node)
+        if kind in ("scoped_type_identifier", "scoped_identifier"):
+            return self._scoped(node)
+        if kind == "array_type":
+            return Item(Name("[]"), None, (self.type(node.child_by_field_name("element")),))
+        if kind in ("wildcard", "annotated_type"):
+            inner = [child for child in node.named_children if "annotation" not in child.type]
+            return self.type(inner[-1]) if inner and inner[-1].type != "super" else None
+        if kind == "catch_type":
+            return one_of([self.type(child) for child in node.named_children])
+        return Name(_PRIMITIVE[kind]) if kind in _PRIMITIVE else None
+
+    def _generic(self, node: Node) -> Expr | None:
+        of = self.type(node.named_children[0])
+        arguments = node.named_children[-1]
+        if arguments.type != "type_arguments" or not arguments.named_child_count:
+            return of
+        return Item(of, None, tuple(self.type(child) for child in arguments.named_children))
+
+    def _scoped(self, node: Node) -> Expr | None:
+        parts = [child for child in node.named_children if "annotation" not in child.type]
+        if len(parts) < 2:
+            return None
+        return Attr(self.type(parts[0]), self.text(parts[-1]))
+
+    def typevars(self, node: Node) -> None:
+        """Note a declaration's type parameters in the scope; a bound stands for its parameter."""
+        parameters = node.child_by_field_name("type_parameters")
+        for child in parameters.named_children if parameters is not None else ():
+            names = [part for part in child.named_children if "identifier" in part.type]
+            bounds = [part for part in child.named_children if part.type == "type_bound"]
+            if not names:
+                continue
+            choices = [self.type(b) for b in bounds[0].named_children] if bounds else []
+            bound = one_of([each for each in choices if last_name(each) not in _OPEN])
+            if bound is None:
+                self.scope.modifiers.append(f"typevar:{self.text(names[0])}")
+            else:
+                self.scope.binds.append(Bind(Name(self.text(names[0])), bound))
+
+    def listed(self, node: Node | None) -> list[Expr | None]:
+        """The types of an ``extends`` or ``implements`` clause."""
+        found: list[Expr | None] = []
+        for child in node.named_children if node is not None else ():
+            if child.type == "type_list":
+                found += self.listed(child)
+            elif child.type != "comment":
+                found.append(self.type(child))
+        return found
+
+
+def last_name(of: Expr | None) -> str:
+    """The last name of a type: ``Entry`` of ``Map.Entry<K, V>``."""
+    while isinstance(of, Item):
+        of = of.of
+    if isinstance(of, Attr):
+        return of.name
+    return of.id if isinstance(of, Name) else ""
+
+
+def one_of(choices: list[Expr | None]) -> Expr | None:
+    """Any of several, or None where nothing is known of any."""
+    known = [choice for choice in choices if choice is not None]
+    if len(known) < 2:
+        return known[0] if known else None
+    return OneOf(tuple(known))

@@ -1,0 +1,74 @@
+"""What stands above an item: its doc comment and its attributes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.languages.draft import DOC_LIMIT
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from plugins.codegraph.languages.draft import Draft
+
+_MARKS = re.compile(r"^[ \t]*(//[/!]|/\*[*!]|\*(?!/)) ?|[ \t]*\*+/[ \t]*$", re.MULTILINE)
+_TEST = re.compile(r"#\[\s*((\w+::)*(test|bench|rstest|test_case|proptest|quickcheck))\b")
+_PATH = re.compile(r'#\[\s*path\s*=\s*"([^"]*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """What stands above an item.
+
+    Attributes:
+        doc: its doc comment, and where its text begins with all that is above it.
+        test: whether an attribute says that it is a test.
+        path: the file that ``#[path]`` names.
+    """
+
+    doc: tuple[str, int] | None = None
+    test: bool = False
+    path: str = ""
+
+
+_NOTHING = Above()
+
+
+def above(draft: Draft, node: Node) -> tuple[list[tuple[Node, Above]], str]:
+    """The items in a node, each with what stands above it, and the node's own inner doc."""
+    found: list[tuple[Node, Above]] = []
+    inner: list[str] = []
+    over: list[Node] = []
+    for child in node.children:
+        kind = child.type
+        if not child.is_named:
+            continue
+        if kind in ("line_comment", "block_comment"):
+            text = draft.text(child)
+            if text.startswith(("//!", "/*!")):
+                inner.append(text)
+            elif text.startswith(("///", "/**")):
+                over.append(child)
+        elif kind == "attribute_item":
+            over.append(child)
+        elif kind != "inner_attribute_item":
+            found.append((child, _above(draft, over) if over else _NOTHING))
+            over = []
+    return found, _cleaned("".join(inner))
+
+
+def _above(draft: Draft, over: list[Node]) -> Above:
+    docs = [draft.text(each) for each in over if each.type != "attribute_item"]
+    attributes = "\n".join(draft.text(each) for each in over if each.type == "attribute_item")
+    path = _PATH.search(attributes)
+    return Above(
+        (_cleaned("".join(docs)), over[0].start_byte),
+        _TEST.search(attributes) is not None,
+        path.group(1) if path else "",
+    )
+
+
+def _cleaned(text: str) -> str:
+    return _MARKS.sub("", text).strip()[:DOC_LIMIT]

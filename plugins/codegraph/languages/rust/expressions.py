@@ -1,0 +1,428 @@
+"""Rust's expressions; blocks, branches and loops are among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import (
+    Arg,
+    Attr,
+    Bind,
+    Call,
+    Element,
+    Expr,
+    Group,
+    Inner,
+    Item,
+    Literal,
+    Name,
+    OneOf,
+    Param,
+    Typed,
+    Unwrapped,
+)
+from plugins.codegraph.languages.rust.patterns import Patterns
+from plugins.codegraph.languages.rust.types import last_name
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_BOOL = Literal("bool")
+_LITERALS = {
+    "integer_literal": Literal("i32"),
+    "float_literal": Literal("f64"),
+    "string_literal": Literal("str"),
+    "raw_string_literal": Literal("str"),
+    "char_literal": Literal("char"),
+    "boolean_literal": _BOOL,
+    "unit_expression": Literal("()"),
+}
+_COMPARES = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||"})
+_SAME = frozenset({"Some", "Ok"})
+_PLACES = ("identifier", "self", "field_expression", "index_expression")
+
+
+class Expressions(Patterns):
+    """What Rust says in expressions."""
+
+    def __init__(self, path: str, source: bytes) -> None:
+        super().__init__(path, source)
+        self._lower: dict[str, Callable[[Node], Expr | None]] = {
+            "identifier": self._identifier,
+            "self": self._self,
+            "scoped_identifier": self._path,
+            "generic_function": self._generic_function,
+            "field_expression": self._field,
+            "call_expression": self._call,
+            "macro_invocation": self.macro,
+            "try_expression": self._try,
+            "await_expression": self._await,
+            "reference_expression": self._value_field,
+            "unary_expression": self._unary,
+            "binary_expression": self._binary,
+            "assignment_expression": self._assign,
+            "compound_assignment_expr": self._operands,
+            "index_expression": self._index,
+            "struct_expression": self._struct_value,
+            "tuple_expression": self._tuple_value,
+            "array_expression": self._array,
+            "type_cast_expression": self._cast,
+            "closure_expression": self._closure,
+            "block": self.block,
+            "unsafe_block": self._within,
+            "async_block": self._within,
+            "const_block": self._within,
+            "if_expression": self._if,
+            "match_expression": self._match,
+            "for_expression": self._for,
+            "while_expression": self._while,
+            "loop_expression": self._loop,
+            "let_condition": self._let_condition,
+            "let_chain": self._operands,
+            "range_expression": self._range,
+            "return_expression": self._return,
+            "break_expression": self._operands,
+            "yield_expression": self._operands,
+        }
+
+    def macro(self, node: Node) -> Expr | None:
+        """A macro's invocation."""
+        raise NotImplementedError
+
+    def item(self, node: Node) -> None:
+        """An item that stands in a body."""
+        raise NotImplementedError
+
+    def expr(self, node: Node | None) -> Expr | None:
+        """An expression."""
+        while node is not None and node.type == "parenthesized_expression":
+            node = node.named_children[0] if node.named_child_count else None
+        if node is None:
+            return None
+        lower = self._lower.get(node.type)
+        if lower is None:
+            return _LITERALS.get(node.type)
+        if self.deeper(node):
+            return None
+        self.depth += 1
+        found = lower(node)
+        self.depth -= 1
+        return found
+
+    def evaluate(self, node: Node | None) -> None:
+        """An expression whose value nobody takes."""
+        before = self.counted
+        value = self.expr(node)
+        if self.counted > before and value is not None:
+            self.scope.calls.append(value)
+
+    def calls_of(self, nodes: list[Node], kind: str = "") -> Expr | None:
+        """Of several expressions, those that have calls in them."""
+        items: list[Expr | None] = []
+        for node in nodes:
+            before = self.counted
+            item = self.expr(node)
+            if self.counted > before:
+                items.append(item)
+        if items:
+            return self.many(items, kind)
+        return Literal(kind) if kind else None
+
+    def _identifier(self, node: Node) -> Expr | None:
+        name = self.text(node)
+        return None if name == "None" else Name(self.locals.look(name))
+
+    def _self(self, node: Node) -> Expr | None:
+        return Name("self")
+
+    def _path(self, node: Node) -> Expr | None:
+        found = self.path_of(node)
+        return Typed(found.of) if is_variant(found) and isinstance(found, Attr) else found
+
+    def _generic_function(self, node: Node) -> Expr | None:
+        of = node.child_by_field_name("function")
+        found = self._called(of) if of is not None else None
+        arguments = node.child_by_field_name("type_arguments")
+        if (
+            arguments is None
+            or not isinstance(found, Attr)
+            or found.name not in ("collect", "into")
+        ):
+            return found
+        return found
+
+    def _called(self, node: Node) -> Expr | None:
+        # What is called is a method, not a field: ``(x.f)(1)`` has parentheses.
+        if node.type == "field_expression":
+            name = node.child_by_field_name("field")
+            of = self.expr(node.child_by_field_name("value"))
+            return Attr(of, self.text(name)) if name is not None else None
+        if node.type == "scoped_identifier":
+            return self.path_of(node)
+        return self.expr(node)
+
+    def _field(self, node: Node) -> Expr | None:
+        name = node.child_by_field_name("field")
+        of = self.expr(node.child_by_field_name("value"))
+        if name is None:
+            return None
+        text = self.text(name)
+        if not text.isdigit():
+            return Attr(of, f".{text}")
+        of = self.held(of)
+        return OneOf((Item(of, text), Attr(of, f".{text}")))
+
+    def _call(self, node: Node) -> Expr | None:
+        function = node.child_by_field_name("function")
+        arguments = node.child_by_field_name("arguments")
+        if function is None or arguments is None:
+            return None
+        of = self._called(function)
+        given = [c for c in arguments.named_children if "comment" not in c.type]
+        name = last_name(of)
+        if name in _SAME and len(given) == 1:
+            return self.expr(given[0])
+        if name == "Err" or is_variant(of):
+            values = self.calls_of(given)
+            return Typed(of.of, values) if isinstance(of, Attr) else values
+        args = tuple(Arg(self.expr(child)) for child in given)
+        self.counted += 1
+        return Call(of, args, function.end_point[0] + self.row)
+
+    def _try(self, node: Node) -> Expr | None:
+        return Unwrapped(self.expr(node.named_children[0]), "try")
+
+    def _await(self, node: Node) -> Expr | None:
+        return Unwrapped(self.expr(node.named_children[0]), "await")
+
+    def _value_field(self, node: Node) -> Expr | None:
+        return self.expr(node.child_by_field_name("value"))
+
+    def _unary(self, node: Node) -> Expr | None:
+        value = self.expr(node.named_children[-1])
+        if node.children[0].type == "*":
+            return Unwrapped(value, "deref")
+        return value if isinstance(value, Literal) else self.many([value])
+
+    def _binary(self, node: Node) -> Expr | None:
+        before = self.counted
+        operands: list[Expr | None] = []
+        operator = ""
+        at: Node | None = node
+        # A sum of thousands of operands is nested to the left: walked, not recursed into.
+        while at is not None and at.type == "binary_expression":
+            children = at.children
+            operator = operator or children[1].type
+            operands.append(self.expr(children[-1]))
+            at = children[0]
+        operands.append(self.expr(at))
+        kind = "bool" if operator in _COMPARES else ""
+        if self.counted > before:
+            return self.many(reversed(operands), kind)
+        first = operands[-1]
+        return _BOOL if kind else first if isinstance(first, Literal) else None
+
+    def _operands(self, node: Node) -> Expr | None:
+        return self.calls_of([c for c in node.named_children if c.type != "label"])
+
+    def _assign(self, node: Node) -> Expr | None:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        value = self.expr(right)
+        if left is None or left.type not in _PLACES:
+            return self.many([value, self.expr(left)])
+        target = self.expr(left)
+        line = node.start_point[0] + self.row
+        if isinstance(target, Name | Attr | Item):
+            self.scope.binds.append(Bind(target, value, None, line))
+            return None
+        return self.many([value])
+
+    def _index(self, node: Node) -> Expr | None:
+        children = node.named_children
+        of = self.expr(children[0])
+        index = children[-1]
+        before = self.counted
+        value = self.expr(index)
+        if self.counted > before:
+            self.scope.calls.append(value)
+        return of if index.type == "range_expression" else Item(of)
+
+    def _struct_value(self, node: Node) -> Expr | None:
+        name = node.child_by_field_name("name")
+        of = self.type(name)
+        if is_variant(of) and isinstance(of, Attr):
+            of = of.of
+        body = node.child_by_field_name("body")
+        values: list[Node] = []
+        for field in body.named_children if body is not None else ():
+            if field.type == "field_initializer":
+                value = field.child_by_field_name("value")
+                values += [value] if value is not None else []
+            elif field.type == "base_field_initializer":
+                values += field.named_children
+        return Typed(of, self.calls_of(values))
+
+    def _tuple_value(self, node: Node) -> Expr | None:
+        return Group("t", tuple(self.expr(child) for child in node.named_children))
+
+    def _array(self, node: Node) -> Expr | None:
+        return Group("l", tuple(self.expr(child) for child in node.named_children))
+
+    def _cast(self, node: Node) -> Expr | None:
+        value = self.expr(node.child_by_field_name("value"))
+        return Typed(self.type(node.child_by_field_name("type")), value)
+
+    def _range(self, node: Node) -> Expr | None:
+        return Item(Name("[]"), None, ()) if not node.named_child_count else self._operands(node)
+
+    def _closure(self, node: Node) -> Expr | None:
+        self.counted += 1
+        before = self.enter("function")
+        at = self.at
+        self.locals.push()
+        self.parameters(node.child_by_field_name("parameters"))
+        self.scope.returns = self.type(node.child_by_field_name("return_type"))
+        body = node.child_by_field_name("body")
+        self.result(self.expr(body))
+        self.locals.pop()
+        self.leave(before)
+        return Inner(at)
+
+    def result(self, value: Expr | None) -> None:
+        """A value that the function around gives back."""
+        if value is not None:
+            self.scope.results.append(value)
+
+    def parameters(self, node: Node | None) -> None:
+        """The parameters of a function or closure, as locals."""
+        late: list[tuple[Node, str]] = []
+        for child in node.named_children if node is not None else ():
+            pattern = child.child_by_field_name("pattern") if child.type == "parameter" else child
+            if child.type in ("attribute_item", "line_comment", "block_comment") or pattern is None:
+                continue
+            of = self.type(child.child_by_field_name("type"))
+            if child.type == "self_parameter" or pattern.type == "self":
+                self.scope.params.append(Param("self", None))
+            elif pattern.type == "identifier":
+                self.scope.params.append(Param(self.locals.declare(self.text(pattern)), of))
+            else:
+                name = self.locals.fresh("param")
+                self.scope.params.append(Param(name, of))
+                late.append((pattern, name))
+        for pattern, name in late:
+            self.bind(pattern, Name(name))
+
+    def block(self, node: Node) -> Expr | None:
+        """Statements, and the value of the last one where it has no semicolon."""
+        self.locals.push()
+        value: Expr | None = None
+        children = [c for c in node.named_children if "comment" not in c.type]
+        last = len(children) - 1
+        for at, child in enumerate(children):
+            if child.type == "let_declaration":
+                self._let(child)
+            elif child.type == "expression_statement":
+                inner = child.named_children[0] if child.named_child_count else None
+                if at == last and inner is not None and child.children[-1].type != ";":
+                    value = self.expr(inner)
+                else:
+                    self.evaluate(inner)
+            elif child.type in self._lower or child.type == "parenthesized_expression":
+                value = self.expr(child)
+            elif child.type in _LITERALS:
+                value = _LITERALS[child.type]
+            else:
+                self.item(child)
+        self.locals.pop()
+        return value
+
+    def _within(self, node: Node) -> Expr | None:
+        inner = [child for child in node.named_children if child.type == "block"]
+        return self.block(inner[0]) if inner else None
+
+    def _let(self, node: Node) -> None:
+        of = self.type(node.child_by_field_name("type"))
+        value = self.expr(node.child_by_field_name("value"))
+        alternative = node.child_by_field_name("alternative")
+        if alternative is not None:
+            self.evaluate(alternative)
+        pattern = node.child_by_field_name("pattern")
+        if pattern is not None and pattern.type not in ("_", "identifier"):
+            value = self.held(value)
+        elif pattern is None or pattern.type == "_":
+            if value is not None:
+                self.scope.calls.append(value)
+            return
+        self.bind(pattern, value, of)
+
+    def _if(self, node: Node) -> Expr | None:
+        self.locals.push()
+        self.evaluate(node.child_by_field_name("condition"))
+        choices = [self.expr(node.child_by_field_name("consequence"))]
+        self.locals.pop()
+        alternative = node.child_by_field_name("alternative")
+        if alternative is not None and alternative.named_child_count:
+            choices.append(self.expr(alternative.named_children[0]))
+        return one_of(choices)
+
+    def _match(self, node: Node) -> Expr | None:
+        value = self.held(self.expr(node.child_by_field_name("value")))
+        body = node.child_by_field_name("body")
+        choices: list[Expr | None] = []
+        for arm in body.named_children if body is not None else ():
+            if arm.type != "match_arm":
+                continue
+            self.locals.push()
+            pattern = arm.child_by_field_name("pattern")
+            if pattern is not None:
+                self.bind(pattern, value)
+                self.evaluate(pattern.child_by_field_name("condition"))
+            choices.append(self.expr(arm.child_by_field_name("value")))
+            self.locals.pop()
+        return one_of(choices)
+
+    def _for(self, node: Node) -> Expr | None:
+        value = self.held(self.expr(node.child_by_field_name("value")))
+        self.locals.push()
+        self.bind(node.child_by_field_name("pattern"), Element(value) if value else None)
+        self.evaluate(node.child_by_field_name("body"))
+        self.locals.pop()
+        return None
+
+    def _while(self, node: Node) -> Expr | None:
+        self.locals.push()
+        self.evaluate(node.child_by_field_name("condition"))
+        self.evaluate(node.child_by_field_name("body"))
+        self.locals.pop()
+        return None
+
+    def _loop(self, node: Node) -> Expr | None:
+        self.evaluate(node.child_by_field_name("body"))
+        return None
+
+    def _let_condition(self, node: Node) -> Expr | None:
+        value = self.expr(node.child_by_field_name("value"))
+        self.bind(node.child_by_field_name("pattern"), self.held(value))
+        return _BOOL
+
+    def _return(self, node: Node) -> Expr | None:
+        if node.named_child_count:
+            self.result(self.expr(node.named_children[0]))
+        return None
+
+
+def is_variant(of: Expr | None) -> bool:
+    """Whether a path names a variant of an enum, by Rust's naming convention: ``Shape::Circle``."""
+    if not isinstance(of, Attr) or not of.name[:1].isupper():
+        return False
+    owner = last_name(of.of)
+    return owner[:1].isupper() and (len(of.name) == 1 or not of.name.isupper())
+
+
+def one_of(choices: list[Expr | None]) -> Expr | None:
+    """Any of several values, None among them where that is all there is."""
+    known = [choice for choice in choices if choice is not None]
+    if len(known) < 2:
+        return known[0] if known else None
+    return OneOf(tuple(known))

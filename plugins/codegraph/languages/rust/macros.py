@@ -1,0 +1,82 @@
+"""Calls in the arguments of well-known macros.
+
+A macro's arguments are tokens. Those of the macros listed here are expressions in a list, so
+they are parsed as the arguments of a call, in a text of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Expr, Group, Literal
+from plugins.codegraph.languages.rust.expressions import Expressions
+from plugins.codegraph.languages.rust.grammar import parser
+from plugins.codegraph.languages.rust.words import KNOWN_MACROS, TEXT_MACROS
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_FIRST = frozenset({"matches", "assert_matches"})
+"""Macros whose further arguments are patterns."""
+_HEAD = b"fn m(){m("
+_MAX_NESTED = 8
+
+
+class Macros(Expressions):
+    """What Rust says in macros."""
+
+    def __init__(self, path: str, source: bytes) -> None:
+        super().__init__(path, source)
+        self._nested = 0
+
+    def macro(self, node: Node) -> Expr | None:
+        """A macro's invocation: the calls in its arguments."""
+        of = node.child_by_field_name("macro")
+        name = self.text(of).rpartition("::")[2] if of is not None else ""
+        tokens = node.named_children[-1] if node.named_child_count > 1 else None
+        if name not in KNOWN_MACROS or tokens is None or tokens.type != "token_tree":
+            return None
+        arguments = self.source[tokens.start_byte + 1 : tokens.end_byte - 1]
+        if b"(" not in arguments and name != "vec":
+            return Literal("String") if name in TEXT_MACROS else None
+        if name == "vec":
+            arguments = b"[" + arguments + b"]"
+        return self._parsed(name, arguments, tokens.start_point[0])
+
+    def _parsed(self, name: str, arguments: bytes, row: int) -> Expr | None:
+        if self._nested >= _MAX_NESTED:
+            return None
+        text = _HEAD + arguments + b");}"
+        root = parser().parse(text).root_node
+        call = _call(root)
+        if call is None or (root.has_error and name not in _FIRST):
+            return None
+        before = (self.source, self.row)
+        # Rows of the new text count from the line in which the macro stands.
+        self.source, self.row = text, self.row + row
+        self._nested += 1
+        try:
+            return self._values(name, call)
+        finally:
+            self._nested -= 1
+            self.source, self.row = before
+
+    def _values(self, name: str, call: Node) -> Expr | None:
+        nodes = [child for child in call.named_children if "comment" not in child.type]
+        if name == "vec":
+            found = self.expr(nodes[0]) if nodes else None
+            return found if isinstance(found, Group) else None
+        if name in _FIRST:
+            return self.calls_of(nodes[:1], "bool")
+        if name == "dbg" and len(nodes) == 1:
+            return self.expr(nodes[0])
+        return self.calls_of(nodes, "String" if name in TEXT_MACROS else "")
+
+
+def _call(root: Node) -> Node | None:
+    node: Node | None = root
+    while node is not None:
+        if node.type == "call_expression":
+            return node.child_by_field_name("arguments")
+        node = node.named_children[-1] if node.named_child_count else None
+    return None

@@ -1,0 +1,127 @@
+"""Rust's patterns: which names they bind, and to what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Attr, Bind, Element, Expr, Item, Name, Typed, Unwrapped
+from plugins.codegraph.languages.rust.types import Types, last_name
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_WRAPPERS = frozenset({"Some", "Ok", "Box"})
+_THROUGH = frozenset({"ref_pattern", "mut_pattern", "reference_pattern", "match_pattern"})
+
+
+class Patterns(Types):
+    """What Rust says in patterns."""
+
+    def __init__(self, path: str, source: bytes) -> None:
+        super().__init__(path, source)
+        self._patterns: dict[str, Callable[[Node, Expr | None], None]] = {
+            "identifier": self._name,
+            "shorthand_field_identifier": self._name,
+            "tuple_pattern": self._tuple,
+            "slice_pattern": self._slice,
+            "tuple_struct_pattern": self._tuple_struct,
+            "struct_pattern": self._struct,
+            "captured_pattern": self._captured,
+            "or_pattern": self._or,
+        }
+
+    def bind(self, node: Node | None, value: Expr | None, of: Expr | None = None) -> None:
+        """Bind the names of a pattern to a value, which is of a stated type where ``of`` is."""
+        while node is not None and node.type in _THROUGH:
+            inner = [child for child in node.named_children if child.type != "mutable_specifier"]
+            node = inner[0] if inner else None
+        if node is None or self.deeper(node):
+            return
+        if of is not None:
+            if node.type == "identifier":
+                self._typed_name(node, value, of)
+                return
+            value = Typed(of, value)
+        self.depth += 1
+        bind = self._patterns.get(node.type)
+        if bind is not None:
+            bind(node, value)
+        self.depth -= 1
+
+    def held(self, value: Expr | None) -> Expr | None:
+        """A value that can be mentioned often without its calls being counted again."""
+        if value is None or isinstance(value, Name):
+            return value
+        name = Name(self.locals.fresh("held"))
+        self.scope.binds.append(Bind(name, value))
+        return name
+
+    def _typed_name(self, node: Node, value: Expr | None, of: Expr) -> None:
+        name = Name(self.locals.declare(self.text(node)))
+        self.scope.binds.append(Bind(name, value, of, node.start_point[0] + self.row))
+
+    def _name(self, node: Node, value: Expr | None) -> None:
+        text = self.text(node)
+        # ``None`` and constants are compared with, not bound.
+        if text[:1].isupper():
+            return
+        name = Name(self.locals.declare(text))
+        self.scope.binds.append(Bind(name, value, None, node.start_point[0] + self.row))
+
+    def _tuple(self, node: Node, value: Expr | None) -> None:
+        value = self.held(value)
+        for at, child in enumerate(_parts(node)):
+            self.bind(child, Item(value, str(at)) if value is not None else None)
+
+    def _slice(self, node: Node, value: Expr | None) -> None:
+        value = self.held(value)
+        for child in _parts(node):
+            self.bind(child, Element(value) if value is not None else None)
+
+    def _tuple_struct(self, node: Node, value: Expr | None) -> None:
+        of = node.child_by_field_name("type")
+        path = self.path_of(of) if of is not None else None
+        parts = [child for child in _parts(node) if child != of]
+        name = last_name(path)
+        if name in _WRAPPERS and len(parts) == 1:
+            self.bind(parts[0], Unwrapped(value, "try") if value is not None else None)
+            return
+        if name == "Err":
+            self._sink(value)
+            for part in parts:
+                self.bind(part, None)
+            return
+        self._sink(value)
+        for at, child in enumerate(parts):
+            self.bind(child, Attr(Typed(path), f".{at}"))
+
+    def _struct(self, node: Node, value: Expr | None) -> None:
+        of = node.child_by_field_name("type")
+        path = self.path_of(of) if of is not None else None
+        self._sink(value)
+        for field in node.named_children:
+            name = field.child_by_field_name("name")
+            if field.type != "field_pattern" or name is None:
+                continue
+            pattern = field.child_by_field_name("pattern") or name
+            self.bind(pattern, Attr(Typed(path), f".{self.text(name)}"))
+
+    def _captured(self, node: Node, value: Expr | None) -> None:
+        value = self.held(value)
+        for child in node.named_children:
+            self.bind(child, value)
+
+    def _or(self, node: Node, value: Expr | None) -> None:
+        # Every alternative binds the same names.
+        first = node.named_children[0]
+        self.bind(first, value)
+
+    def _sink(self, value: Expr | None) -> None:
+        if value is not None and not isinstance(value, Name):
+            self.held(value)
+
+
+def _parts(node: Node) -> list[Node]:
+    """The parts of a tuple pattern, ``_`` among them: their places count."""
+    return [child for child in node.children if child.is_named or child.type == "_"]

@@ -1,0 +1,181 @@
+"""Rust's paths and types as expressions.
+
+A reference is what it refers to; ``dyn T`` and ``impl T`` are ``T``. Slices and arrays are
+``Item([], T)``. A field is a member with a dot before its name (``.size``), so that a field and a
+method of one name are two members, as they are in Rust.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Attr, Bind, Expr, Group, Item, Name, OneOf
+from plugins.codegraph.languages.draft import Draft
+from plugins.codegraph.languages.rust.words import MARKERS
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+SELF_MODULE = "self::"
+"""What the paths ``self::`` and, in inline modules, ``super::`` begin with in the facts."""
+_CALLABLES = frozenset({"Fn", "FnMut", "FnOnce"})
+_INNER = {
+    "reference_type": "type",
+    "pointer_type": "type",
+    "dynamic_type": "trait",
+    "abstract_type": "trait",
+    "parenthesized_type": "",
+    "bracketed_type": "",
+    "higher_ranked_trait_bound": "type",
+    "qualified_type": "type",
+}
+
+
+class Types(Draft):
+    """What Rust says of types.
+
+    Attributes:
+        modules: the inline modules around, outermost first.
+        row: lines to add to a node's, for nodes of a macro's arguments.
+    """
+
+    language = "rust"
+
+    def __init__(self, path: str, source: bytes) -> None:
+        super().__init__(path, source)
+        self.modules: list[str] = []
+        self.row = 1
+
+    def type(self, node: Node | None) -> Expr | None:
+        """A type, or None where it is left open."""
+        while node is not None and node.type in _INNER:
+            field = _INNER[node.type]
+            inner = node.child_by_field_name(field) if field else None
+            node = inner or (node.named_children[-1] if node.named_child_count else None)
+        if node is None or self.deeper(node):
+            return None
+        self.depth += 1
+        found = self._type(node, node.type)
+        self.depth -= 1
+        return found
+
+    def _type(self, node: Node, kind: str) -> Expr | None:
+        if kind in ("type_identifier", "identifier", "primitive_type"):
+            return self.named(self.text(node))
+        if kind == "generic_type":
+            return self._generic(node)
+        if kind in ("scoped_type_identifier", "scoped_identifier"):
+            return self.path_of(node)
+        if kind in ("array_type", "slice_type"):
+            return Item(Name("[]"), None, (self.type(node.child_by_field_name("element")),))
+        if kind == "tuple_type":
+            return Group("t", tuple(self.type(child) for child in node.named_children))
+        if kind == "function_type":
+            result = node.child_by_field_name("return_type")
+            return Item(Name("Callable"), None, (self.type(result),))
+        return None
+
+    def named(self, name: str) -> Expr | None:
+        """A bare name that is not a value."""
+        return None if name == "_" else Name(self.locals.look(name))
+
+    def _generic(self, node: Node) -> Expr | None:
+        of = self.type(node.child_by_field_name("type"))
+        arguments = node.child_by_field_name("type_arguments")
+        given: list[Expr | None] = []
+        for child in arguments.named_children if arguments is not None else ():
+            if child.type == "type_binding":
+                given.append(self.type(child.child_by_field_name("type")))
+            elif child.type != "lifetime":
+                given.append(self.type(child))
+        return Item(of, None, tuple(given)) if given else of
+
+    def path_of(self, node: Node) -> Expr | None:
+        """A path: ``a::b::c``, also with type arguments in it."""
+        if self.deeper(node):
+            return None
+        kind = node.type
+        if kind == "identifier" or kind == "type_identifier":
+            return self.named(self.text(node))
+        if kind in ("self", "crate", "super"):
+            return (
+                Name(SELF_MODULE if kind == "self" else "crate") if kind != "super" else self._up(1)
+            )
+        if kind not in ("scoped_identifier", "scoped_type_identifier"):
+            return self.type(node)
+        name = node.child_by_field_name("name")
+        path = node.child_by_field_name("path")
+        if name is None:
+            return None
+        if self.text(name) == "super":
+            return self._up(self.text(node).count("super"))
+        if path is None:
+            return Name(self.text(name))
+        self.depth += 1
+        of = self._self_path() if path.type == "self" else self.path_of(path)
+        self.depth -= 1
+        return Attr(of, self.text(name))
+
+    def _self_path(self) -> Expr:
+        found: Expr = Name(SELF_MODULE)
+        for module in self.modules:
+            found = Attr(found, module)
+        return found
+
+    def _up(self, levels: int) -> Expr:
+        inline = len(self.modules)
+        if levels > inline:
+            return Name("super::" * (levels - inline))
+        found: Expr = Name(SELF_MODULE)
+        for module in self.modules[: inline - levels]:
+            found = Attr(found, module)
+        return found
+
+    def generics(self, node: Node) -> list[tuple[str, Expr | None]]:
+        """The type parameters of an item, each with the trait that bounds it, or None."""
+        found: dict[str, Expr | None] = {}
+        parameters = node.child_by_field_name("type_parameters")
+        for child in parameters.named_children if parameters is not None else ():
+            name = child.child_by_field_name("name")
+            if child.type == "type_parameter" and name is not None:
+                found[self.text(name)] = self._bound(child.child_by_field_name("bounds"))
+        for clause in node.children:
+            if clause.type == "where_clause":
+                self._where(clause, found)
+        return list(found.items())
+
+    def _where(self, clause: Node, found: dict[str, Expr | None]) -> None:
+        for predicate in clause.named_children:
+            left = predicate.child_by_field_name("left")
+            name = self.text(left) if left is not None else ""
+            if name in found and found[name] is None:
+                found[name] = self._bound(predicate.child_by_field_name("bounds"))
+
+    def _bound(self, bounds: Node | None) -> Expr | None:
+        choices: list[Expr | None] = []
+        for child in bounds.named_children if bounds is not None else ():
+            if child.type in ("lifetime", "removed_trait_bound"):
+                continue
+            bound = self.type(child)
+            if bound is not None and last_name(bound) not in MARKERS:
+                choices.append(bound)
+        if len(choices) > 1:
+            return OneOf(tuple(choices))
+        return choices[0] if choices else None
+
+    def generic_scope(self, generics: list[tuple[str, Expr | None]]) -> None:
+        """Note type parameters in the scope; one that has a bound stands for it."""
+        for name, bound in generics:
+            if bound is None:
+                self.scope.modifiers.append(f"typevar:{name}")
+            else:
+                self.scope.binds.append(Bind(Name(name), bound))
+
+
+def last_name(of: Expr | None) -> str:
+    """The last name of a path or type: ``Vec`` of ``std::vec::Vec<T>``."""
+    while isinstance(of, Item):
+        of = of.of
+    if isinstance(of, Attr):
+        return of.name
+    return of.id if isinstance(of, Name) else ""
