@@ -104,6 +104,24 @@ class NotAllowed(PortalError):
         )
 
 
+class ForAdmins(PortalError):
+    """It is for the portal's admins, whatever the caller's tier.
+
+    Args:
+        item: what was asked for, such as ``codegraph/POST /codegraph/repositories``.
+    """
+
+    code = "not_allowed"
+    status = 403
+
+    def __init__(self, item: str) -> None:
+        self.item = item
+        super().__init__(
+            "This is for the portal's admins, signed in as themselves: an API token does not "
+            "carry an admin's rights."
+        )
+
+
 class BeyondToken(NotAllowed):
     """The caller's token is for named tools, and this item is not one of them.
 

@@ -257,30 +257,40 @@ class UpstreamCredential:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A REST endpoint that gives a tool's result to programs that do not speak MCP.
+    """A REST endpoint, for programs that do not speak MCP: a tool's result, or an admin's lever.
 
     Attributes:
-        method: the HTTP method.
+        method: the HTTP method. ``POST`` takes a JSON object as its body.
         path: below ``/api/v1/<plugin>``, or from ``/api/v1`` where ``absolute``; variables in
             braces, such as ``/entries/{contentType}/{id}``.
         run: ``await run(params, caller)``; returns an instance of ``response``, or raises
             ``ToolFailed`` (``not_found`` is a 404, every other code a 400). Where its tool is
             paged it may return a ``Listing``; ``response`` is then the page's ``result``.
-        tool: the plugin's tool whose tier the route carries.
-        params: the pydantic model of path and query parameters together.
+        tool: the plugin's tool whose tier the route carries; None where it is for admins.
+        params: the pydantic model of path and query parameters together; of a ``POST``, of the
+            path's and the body's.
         response: the pydantic model of the 200 answer.
         summary: one line for the OpenAPI document.
         absolute: whether a specification names the path, so that it has no plugin prefix.
+        admin: whether it is for the portal's admins alone, whatever a tier says.
+
+    Raises:
+        TypeError: it carries no tool's tier and is not for admins either.
     """
 
-    method: Literal["GET"]
+    method: Literal["GET", "POST", "DELETE"]
     path: str
     run: Callable[[Any, Caller], Awaitable[BaseModel | Listing[Any]]]
-    tool: str
+    tool: str | None
     params: type[BaseModel]
     response: type[BaseModel]
     summary: str
     absolute: bool = False
+    admin: bool = False
+
+    def __post_init__(self) -> None:
+        if self.tool is None and not self.admin:
+            raise TypeError(f"the route {self.path} names no tool whose tier it carries")
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,9 @@ class Surfaces:
             Route("/mcp", endpoint=endpoint),
             Route(MEMBERS_PATH, endpoint=endpoint),
             Route("/mcp/{plugin}", endpoint=endpoint),
-            rest_mount(offers, running.catalog, running.pipeline, described),
+            rest_mount(
+                offers, running.catalog, running.pipeline, described, int(config.limits.body)
+            ),
             *webhook_routes(offers, int(config.limits.body)),
             *health_routes(running.board, running.metrics, self._may_see),
             *admin_routes(self._admin()),

@@ -70,13 +70,20 @@ def document(described: Iterable[Described], about: Mapping[str, str], prefix: s
             "openapi": "3.1.0",
             "info": {"title": about["title"], "version": about["version"]},
             "servers": [{"url": about["url"] + prefix}],
-            "paths": {each.path: {"get": _operation(each, names)} for each in routes},
+            "paths": _paths(routes, names),
             "components": {
                 "schemas": schemas.get("$defs", {}),
                 "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
             },
         }
     )
+
+
+def _paths(routes: Iterable[Described], names: Mapping[Any, Any]) -> dict[str, Any]:
+    paths: dict[str, Any] = {}
+    for each in routes:
+        paths.setdefault(each.path, {})[each.route.method.lower()] = _operation(each, names)
+    return paths
 
 
 def _operation(each: Described, names: Mapping[Any, Any]) -> dict[str, Any]:
@@ -87,12 +94,17 @@ def _operation(each: Described, names: Mapping[Any, Any]) -> dict[str, Any]:
         "403": "The route asks for a higher tier.",
         "404": "There is no such entry.",
     }
+    if route.admin:
+        failures |= {"401": "Sign in.", "403": "The route is for the portal's admins."}
+    if route.method == "POST":
+        failures |= {"413": "The body is too large.", "415": "The body is no JSON."}
     return {
         "operationId": _operation_id(each),
         "tags": [each.plugin],
         "summary": route.summary,
-        "security": [{}, {"bearer": []}],
+        "security": [{"bearer": []}] if route.admin else [{}, {"bearer": []}],
         "parameters": [*_parameters(route), *([_CURSOR] if each.paged else ())],
+        **_body(route),
         "responses": {
             "200": _answer("The result.", names[route.response]),
             **{status: _answer(text, names[ErrorAnswer]) for status, text in failures.items()},
@@ -102,15 +114,35 @@ def _operation(each: Described, names: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _operation_id(each: Described) -> str:
     words = re.findall(r"\w+", each.path)
-    return "_".join(["get", *words])
+    return "_".join([each.route.method.lower(), *words])
+
+
+def _in_path(route: Route) -> set[str]:
+    return set(re.findall(r"\{(\w+)\}", route.path))
+
+
+def _body(route: Route) -> dict[str, Any]:
+    """What of a route's parameters stands in its body."""
+    if route.method != "POST":
+        return {}
+    read = route.params.model_json_schema()
+    schema = _inlined(read, read.get("$defs", {}))
+    in_path = _in_path(route)
+    fields = {n: each for n, each in schema.get("properties", {}).items() if n not in in_path}
+    required = [name for name in schema.get("required", ()) if name in fields]
+    own = {"type": "object", "properties": fields, "required": required}
+    content = {"application/json": {"schema": own}}
+    return {"requestBody": {"required": bool(required), "content": content}} if fields else {}
 
 
 def _parameters(route: Route) -> Iterable[dict[str, Any]]:
-    in_path = set(re.findall(r"\{(\w+)\}", route.path))
+    in_path = _in_path(route)
     schema = route.params.model_json_schema()
     definitions = schema.get("$defs", {})
     required = set(schema.get("required", ()))
     for name, each in schema.get("properties", {}).items():
+        if route.method == "POST" and name not in in_path:
+            continue
         own = _inlined(each, definitions)
         yield {
             "name": name,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Mount
@@ -19,12 +19,13 @@ from starlette.types import Receive, Scope, Send
 
 from auth import ANONYMOUS, Tier
 from gateway.catalog import Catalog
-from gateway.contract import Offer, Route, ToolFailed
-from gateway.errors import NotAllowed, NotFound
+from gateway.contract import Offer, Route, Tool, ToolFailed
+from gateway.errors import ForAdmins, NotAllowed, NotFound
 from gateway.exchange import SilentExchange
 from gateway.items import Item
 from gateway.pipeline import Call, InternalError, Pipeline, Refused
 from gateway.scrubbing.telling import HEADER, header
+from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.errors import send_error
 from gateway.surfaces.openapi import Described, document
 from gateway.surfaces.responses import Headers, send_json
@@ -49,6 +50,7 @@ def rest_mount(
     catalog: Catalog,
     pipeline: Pipeline,
     about: Mapping[str, str],
+    limit: int,
 ) -> Mount:
     """The routes of all plugins, and their OpenAPI document.
 
@@ -57,13 +59,14 @@ def rest_mount(
         catalog: the tier gate.
         pipeline: what every call passes.
         about: the portal's ``title``, ``version`` and ``url``, for the document.
+        limit: bytes that a body may have.
     """
     described = list(_described(offers))
     routes = [
         StarletteRoute(
             each.path,
-            endpoint=_Endpoint(each, catalog, pipeline),
-            methods=["GET", "HEAD"],
+            endpoint=_Endpoint(each, catalog, pipeline, limit),
+            methods=["GET", "HEAD"] if each.route.method == "GET" else [each.route.method],
         )
         for each in described
     ]
@@ -92,58 +95,81 @@ class _Document:
 class _Endpoint:
     """One route as an ASGI application."""
 
-    def __init__(self, described: Described, catalog: Catalog, pipeline: Pipeline) -> None:
+    def __init__(
+        self, described: Described, catalog: Catalog, pipeline: Pipeline, limit: int
+    ) -> None:
         self._route: Route = described.route
-        self._tool = described.route.tool
+        self._name = described.route.tool or f"{described.route.method} {described.path}"
+        self._plugin = described.plugin
         self._catalog = catalog
         self._pipeline = pipeline
+        self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         visit = visit_of(scope)
         exchange = SilentExchange(visit.request_id)
         try:
-            item = self._catalog.tool(self._tool, visit.caller)
-            body = await self._run(item, scope, visit, exchange)
-        except (NotFound, NotAllowed) as error:
+            item = self._item(visit)
+            given = await self._given(scope, receive, visit)
+            body = await self._run(item, given, visit, exchange)
+        except ClientLeft:
+            return
+        except (NotFound, NotAllowed, ForAdmins) as error:
             await self._refuse(error, visit, send)
-        except ToolFailed as failed:
-            status = 404 if failed.code == "not_found" else 400
-            await send_error(
-                send,
-                status,
-                failed.code,
-                failed.message,
-                visit.request_id,
-                details=failed.details,
-                headers=_redacted(exchange),
-            )
-        except InternalError as error:
-            hidden = (500, "internal_error", str(error), visit.request_id)
-            await send_error(send, *hidden, headers=_redacted(exchange))
+        except (ToolFailed, BodyRefused, InternalError) as error:
+            await _fail(send, error, visit.request_id, _redacted(exchange))
         else:
             headers = _redacted(exchange) or self._cache_headers(visit)
-            await _send_cached(scope, send, body, headers)
+            if self._route.method == "GET":
+                await _send_cached(scope, send, body, headers)
+            else:
+                await send_json(send, body, 200, headers)
 
-    async def _run(self, item: Item, scope: Scope, visit: Visit, exchange: SilentExchange) -> bytes:
-        query = _query(scope, self._route.params)
+    def _item(self, visit: Visit) -> Item:
+        """What is called, if this caller may."""
+        route = self._route
+        if not route.admin:
+            return self._catalog.tool(self._name, visit.caller)
+        declared = Tool(self._name, route.summary, route.run)
+        item = Item(self._plugin, "tool", self._name, declared, {}, dict)
+        # A session's cookie signs nobody in here, so no other site's page can act for an admin.
+        if not visit.local and not visit.caller.admin:
+            raise ForAdmins(item.key)
+        return item
+
+    async def _given(self, scope: Scope, receive: Receive, visit: Visit) -> dict[str, Any]:
+        """The raw parameters; what stands in the path wins."""
+        if self._route.method == "POST":
+            given = _object(await read_body(receive, visit.headers, self._limit), visit.headers)
+        else:
+            given = _query(scope, self._route.params)
+        return {**given, **scope.get("path_params", {})}
+
+    async def _run(
+        self, item: Item, given: Mapping[str, Any], visit: Visit, exchange: SilentExchange
+    ) -> bytes:
         call = Call(
             item=item,
             run=self._route.run,
             parse=lambda raw: _parse(self._route.params, raw),
-            raw={**query, **scope.get("path_params", {})},
+            raw=given,
             caller=visit.caller,
             surface=visit.surface("rest"),
             exchange=exchange,
             trace=visit.headers,
+            kind="route" if self._route.admin else "",
         )
         return await self._pipeline.call(call, _render)
 
-    async def _refuse(self, error: NotFound | NotAllowed, visit: Visit, send: Send) -> None:
-        at = Refused(visit.caller, "tool", visit.surface("rest"), visit.request_id)
-        self._pipeline.refused(error, self._tool, at)
+    async def _refuse(
+        self, error: NotFound | NotAllowed | ForAdmins, visit: Visit, send: Send
+    ) -> None:
+        kind = "route" if self._route.admin else "tool"
+        at = Refused(visit.caller, kind, visit.surface("rest"), visit.request_id)
+        self._pipeline.refused(error, self._name, at)
         status = error.status
         challenge: Headers = ()
-        if isinstance(error, NotAllowed) and visit.caller.anonymous:
+        if not isinstance(error, NotFound) and visit.caller.anonymous:
             status, challenge = 401, ((b"www-authenticate", b"Bearer"),)
         await send_error(
             send,
@@ -156,7 +182,9 @@ class _Endpoint:
         )
 
     def _cache_headers(self, visit: Visit) -> Headers:
-        item = self._catalog.tool(self._tool, visit.caller)
+        if self._route.admin or self._route.method != "GET":
+            return ((b"cache-control", b"no-store"),)
+        item = self._catalog.tool(self._name, visit.caller)
         shared = visit.caller == ANONYMOUS and self._catalog.requires(item) is Tier.OPEN
         kind = _SHARED if shared else _OWN
         return ((b"cache-control", kind), (b"vary", b"Authorization"))
@@ -168,6 +196,41 @@ def _redacted(exchange: SilentExchange) -> Headers:
         return ()
     name = HEADER.lower().encode()
     return ((name, header(exchange.redactions)), (b"cache-control", b"no-store"))
+
+
+class _NotJson(BodyRefused):
+    status = 415
+    code = "not_json"
+
+
+def _object(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+    """The JSON object of a body; an empty body is an empty one."""
+    if not body:
+        return {}
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise _NotJson("The body is to be JSON: send Content-Type: application/json.")
+    try:
+        value = from_json(body)
+    except ValueError as error:
+        raise ToolFailed("invalid_json", f"The body is no JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise ToolFailed("invalid_json", "The body is to be a JSON object.")
+    return value
+
+
+async def _fail(
+    send: Send, error: ToolFailed | BodyRefused | InternalError, request_id: str, headers: Headers
+) -> None:
+    if isinstance(error, ToolFailed):
+        status = 404 if error.code == "not_found" else 400
+        told = (status, error.code, error.message, request_id)
+        await send_error(send, *told, details=error.details, headers=headers)
+    elif isinstance(error, BodyRefused):
+        told = (error.status, error.code, str(error), request_id)
+        await send_error(send, *told, headers=(*headers, *error.headers))
+    else:
+        hidden = (500, "internal_error", str(error), request_id)
+        await send_error(send, *hidden, headers=headers)
 
 
 def _query(scope: Scope, params: type[BaseModel]) -> dict[str, Any]:

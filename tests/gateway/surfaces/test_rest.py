@@ -54,6 +54,18 @@ def _route(path: str, tool: str, *, absolute: bool = False) -> Route:
     return Route("GET", path, _find, tool, Params, Found, "Find one.", absolute=absolute)
 
 
+class Planted(BaseModel):
+    id: str = Field(description="Which one.")
+    seeds: int = Field(default=1, ge=1, le=9, description="How many seeds.")
+    tags: list[str] = Field(default_factory=list, description="Its tags.")
+
+
+async def _plant(params: Planted, caller: Any) -> Found:
+    if params.id == "none":
+        raise ToolFailed("not_found", "There is no such bed.")
+    return Found(id=params.id, tags=params.tags, most=params.seeds, tier=caller.tier)
+
+
 async def _hook(body: bytes, headers: Mapping[str, str]) -> Mapping[str, Any]:
     if body == b"crash":
         raise RuntimeError("the password is hunter2")
@@ -71,6 +83,10 @@ async def _open(config: Any, host: Any) -> AsyncGenerator[Offer]:
             _route("/things/{id}", "find", absolute=True),
             _route("/secret/{id}", "secret"),
             _route("/unseen/{id}", "unseen"),
+            Route("POST", "/beds/{id}", _plant, None, Planted, Found, "Plant.", admin=True),
+            Route("DELETE", "/beds/{id}", _find, None, Params, Found, "Clear.", admin=True),
+            Route("GET", "/beds/{id}", _find, None, Params, Found, "Look.", admin=True),
+            Route("POST", "/open/{id}", _plant, "secret", Planted, Found, "Plant openly."),
         ],
         webhooks=[Webhook("push", lambda body, headers: headers.get("x-signed") == "yes", _hook)],
     )
@@ -183,14 +199,17 @@ async def test_any_page_may_read_without_credentials(client):
 async def test_the_openapi_document_is_valid_and_has_every_route(client):
     document = (await client.get("/api/v1/openapi.json")).json()
     openapi_spec_validator.validate(document)
-    assert set(document["paths"]) == {"/things/{id}", "/demo/secret/{id}", "/demo/unseen/{id}"}
+    assert set(document["paths"]) == {
+        *("/things/{id}", "/demo/secret/{id}", "/demo/unseen/{id}"),
+        *("/demo/beds/{id}", "/demo/open/{id}"),
+    }
     parameters = document["paths"]["/things/{id}"]["get"]["parameters"]
     assert [(p["name"], p["in"], p["required"]) for p in parameters] == [
         ("id", "path", True),
         ("tags", "query", False),
         ("most", "query", False),
     ]
-    assert json.dumps(document).count("Which one.") == 3
+    assert json.dumps(document).count("Which one.") == 7
 
 
 async def test_a_signed_delivery_is_taken(client):
@@ -231,3 +250,101 @@ async def test_a_foreign_host_is_refused_but_for_the_health_checks(client):
 async def test_a_foreign_origin_may_not_speak_mcp(client):
     answer = await client.post("/mcp", headers={"Origin": "https://evil.example"}, json={})
     assert answer.status_code == 403
+
+
+@pytest.fixture
+def local(client: httpx2.AsyncClient) -> httpx2.AsyncClient:
+    """The portal's own user, over its local socket: an admin."""
+    app = client._transport.app  # type: ignore[attr-defined]
+
+    async def through_the_socket(scope: Any, receive: Any, send: Any) -> None:
+        await app(scope | {"porch.local": True}, receive, send)
+
+    transport = httpx2.ASGITransport(through_the_socket)
+    headers = {"Porch-Tier": "members"}
+    return httpx2.AsyncClient(transport=transport, base_url="http://localhost", headers=headers)
+
+
+BED = "/api/v1/demo/beds/x"
+
+
+async def test_an_admin_writes_with_a_json_body(local):
+    answer = await local.post(BED, json={"seeds": 3, "tags": ["a"]})
+    assert answer.status_code == 200
+    assert answer.json()["most"] == 3
+    assert answer.json()["tags"] == ["a"]
+    assert answer.headers["cache-control"] == "no-store"
+    assert (await local.post(BED)).json()["most"] == 1
+    assert (await local.delete(BED)).json()["id"] == "x"
+    assert (await local.get(BED)).headers["cache-control"] == "no-store"
+
+
+async def test_what_stands_in_the_path_wins_over_the_body(local):
+    assert (await local.post(BED, json={"id": "y"})).json()["id"] == "x"
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE", "GET"])
+async def test_everyone_else_is_refused_before_the_body_is_read(client, method):
+    nobody = await client.request(method, BED, content=b"x" * 5000)
+    assert nobody.status_code == 401
+    assert nobody.headers["www-authenticate"].startswith("Bearer")
+    member = await client.request(method, BED, headers=MEMBER, content=b"x" * 5000)
+    assert member.status_code == 403
+    assert member.json()["error"]["code"] == "not_allowed"
+
+
+async def test_a_route_that_writes_may_carry_a_tools_tier(client):
+    assert (await client.post("/api/v1/demo/open/x", json={})).status_code == 401
+    allowed = await client.post("/api/v1/demo/open/x", json={"seeds": 2}, headers=MEMBER)
+    assert (allowed.status_code, allowed.json()["most"]) == (200, 2)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status", "code"),
+    [
+        (b"x" * 2000, "application/json", 413, "too_large"),
+        (b"{}", "text/plain", 415, "not_json"),
+        (b"{}", "application/x-www-form-urlencoded", 415, "not_json"),
+        (b"{", "application/json", 400, "invalid_json"),
+        (b"[" * 900, "application/json", 400, "invalid_json"),
+        (b"[]", "application/json; charset=utf-8", 400, "invalid_json"),
+        (b'{"seeds": 99}', "application/json", 400, "invalid_parameters"),
+        (b'{"seeds": "' + b"9" * 500 + b'"}', "application/json", 400, "invalid_parameters"),
+    ],
+)
+async def test_a_bad_body_is_refused_in_the_one_shape(local, body, kind, status, code):
+    answer = await local.post(BED, content=body, headers={"content-type": kind})
+    assert answer.status_code == status
+    assert answer.json()["error"]["code"] == code
+
+
+async def test_no_cookie_and_no_other_sites_page_can_write(client):
+    for cookie in ("porch_session", "__Host-porch_session", "session"):
+        answer = await client.post(BED, json={}, headers={"Cookie": f"{cookie}=anything"})
+        assert answer.status_code == 401
+    preflight = await client.options(
+        BED,
+        headers={"Origin": "https://other.example", "Access-Control-Request-Method": "POST"},
+    )
+    assert preflight.status_code == 400
+
+
+async def test_a_method_that_no_route_takes_is_said_to_be_wrong(client):
+    assert (await client.put(BED, json={})).status_code == 405
+    assert (await client.post("/api/v1/things/x", json={})).status_code == 405
+
+
+async def test_the_document_tells_admin_routes_and_bodies(client):
+    document = (await client.get("/api/v1/openapi.json")).json()
+    bed = document["paths"]["/demo/beds/{id}"]
+    assert set(bed) == {"get", "post", "delete"}
+    assert bed["post"]["security"] == [{"bearer": []}]
+    body = bed["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert set(body["properties"]) == {"seeds", "tags"}
+    assert [each["name"] for each in bed["post"]["parameters"]] == ["id"]
+    assert "requestBody" not in bed["delete"]
+
+
+def test_a_route_that_is_for_nobody_in_particular_is_refused():
+    with pytest.raises(TypeError, match="names no tool"):
+        Route("GET", "/x", _find, None, Params, Found, "Find.")
