@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
+from plugins.codegraph.linking.engine import Engine
+from plugins.codegraph.linking.relations import relations
+from plugins.codegraph.linking.sites import Sites
 from plugins.codegraph.linking.world import World
 from plugins.codegraph.model import Edge, Unresolved
+
+FRAMES = 60_000
+"""How deep the interpreter may nest while names are worked out: values come from values. Since
+Python 3.11 such frames are on the heap."""
 
 
 @dataclass(slots=True)
@@ -16,10 +24,10 @@ class LinkedFile:
         edges: those that the file says, in the order of kind and line: contains, imports,
             extends, implements and calls.
         unresolved: the calls that could not be placed, by name.
-        dependencies: the keys of what this result depends on beside the file itself (see
-            ``World``): ``f:path`` a file's facts or their absence, ``d:path`` a directory's
-            files, ``p:language:package`` a package's files, ``m:name`` the manifests of a name
-            or pattern, ``r:path`` a manifest's bytes.
+        dependencies: the keys of what this result depends on (see ``World``): ``f:path`` a
+            file's facts or their absence, ``e:path`` whether there is such a file, ``d:path`` a
+            directory's files, ``p:language:package`` a package's files, ``m:name`` the
+            manifests of a name or pattern, ``r:path`` a manifest's bytes.
     """
 
     edges: list[Edge]
@@ -36,11 +44,24 @@ class Linker:
     """
 
     def __init__(self, world: World) -> None:
-        self.world = world
+        self._engine = Engine(world)
 
     def link(self, path: str) -> LinkedFile:
         """Link one file. The result does not depend on what was linked before."""
-        return LinkedFile([], [], frozenset())
+        engine = self._engine
+        engine.solver.begin()
+        sheet = engine.sheet(path)
+        if sheet is None:
+            return LinkedFile([], [], engine.solver.noted())
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(before, FRAMES))
+        try:
+            edges = relations(engine, sheet)
+            sites = Sites(engine, sheet)
+            sites.collect()
+        finally:
+            sys.setrecursionlimit(before)
+        return LinkedFile(edges + sites.edges(), sites.unresolved(), engine.solver.noted())
 
 
 def link_file(world: World, path: str) -> LinkedFile:

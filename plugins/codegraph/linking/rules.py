@@ -9,19 +9,22 @@ scopes, files that are modules, and no builtins.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import msgspec
 
 from plugins.codegraph.facts import FileFacts, Import, Scope
 from plugins.codegraph.linking.world import World
 
+Kept = TypeVar("Kept")
+
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True, gc=False):
     """The module that an import means.
 
     Attributes:
@@ -80,7 +83,8 @@ class Rules(Protocol):
 
     # How classes are made and searched.
     constructors: tuple[str, ...]
-    """Methods that a call of a class runs, the first one found: ``__init__``, ``constructor``."""
+    """Methods that a call of a class runs: ``__init__``, ``constructor``. A member function with the
+    modifier ``constructor`` counts too, whatever its name (Java)."""
     linear: bool
     """Whether bases are searched by C3 linearisation (Python); if not, depth first."""
 
@@ -97,6 +101,8 @@ class Rules(Protocol):
     """Types of functions and which argument is the result: ``Callable``; -1 is the last."""
     class_types: frozenset[str]
     """Types whose value is the class that is their argument: ``type``."""
+    vague: frozenset[str]
+    """Types that say nothing: ``Any``, ``object``, ``None``; what is assigned says more."""
     methods: Mapping[str, str]
     """Methods of container types, by bare name, and what they give: one of the words of
     :mod:`plugins.codegraph.linking.known`."""
@@ -143,6 +149,13 @@ class Rules(Protocol):
         """Whether a bare name that nothing binds is the language's own, thus external."""
         ...
 
+    def injected(
+        self, path: str, facts: FileFacts, scope: int, place: int
+    ) -> Sequence[tuple[str, int]]:
+        """The functions whose result a framework passes for a parameter: the file and the number
+        of the scope of each. ``place`` is the parameter's, ``scope`` the function's."""
+        ...
+
 
 class BaseRules:
     """The defaults of :class:`Rules`, which languages derive from.
@@ -164,6 +177,7 @@ class BaseRules:
     transparent: Mapping[str, int] = MappingProxyType({})
     callables: Mapping[str, int] = MappingProxyType({})
     class_types: frozenset[str] = frozenset()
+    vague: frozenset[str] = frozenset()
     methods: Mapping[str, str] = _NONE
     functions: Mapping[str, str] = _NONE
     enters: Mapping[str, str] = _NONE
@@ -173,6 +187,17 @@ class BaseRules:
 
     def __init__(self, world: World) -> None:
         self.world = world
+
+    def once(self, key: Hashable, work: Callable[..., Kept], *args: Any) -> Kept:
+        """Work something out of the repository once, and note for everyone who asks for it what
+        it depends on. Keep nothing that comes from the world in any other way.
+
+        Args:
+            key: what it is; unique within the language.
+            work: works it out, given ``args``.
+        """
+        kept: Callable[..., Kept] | None = getattr(self.world, "once", None)
+        return work(*args) if kept is None else kept((type(self).__name__, key), work, *args)
 
     def module(self, path: str, imported: Import) -> Target:
         """Unknown: a language resolves its imports itself."""
@@ -197,3 +222,9 @@ class BaseRules:
     def known(self, name: str) -> bool:
         """Whether it is one of :attr:`builtins`."""
         return name in self.builtins
+
+    def injected(
+        self, path: str, facts: FileFacts, scope: int, place: int
+    ) -> Sequence[tuple[str, int]]:
+        """None."""
+        return ()

@@ -1,0 +1,318 @@
+"""Calls of well-known functions, arguments that reach parameters, and type parameters filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from plugins.codegraph.facts import Call, Expr
+from plugins.codegraph.linking import classes, evaluate, known, results, types
+from plugins.codegraph.linking.engine import Engine
+from plugins.codegraph.linking.sheet import Sheet
+from plugins.codegraph.linking.values import (
+    INFERRED,
+    NOTHING,
+    Bound,
+    Class,
+    External,
+    Func,
+    Instance,
+    Method,
+    Returns,
+    Some,
+    Thing,
+    Tuple,
+    Value,
+    Values,
+    Var,
+    add,
+    inside,
+    outside,
+    ranked,
+)
+
+
+def external(engine: Engine, sheet: Sheet, number: int, value: External, call: Call) -> Values:
+    """What calling something external gives."""
+    name = value.name
+    word = sheet.rules.functions.get(name)
+    if word is None:
+        last = name.rpartition(".")[2]
+        if last in sheet.rules.containers and value.args:
+            return {Thing(last, value.args): INFERRED}
+        return {Thing(last): INFERRED}
+    args = [arg for arg in call.args if not arg.name]
+    first = args[0].value if args else None
+    if word == known.MEMBER:
+        return _named_member(engine, sheet, number, call)
+    if word in _FUNCTION_FIRST:
+        rest = args[1].value if len(args) > 1 else None
+        return _with_function(engine, sheet, number, word, first, rest)
+    if word == known.ZIPPED:
+        parts = tuple(inside(_elements(engine, sheet, number, arg.value)) for arg in args)
+        return {Thing("list", ((Tuple("t", parts),),)): INFERRED}
+    if word == known.TYPE:
+        return types.stated(engine, sheet, number, first)
+    if word == known.DECORATOR:
+        return {Method(known.DECORATOR, value): INFERRED}
+    if first is None:
+        return {Thing(name.rpartition(".")[2]): INFERRED}
+    return worded(engine, sheet, word, evaluate.evaluate(engine, sheet, number, first))
+
+
+_FUNCTION_FIRST = {known.RESULT, known.RESULTS, known.EACH, known.FIRST, known.CALLED}
+
+
+def _elements(engine: Engine, sheet: Sheet, number: int, expr: Expr | None) -> Values:
+    return evaluate.elements(engine, sheet, evaluate.evaluate(engine, sheet, number, expr), -1)
+
+
+def _named_member(engine: Engine, sheet: Sheet, number: int, call: Call) -> Values:
+    """``getattr``: only where the name is written out would it be known; facts keep no text."""
+    return NOTHING
+
+
+def _with_function(
+    engine: Engine, sheet: Sheet, number: int, word: str, func: Expr | None, over: Expr | None
+) -> Values:
+    """The first argument is a function, the second what it is called with."""
+    if word in (known.EACH, known.FIRST):
+        found = _elements(engine, sheet, number, over)
+    else:
+        found = _given_back(engine, sheet, number, func)
+    if word in (known.RESULT, known.FIRST):
+        return found
+    if word == known.CALLED:
+        return {Thing(""): INFERRED}
+    return {Thing("list", (inside(found),)): INFERRED}
+
+
+def _given_back(engine: Engine, sheet: Sheet, number: int, func: Expr | None) -> Values:
+    found: Values = {}
+    for value, rank in evaluate.evaluate(engine, sheet, number, func).items():
+        add(found, results.called(engine, sheet, number, value, rank, Call(func, (), 0)))
+    return found
+
+
+def method(engine: Engine, sheet: Sheet, number: int, value: Method, call: Call) -> Values:
+    """What calling a known method of an external object gives."""
+    receiver = {value.receiver: INFERRED}
+    first = call.args[0].value if call.args else None
+    if value.word == known.DECORATOR:
+        return evaluate.evaluate(engine, sheet, number, first)
+    if value.word in (known.EACH, known.FIRST):
+        found = evaluate.elements(engine, sheet, receiver, -1)
+        return found if value.word == known.FIRST else _listed(found)
+    if value.word == known.RESULTS:
+        return _listed(_given_back(engine, sheet, number, first))
+    if value.word == known.RESULT:
+        return _given_back(engine, sheet, number, first)
+    if value.word == known.ITEM:
+        key = None
+        found = evaluate.subscript(engine, sheet, receiver, key)
+        if len(call.args) > 1:
+            found = dict(found)
+            add(found, evaluate.evaluate(engine, sheet, number, call.args[1].value))
+        return found
+    if value.word in (known.PUSH, known.CALLED):
+        return {Thing(""): INFERRED}
+    return worded(engine, sheet, value.word, receiver)
+
+
+def _listed(values: Values) -> Values:
+    return {Thing("list", (inside(values),)): INFERRED}
+
+
+def worded(engine: Engine, sheet: Sheet, word: str, of: Values) -> Values:
+    """What a word says about values."""
+    work = _WORDS.get(word)
+    return {Thing(""): INFERRED} if work is None else work(engine, sheet, of)
+
+
+def _items(engine: Engine, sheet: Sheet, of: Values) -> Values:
+    return _listed(evaluate.subscript(engine, sheet, of, None))
+
+
+def _pairs(engine: Engine, sheet: Sheet, of: Values) -> Values:
+    keys = inside(evaluate.elements(engine, sheet, of, 0))
+    items = inside(evaluate.elements(engine, sheet, of, 1))
+    return {Thing("list", ((Tuple("t", (keys, items)),),)): INFERRED}
+
+
+def _counted(engine: Engine, sheet: Sheet, of: Values) -> Values:
+    held = inside(evaluate.elements(engine, sheet, of, -1))
+    return {Thing("list", ((Tuple("t", ((), held)),),)): INFERRED}
+
+
+def _classes(engine: Engine, sheet: Sheet, of: Values) -> Values:
+    return {
+        Class(value.path, value.scope, value.args): rank
+        for value, rank in of.items()
+        if isinstance(value, Instance)
+    }
+
+
+_WORDS: dict[str, Callable[[Engine, Sheet, Values], Values]] = {
+    known.ITEM: lambda engine, sheet, of: evaluate.subscript(engine, sheet, of, None),
+    known.ELEMENT: lambda engine, sheet, of: evaluate.elements(engine, sheet, of, -1),
+    known.ELEMENTS: lambda engine, sheet, of: _listed(evaluate.elements(engine, sheet, of, -1)),
+    known.SORTED: lambda engine, sheet, of: _listed(evaluate.elements(engine, sheet, of, -1)),
+    known.ITEMS: _items,
+    known.PAIRS: _pairs,
+    known.COUNTED: _counted,
+    known.SAME: lambda engine, sheet, of: of,
+    known.PARTIAL: lambda engine, sheet, of: of,
+    known.CLASS: _classes,
+}
+
+
+def bindings(
+    engine: Engine, sheet: Sheet, number: int, func: Func, bound: bool, call: Call
+) -> dict[str, Some]:
+    """What a call gives for the type parameters of a function."""
+    home = engine.there(func.path)
+    params = home.scopes[func.scope].params
+    found: dict[str, Some] = {}
+    for place, each in enumerate(params):
+        if each.type is None:
+            continue
+        arg = results.argument(params, place, call, 1 if bound else 0)
+        if arg is None:
+            continue
+        wanted = types.stated(engine, home, func.scope, each.type)
+        if wanted:
+            values = evaluate.evaluate(engine, sheet, number, arg.value)
+            for value in wanted:
+                _match(engine, sheet, value, values, found)
+    return found
+
+
+def _match(
+    engine: Engine, sheet: Sheet, wanted: Value, values: Values, found: dict[str, Some]
+) -> None:
+    if isinstance(wanted, Var):
+        found[wanted.name] = tuple(dict.fromkeys((*found.get(wanted.name, ()), *inside(values))))
+    elif isinstance(wanted, Class):
+        return
+    elif isinstance(wanted, Thing) and wanted.args:
+        _match_args(engine, sheet, wanted, values, found)
+    elif isinstance(wanted, Returns):
+        made: Values = {}
+        for value, rank in values.items():
+            add(made, results.called(engine, sheet, 0, value, rank, Call(None, (), 0)))
+        for each in wanted.values:
+            _match(engine, sheet, each, made, found)
+
+
+def _match_args(
+    engine: Engine, sheet: Sheet, wanted: Thing, values: Values, found: dict[str, Some]
+) -> None:
+    container = sheet.rules.containers.get(wanted.name)
+    for place, part in enumerate(wanted.args):
+        if not any(isinstance(each, Var) for each in part):
+            continue
+        if container is not None and place == container.element:
+            taken = evaluate.elements(engine, sheet, values, -1)
+        elif container is not None and place == container.item:
+            taken = evaluate.subscript(engine, sheet, values, None)
+        else:
+            taken = {
+                each: INFERRED
+                for value in values
+                if isinstance(value, Thing) and place < len(value.args)
+                for each in value.args[place]
+            }
+        for each in part:
+            _match(engine, sheet, each, taken, found)
+
+
+def injected(engine: Engine, sheet: Sheet, func: Func, place: int) -> Values:
+    """What a framework passes for a parameter, as the language's rules know it."""
+    found: Values = {}
+    for path, number in sheet.rules.injected(sheet.path, sheet.facts, func.scope, place):
+        home = engine.sheet(path)
+        if home is not None:
+            made = results.result(engine, Func(path, number))
+            if home.scopes[number].yields:
+                made = evaluate.elements(engine, home, made, -1)
+            add(found, made)
+    return found
+
+
+def from_calls(engine: Engine, sheet: Sheet, func: Func, place: int) -> Values:
+    """What the calls in the same file pass for a parameter."""
+    scope = sheet.scopes[func.scope]
+    if not scope.name:
+        return _from_use(engine, sheet, func, place)
+    names = [scope.name]
+    parent = sheet.scopes[scope.parent]
+    if parent.kind == "class" and scope.name in sheet.rules.constructors:
+        names.append(parent.name)
+    found: Values = {}
+    for name in names:
+        for where, call in sheet.calls_of(name):
+            if not call.args:
+                continue
+            for value in evaluate.evaluate(engine, sheet, where, call.of):
+                shift = _runs(engine, value, func)
+                if shift >= 0:
+                    arg = results.argument(scope.params, place, call, shift)
+                    if arg is not None:
+                        add(found, evaluate.evaluate(engine, sheet, where, arg.value))
+    return found
+
+
+def _runs(engine: Engine, value: Value, func: Func) -> int:
+    """Whether calling a value runs a function: how many parameters are filled already, or -1."""
+    if value == func:
+        return 0
+    if isinstance(value, Bound):
+        return 1 if value.func == func else -1
+    if isinstance(value, Class):
+        rules = engine.there(value.path).rules
+        for name in rules.constructors:
+            defined, _, _ = classes.find(engine, value.path, value.scope, name)
+            if (func.path, func.scope) in defined:
+                return 1 if rules.first_parameter else 0
+    return -1
+
+
+def _from_use(engine: Engine, sheet: Sheet, func: Func, place: int) -> Values:
+    """What a function that is written in place is called with by what it is passed to."""
+    used = sheet.passed(func.scope)
+    if used is None:
+        return NOTHING
+    where, call, at = used
+    found: Values = {}
+    for value in evaluate.evaluate(engine, sheet, where, call.of):
+        if isinstance(value, External):
+            word = sheet.rules.functions.get(value.name, "")
+            if word in (known.RESULTS, known.EACH, known.FIRST, known.SORTED):
+                index = place + 1 if word != known.SORTED else 0
+                if index < len(call.args):
+                    over = call.args[index].value
+                    add(found, _elements(engine, sheet, where, over))
+        elif isinstance(value, Method):
+            if value.word in (known.RESULTS, known.EACH, known.FIRST, known.SORTED) and not place:
+                add(found, evaluate.elements(engine, sheet, {value.receiver: INFERRED}, -1))
+        elif isinstance(value, Func | Bound):
+            add(found, _by_type(engine, value, at, place))
+    return ranked(found, INFERRED)
+
+
+def _by_type(engine: Engine, value: Func | Bound, at: int, place: int) -> Values:
+    """What a parameter's type says that a function passed for it is called with."""
+    func = value.func if isinstance(value, Bound) else value
+    home = engine.there(func.path)
+    scope = home.scopes[func.scope]
+    index = at + 1 if isinstance(value, Bound) and home.rules.first_parameter else at
+    if index >= len(scope.params):
+        return NOTHING
+    expr = scope.params[index].type
+    args = getattr(expr, "args", ())
+    if not args or args[0] is None:
+        return NOTHING
+    stated = types.argument(engine, home, func.scope, args[0])
+    for each in stated:
+        if isinstance(each, Tuple) and place < len(each.items):
+            return outside(each.items[place], INFERRED)
+    return NOTHING

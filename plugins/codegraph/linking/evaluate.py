@@ -1,0 +1,277 @@
+"""What expressions stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from plugins.codegraph.facts import (
+    Attr,
+    Call,
+    Element,
+    Expr,
+    Group,
+    Inner,
+    Item,
+    Literal,
+    Many,
+    Name,
+    OneOf,
+    Super,
+    Table,
+    Typed,
+    Unwrapped,
+)
+from plugins.codegraph.linking import classes, names, results, types
+from plugins.codegraph.linking.engine import Engine
+from plugins.codegraph.linking.sheet import Sheet
+from plugins.codegraph.linking.values import (
+    INFERRED,
+    NOTHING,
+    SCOPE,
+    WIDEST,
+    Class,
+    External,
+    Func,
+    Instance,
+    Record,
+    Some,
+    Thing,
+    Tuple,
+    Values,
+    add,
+    inside,
+    outside,
+)
+
+
+def evaluate(engine: Engine, sheet: Sheet, number: int, expr: Expr | None) -> Values:
+    """What an expression stands for in a scope; nothing where that is unknown."""
+    if expr is None:
+        return NOTHING
+    return _KINDS[type(expr)](engine, sheet, number, expr)
+
+
+def _name(engine: Engine, sheet: Sheet, number: int, expr: Name) -> Values:
+    return names.lookup(engine, sheet, number, expr.id)
+
+
+def _attr(engine: Engine, sheet: Sheet, number: int, expr: Attr) -> Values:
+    if type(expr.of) is Super:
+        return classes.inherited(engine, sheet, number, expr.name)
+    return members(engine, sheet, evaluate(engine, sheet, number, expr.of), expr.name)
+
+
+def members(engine: Engine, sheet: Sheet, values: Values, name: str) -> Values:
+    """A member of whatever these values are."""
+    if len(values) == 1:
+        ((value, rank),) = values.items()
+        return classes.member(engine, sheet, value, rank, name)
+    found: Values = {}
+    for value, rank in values.items():
+        add(found, classes.member(engine, sheet, value, rank, name))
+    return found
+
+
+def _call(engine: Engine, sheet: Sheet, number: int, expr: Call) -> Values:
+    idle = engine.solver.idle
+    if idle:
+        known = sheet.known.get(id(expr))
+        if known is not None:
+            return known
+    found: Values = {}
+    for value, rank in evaluate(engine, sheet, number, expr.of).items():
+        add(found, results.called(engine, sheet, number, value, rank, expr))
+    if idle:
+        sheet.known[id(expr)] = found
+    return found
+
+
+def _item(engine: Engine, sheet: Sheet, number: int, expr: Item) -> Values:
+    found: Values = {}
+    applied: tuple[Some, ...] | None = None
+    for value, rank in evaluate(engine, sheet, number, expr.of).items():
+        if isinstance(value, Class | External):
+            if applied is None:
+                applied = tuple(types.argument(engine, sheet, number, each) for each in expr.args)
+            if isinstance(value, Class):
+                found[Class(value.path, value.scope, applied)] = rank
+            else:
+                found[External(value.name, applied)] = rank
+        else:
+            add(found, _subscript(engine, sheet, value, rank, expr.key))
+    return found
+
+
+def subscript(engine: Engine, sheet: Sheet, values: Values, key: str | None) -> Values:
+    """What a subscript of these values gives."""
+    found: Values = {}
+    for value, rank in values.items():
+        add(found, _subscript(engine, sheet, value, rank, key))
+    return found
+
+
+def _subscript(engine: Engine, sheet: Sheet, value: Any, rank: int, key: str | None) -> Values:
+    kind = type(value)
+    if kind is Tuple:
+        return _of_group(value, rank, key)
+    if kind is Record:
+        parts = [part for own, part in value.items if key is None or own is None or own == key]
+        return dict.fromkeys([each for part in parts for each in part], rank)
+    if kind is Thing:
+        container = sheet.rules.containers.get(value.name)
+        if container is None:
+            return {Thing(""): rank}
+        if key is not None and value.name in ("tuple", "Tuple") and key.isdigit():
+            return _of_group(Tuple("t", value.args), rank, key)
+        if container.item < len(value.args):
+            return outside(value.args[container.item], rank)
+        return {Thing(""): rank} if not value.args else NOTHING
+    if kind is Instance and sheet.rules.subscript:
+        return results.of_method(engine, sheet, value, rank, sheet.rules.subscript)
+    return NOTHING
+
+
+def _of_group(value: Tuple, rank: int, key: str | None) -> Values:
+    if key is not None and key.lstrip("-").isdigit():
+        place = int(key)
+        if -len(value.items) <= place < len(value.items):
+            return outside(value.items[place], rank)
+        return NOTHING
+    return dict.fromkeys([each for part in value.items for each in part], rank)
+
+
+def _element(engine: Engine, sheet: Sheet, number: int, expr: Element) -> Values:
+    return elements(engine, sheet, evaluate(engine, sheet, number, expr.of), expr.pair)
+
+
+def elements(engine: Engine, sheet: Sheet, values: Values, pair: int) -> Values:
+    """What iterating over these values gives."""
+    found: Values = {}
+    for value, rank in values.items():
+        add(found, _elements(engine, sheet, value, rank, pair))
+    return found
+
+
+def _elements(engine: Engine, sheet: Sheet, value: Any, rank: int, pair: int) -> Values:
+    kind = type(value)
+    if kind is Tuple:
+        return NOTHING if pair == 0 else _of_group(value, rank, None)
+    if kind is Record:
+        return NOTHING if pair != 1 else _subscript(engine, sheet, value, rank, None)
+    if kind is Thing:
+        return _elements_of_thing(sheet, value, rank, pair)
+    if kind is Instance:
+        return classes.iterated(engine, sheet, value, rank)
+    if kind is External:
+        return {Thing(""): rank}
+    if kind is Class:
+        return classes.enumerated(engine, value, rank)
+    return NOTHING
+
+
+def _elements_of_thing(sheet: Sheet, value: Thing, rank: int, pair: int) -> Values:
+    container = sheet.rules.containers.get(value.name)
+    if container is None or not value.args:
+        return {Thing(""): rank}
+    place = container.element
+    if pair >= 0:
+        place = container.item if pair else container.key
+    if 0 <= place < len(value.args):
+        return outside(value.args[place], rank)
+    return NOTHING
+
+
+def _unwrapped(engine: Engine, sheet: Sheet, number: int, expr: Unwrapped) -> Values:
+    found: Values = {}
+    enters = sheet.rules.enters.get(expr.how, "")
+    for value, rank in evaluate(engine, sheet, number, expr.of).items():
+        if isinstance(value, Thing):
+            add(found, _unwrapped_thing(sheet, value, rank, bool(enters)))
+        elif isinstance(value, Instance) and enters:
+            entered = results.of_method(engine, sheet, value, rank, enters)
+            add(found, entered)
+        else:
+            found[value] = rank
+    return found
+
+
+def _unwrapped_thing(sheet: Sheet, value: Thing, rank: int, enters: bool) -> Values:
+    place = sheet.rules.unwraps.get(value.name)
+    if place is None and enters and value.name in sheet.rules.containers:
+        place = 0
+    if place is None:
+        return {value: rank}
+    if -len(value.args) <= place < len(value.args):
+        return outside(value.args[place], rank)
+    return {Thing(""): rank}
+
+
+def _group(engine: Engine, sheet: Sheet, number: int, expr: Group) -> Values:
+    parts = [inside(evaluate(engine, sheet, number, each)) for each in expr.items]
+    if len(parts) > WIDEST:
+        return {Thing("list", (merged(parts),)): SCOPE}
+    return {Tuple(expr.kind, tuple(parts)): SCOPE}
+
+
+def _table(engine: Engine, sheet: Sheet, number: int, expr: Table) -> Values:
+    pairs = [(key, inside(evaluate(engine, sheet, number, each))) for key, each in expr.items]
+    if len(pairs) > WIDEST:
+        return {Record(((None, merged([part for _, part in pairs])),)): SCOPE}
+    return {Record(tuple(pairs)): SCOPE}
+
+
+def merged(parts: list[Some]) -> Some:
+    """All of these as one."""
+    found = dict.fromkeys([each for part in parts for each in part], INFERRED)
+    return inside(found)
+
+
+def _one_of(engine: Engine, sheet: Sheet, number: int, expr: OneOf) -> Values:
+    found: Values = {}
+    for each in expr.choices:
+        add(found, evaluate(engine, sheet, number, each))
+    return found
+
+
+def _inner(engine: Engine, sheet: Sheet, number: int, expr: Inner) -> Values:
+    if sheet.scopes[expr.scope].kind == "class":
+        return {Class(sheet.path, expr.scope): SCOPE}
+    return {Func(sheet.path, expr.scope): SCOPE}
+
+
+def _literal(engine: Engine, sheet: Sheet, number: int, expr: Literal) -> Values:
+    return NOTHING if expr.kind in sheet.rules.vague else {Thing(expr.kind): SCOPE}
+
+
+def _typed(engine: Engine, sheet: Sheet, number: int, expr: Typed) -> Values:
+    found = types.stated(engine, sheet, number, expr.of)
+    if expr.value is None or types.telling(sheet, found):
+        return found
+    return evaluate(engine, sheet, number, expr.value)
+
+
+def _super(engine: Engine, sheet: Sheet, number: int, expr: Super) -> Values:
+    return classes.bases_around(engine, sheet, number)
+
+
+def _many(engine: Engine, sheet: Sheet, number: int, expr: Many) -> Values:
+    return {Thing(expr.kind): SCOPE} if expr.kind else NOTHING
+
+
+_KINDS: dict[type, Callable[[Engine, Sheet, int, Any], Values]] = {
+    Name: _name,
+    Attr: _attr,
+    Call: _call,
+    Item: _item,
+    Element: _element,
+    Unwrapped: _unwrapped,
+    Group: _group,
+    Table: _table,
+    OneOf: _one_of,
+    Inner: _inner,
+    Literal: _literal,
+    Typed: _typed,
+    Super: _super,
+    Many: _many,
+}

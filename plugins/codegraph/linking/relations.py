@@ -1,0 +1,160 @@
+"""All edges of a file but its calls: contains, imports, extends, implements."""
+
+from __future__ import annotations
+
+from plugins.codegraph.facts import Import
+from plugins.codegraph.linking import evaluate, names
+from plugins.codegraph.linking.engine import Engine
+from plugins.codegraph.linking.entities import file_key
+from plugins.codegraph.linking.sheet import Sheet
+from plugins.codegraph.linking.values import (
+    DECLARED,
+    IMPORT,
+    SCOPE,
+    Class,
+    Func,
+    Instance,
+    Module,
+    Rank,
+    Value,
+)
+from plugins.codegraph.model import Edge, EdgeKind, Strategy
+
+STRATEGIES = (
+    Strategy.SCOPE,
+    Strategy.IMPORT,
+    Strategy.SELF,
+    Strategy.DECLARED,
+    Strategy.INFERRED,
+)
+"""By rank."""
+
+
+def relations(engine: Engine, sheet: Sheet) -> list[Edge]:
+    """The edges of one file that are no calls."""
+    found: dict[tuple[EdgeKind, int, int], Edge] = {}
+    for edge in [*_contains(engine, sheet), *_imports(engine, sheet), *_bases(engine, sheet)]:
+        found.setdefault((edge.kind, edge.source, edge.target), edge)
+    return list(found.values())
+
+
+def _contains(engine: Engine, sheet: Sheet) -> list[Edge]:
+    whole = file_key(engine.world.repo, sheet.path)
+    keys = sheet.keys(engine.world.repo)
+    return [
+        Edge(
+            EdgeKind.CONTAINS,
+            whole if each.parent < 0 else keys[each.parent],
+            key,
+            sheet.path,
+            each.line,
+            Strategy.SYNTAX,
+        )
+        for key, each in zip(keys, sheet.facts.definitions, strict=True)
+    ]
+
+
+def _imports(engine: Engine, sheet: Sheet) -> list[Edge]:
+    whole = file_key(engine.world.repo, sheet.path)
+    found = []
+    for scope in sheet.scopes:
+        for each in scope.imports:
+            for target in _imported(engine, sheet, each):
+                if target != whole:
+                    edge = Edge(
+                        EdgeKind.IMPORTS, whole, target, sheet.path, each.line, Strategy.IMPORT
+                    )
+                    found.append(edge)
+    return found
+
+
+def _imported(engine: Engine, sheet: Sheet, each: Import) -> list[int]:
+    """The entities that an import brings: files, and what is imported from them."""
+    if not each.module and not each.level:
+        return []
+    repo = engine.world.repo
+    target = engine.target(sheet, each)
+    paths = list(target.paths)
+    keys = []
+    if each.symbol and each.symbol != "*" and not target.external:
+        member = names.module_member(engine, target, each.symbol)
+        for value in member:
+            if isinstance(value, Module) and _is_submodule(sheet, target, each, value):
+                paths = list(value.target.paths)
+            else:
+                keys += entity_keys(engine, value)
+        if not keys:
+            keys += _variable(engine, paths, each.symbol)
+    return [*[file_key(repo, path) for path in paths if engine.world.exists(path)], *keys]
+
+
+def _is_submodule(sheet: Sheet, target: object, each: Import, value: Module) -> bool:
+    inner = sheet.rules.submodule(sheet.path, target, each.symbol)  # type: ignore[arg-type]
+    return inner is not None and inner.paths == value.target.paths
+
+
+def _variable(engine: Engine, paths: list[str], name: str) -> list[int]:
+    for path in paths:
+        sheet = engine.sheet(path)
+        if sheet is None:
+            continue
+        for number, each in enumerate(sheet.facts.definitions):
+            if each.parent < 0 and each.name == name:
+                return [sheet.keys(engine.world.repo)[number]]
+    return []
+
+
+def entity_keys(engine: Engine, value: Value) -> list[int]:
+    """The entity that a value is, if it is one."""
+    if isinstance(value, Class | Func):
+        sheet = engine.there(value.path)
+        number = sheet.scopes[value.scope].definition
+        if number >= 0:
+            return [sheet.keys(engine.world.repo)[number]]
+    return []
+
+
+def _bases(engine: Engine, sheet: Sheet) -> list[Edge]:
+    found: list[Edge] = []
+    for number, scope in enumerate(sheet.scopes):
+        if scope.kind != "class" or not (scope.bases or scope.implements):
+            continue
+        sources = _sources(engine, sheet, number)
+        line = _line(sheet, number)
+        outside = scope.definition < 0 and scope.receiver is not None
+        extends = EdgeKind.IMPLEMENTS if outside else EdgeKind.EXTENDS
+        for kind, exprs in ((extends, scope.bases), (EdgeKind.IMPLEMENTS, scope.implements)):
+            for expr in exprs:
+                for value, rank in evaluate.evaluate(engine, sheet, scope.parent, expr).items():
+                    if isinstance(value, Instance):
+                        value = Class(value.path, value.scope)
+                    for target in entity_keys(engine, value) if isinstance(value, Class) else ():
+                        strategy = _strategy(rank)
+                        found += [
+                            Edge(kind, source, target, sheet.path, line, strategy)
+                            for source in sources
+                            if source != target
+                        ]
+    return found
+
+
+def _strategy(rank: Rank) -> Strategy:
+    return STRATEGIES[rank if rank in (SCOPE, IMPORT) else max(rank, DECLARED)]
+
+
+def _line(sheet: Sheet, number: int) -> int:
+    definition = sheet.scopes[number].definition
+    return sheet.facts.definitions[definition].line if definition >= 0 else 0
+
+
+def _sources(engine: Engine, sheet: Sheet, number: int) -> list[int]:
+    scope = sheet.scopes[number]
+    if scope.definition >= 0:
+        return [sheet.keys(engine.world.repo)[scope.definition]]
+    if scope.receiver is None:
+        return []
+    found = []
+    for value in names.own_object(engine, sheet, number):
+        if isinstance(value, Instance):
+            found += entity_keys(engine, Class(value.path, value.scope))
+    return found

@@ -1,0 +1,282 @@
+"""The calls of a file: every place where something is called, and what that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plugins.codegraph.facts import Attr, Call, Element, Expr, Item, Name, Scope, Super, Unwrapped
+from plugins.codegraph.linking import classes, evaluate, known
+from plugins.codegraph.linking.engine import Engine
+from plugins.codegraph.linking.entities import file_key
+from plugins.codegraph.linking.relations import STRATEGIES, entity_keys
+from plugins.codegraph.linking.results import given
+from plugins.codegraph.linking.sheet import Sheet, last_name
+from plugins.codegraph.linking.values import (
+    Bound,
+    Class,
+    External,
+    Func,
+    Given,
+    Instance,
+    Method,
+    Rank,
+    Thing,
+    Tuple,
+    Value,
+    Values,
+    Var,
+)
+from plugins.codegraph.linking.walk import parts_of
+from plugins.codegraph.model import Edge, EdgeKind, Unresolved
+
+_CALLS_ARGUMENT = {known.RESULTS, known.EACH, known.FIRST, known.RESULT, known.CALLED}
+
+
+class Sites:
+    """Finds the calls of one file.
+
+    Args:
+        engine: the repository's answers.
+        sheet: the file.
+    """
+
+    def __init__(self, engine: Engine, sheet: Sheet) -> None:
+        self._engine = engine
+        self._sheet = sheet
+        self._repo = engine.world.repo
+        self._edges: dict[tuple[int, int], list[int]] = {}
+        self._open: dict[str, list[int]] = {}
+        self._source = 0
+        self._line = 0
+        self._scope = 0
+
+    def edges(self) -> list[Edge]:
+        """The edges that were found."""
+        path = self._sheet.path
+        return [
+            Edge(EdgeKind.CALLS, source, target, path, line, STRATEGIES[rank], sites)
+            for (source, target), (line, rank, sites) in self._edges.items()
+        ]
+
+    def unresolved(self) -> list[Unresolved]:
+        """The calls of which nobody knows the target."""
+        path = self._sheet.path
+        return [Unresolved(path, name, line, sites) for name, (line, sites) in self._open.items()]
+
+    def collect(self) -> None:
+        """Look at every expression of the file."""
+        sheet = self._sheet
+        keys = sheet.keys(self._repo)
+        whole = file_key(self._repo, sheet.path)
+        sources = []
+        for number, scope in enumerate(sheet.scopes):
+            owner = sheet.owner(number)
+            sources.append(keys[owner] if owner >= 0 else whole)
+        for number, scope in enumerate(sheet.scopes):
+            if number:
+                self._head(number, scope, sources[scope.parent])
+            self._source = sources[number]
+            self._scope = number
+            self._body(scope)
+
+    def _head(self, number: int, scope: Scope, around: int) -> None:
+        """What stands at the head of a definition runs in the scope around it."""
+        self._source = around
+        self._scope = scope.parent
+        if scope.definition >= 0:
+            self._line = self._sheet.facts.definitions[scope.definition].line
+        for decorator in scope.decorators:
+            self._visit(decorator)
+            values = evaluate.evaluate(self._engine, self._sheet, scope.parent, decorator)
+            if type(decorator) is Call:
+                self._targets(values, "")
+            else:
+                self._targets(values, last_name(decorator))
+        for base in scope.bases:
+            self._visit(base)
+        for param in scope.params:
+            if param.default is not None:
+                self._visit(param.default)
+
+    def _body(self, scope: Scope) -> None:
+        for bind in scope.binds:
+            if bind.line:
+                self._line = bind.line
+            target = bind.target
+            if type(target) is Attr:
+                self._visit(target.of)
+            elif type(target) is not Name:
+                self._visit_parts(target)
+            self._visit(bind.value)
+        for exprs in (scope.results, scope.yields, scope.calls):
+            for expr in exprs:
+                self._visit(expr)
+
+    def _visit_parts(self, expr: Expr) -> None:
+        for part in parts_of(expr):
+            self._visit(part)
+
+    def _visit(self, expr: Expr | None) -> None:
+        todo: list[Expr | None] = [expr]
+        while todo:
+            each = todo.pop()
+            kind = type(each)
+            if each is None or kind is Name:
+                continue
+            if kind is Call:
+                self._call(each)  # type: ignore[arg-type]
+                of = each.of  # type: ignore[union-attr]
+                todo.append(of.of if type(of) is Attr else of)
+                todo += [arg.value for arg in each.args]  # type: ignore[union-attr]
+                continue
+            if kind is Attr:
+                self._read(each)  # type: ignore[arg-type]
+            elif kind is Unwrapped or kind is Element or kind is Item:
+                self._implied(each)  # type: ignore[arg-type]
+            todo += parts_of(each)
+
+    def _call(self, call: Call) -> None:
+        self._line = call.line or self._line
+        values = evaluate.evaluate(self._engine, self._sheet, self._scope, call.of)
+        of = call.of
+        name = of.id if type(of) is Name else of.name if type(of) is Attr else ""
+        if type(of) is Super:
+            self._constructed(values)
+            return
+        self._targets(values, name)
+        for value in values:
+            if isinstance(value, External | Method) and call.args:
+                self._passed(value, call)
+
+    def _constructed(self, values: Values) -> None:
+        """``super(...)`` where that is a call of the base's constructor."""
+        if self._sheet.rules.first_parameter:
+            return
+        self._targets(values, "super")
+
+    def _passed(self, value: External | Method, call: Call) -> None:
+        """A well-known function calls the functions that it is given."""
+        if isinstance(value, Method):
+            word = value.word
+        else:
+            word = self._sheet.rules.functions.get(value.name, "")
+        if word == known.SORTED:
+            funcs = [arg.value for arg in call.args if arg.name == "key"]
+            if isinstance(value, Method) and not funcs:
+                funcs = [call.args[0].value]
+        elif word in _CALLS_ARGUMENT:
+            funcs = [call.args[0].value]
+        else:
+            return
+        for func in funcs:
+            found = evaluate.evaluate(self._engine, self._sheet, self._scope, func)
+            self._targets({v: r for v, r in found.items() if not isinstance(v, Thing)}, "")
+
+    def _targets(self, values: Values, name: str) -> None:
+        """Write down what is called, or that nobody knows."""
+        placed = False
+        for value, rank in values.items():
+            placed = self._target(value, rank) or placed
+        if not placed and name:
+            known_so_far = self._open.setdefault(name, [self._line, 0])
+            known_so_far[1] += 1
+
+    def _target(self, value: Value, rank: Rank) -> bool:
+        """Write down one target; whether it is known, be it outside of the repository."""
+        if isinstance(value, Func):
+            self._edge(value, rank)
+        elif isinstance(value, Bound):
+            self._edge(value.func, rank)
+        elif isinstance(value, Class):
+            self._construct(value, rank)
+        elif isinstance(value, Instance):
+            return self._call_object(value, rank)
+        elif isinstance(value, Given):
+            found = [
+                self._target(each, own)
+                for each, own in given(self._engine, value).items()
+                if not isinstance(each, Given)
+            ]
+            return any(found)
+        else:
+            return isinstance(value, External | Thing | Method | Tuple)
+        return True
+
+    def _edge(self, value: Class | Func, rank: Rank) -> None:
+        for target in entity_keys(self._engine, value):
+            old = self._edges.get((self._source, target))
+            if old is None:
+                self._edges[self._source, target] = [self._line, rank, 1]
+            else:
+                old[1] = min(old[1], rank)
+                old[2] += 1
+
+    def _construct(self, value: Class, rank: Rank) -> None:
+        """A call of a class runs its constructors; where it has none it is the class's."""
+        engine = self._engine
+        found = False
+        home = engine.there(value.path)
+        for name in home.rules.constructors:
+            defined, _, _ = classes.find(engine, value.path, value.scope, name)
+            for path, number in defined:
+                self._edge(Func(path, number), rank)
+                found = True
+        for number in self._marked(home, value.scope):
+            self._edge(Func(value.path, number), rank)
+            found = True
+        if not found:
+            self._edge(value, rank)
+
+    @staticmethod
+    def _marked(home: Sheet, scope: int) -> Sequence[int]:
+        found = []
+        for origins in home.names[scope].values():
+            for each in origins:
+                if each.how == "scope" and "constructor" in home.scopes[each.number].modifiers:
+                    if home.scopes[each.number].name not in home.rules.constructors:
+                        found.append(each.number)
+        return found
+
+    def _call_object(self, value: Instance, rank: Rank) -> bool:
+        called = self._sheet.rules.called
+        if not called:
+            return False
+        return self._method(value, rank, called)
+
+    def _method(self, value: Instance, rank: Rank, name: str) -> bool:
+        defined, _, owner = classes.find(self._engine, value.path, value.scope, name)
+        for path, number in defined:
+            self._edge(Func(path, number), rank)
+        return bool(defined) or isinstance(owner, External)
+
+    def _read(self, expr: Attr) -> None:
+        """Reading a member that is a property calls it."""
+        engine = self._engine
+        if type(expr.of) is Super:
+            return
+        for value, rank in evaluate.evaluate(engine, self._sheet, self._scope, expr.of).items():
+            if isinstance(value, Instance):
+                defined, _, _ = classes.find(engine, value.path, value.scope, expr.name)
+                for path, number in defined:
+                    if "property" in engine.there(path).scopes[number].modifiers:
+                        self._edge(Func(path, number), rank)
+            elif isinstance(value, Var):
+                continue
+
+    def _implied(self, expr: Unwrapped | Element | Item) -> None:
+        """What iterating, subscripts and ``with`` call of an object of the repository."""
+        rules = self._sheet.rules
+        if type(expr) is Unwrapped:
+            enter = rules.enters.get(expr.how)
+            wanted: tuple[str, ...] = (enter, enter.replace("enter", "exit")) if enter else ()
+        elif type(expr) is Element:
+            wanted = tuple(first for first, _ in rules.iterates)
+        else:
+            wanted = (rules.subscript,) if rules.subscript else ()
+        if not wanted:
+            return
+        found = evaluate.evaluate(self._engine, self._sheet, self._scope, expr.of)
+        for value, rank in found.items():
+            if isinstance(value, Instance):
+                for name in wanted:
+                    self._method(value, rank, name)

@@ -1,0 +1,144 @@
+"""Working out values that depend on each other, each once, whatever is asked for first.
+
+A question is worked out by a function that may ask further questions. Where a question comes back
+to itself, it is answered with what is assumed so far (nothing, at first), and the outermost
+question of such a circle is worked out again until nothing changes. So the answer is the least
+fixed point, which is the same for every order of questions. Each answer keeps what was looked at
+to find it (its dependencies), for those who ask it later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from plugins.codegraph.linking.values import NOTHING
+
+PASSES = 8
+"""How often a circle is worked out again at most."""
+DEEPEST = 1_500
+"""How many questions may be open at once; one more is not answered."""
+
+Key = Hashable
+Answer = Any
+
+
+class _Frame:
+    """One open question."""
+
+    __slots__ = ("changed", "deps", "head", "index", "low", "members")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.low = index
+        self.deps: set[str] = set()
+        self.members: list[Key] = []
+        self.head = False
+        self.changed = False
+
+
+class Solver:
+    """Answers questions and remembers the answers."""
+
+    def __init__(self) -> None:
+        self._done: dict[Key, tuple[Answer, frozenset[str]]] = {}
+        self._open: dict[Key, _Frame] = {}
+        self._partial: dict[Key, tuple[Answer, int]] = {}
+        self._assumed: dict[Key, Answer] = {}
+        self._sets: dict[frozenset[str], frozenset[str]] = {}
+        self._stack: list[_Frame] = [_Frame(0)]
+        self.top = self._stack[0]
+
+    @property
+    def idle(self) -> bool:
+        """Whether no question is open but the outermost."""
+        return len(self._stack) == 1
+
+    def begin(self) -> None:
+        """Start to note dependencies anew."""
+        self._stack = [_Frame(0)]
+        self.top = self._stack[0]
+        self._open.clear()
+        self._partial.clear()
+        self._assumed.clear()
+
+    def noted(self) -> frozenset[str]:
+        """The dependencies of all that was asked since :meth:`begin`."""
+        return frozenset(self._stack[0].deps)
+
+    def note(self, dependency: str) -> None:
+        """Something was looked at."""
+        self.top.deps.add(dependency)
+
+    def solve(self, key: Key, work: Callable[..., Answer], *args: Any) -> Answer:
+        """The answer to a question.
+
+        Args:
+            key: the question.
+            work: what works it out, given ``args``. Its answer is not changed afterwards.
+        """
+        done = self._done.get(key)
+        if done is not None:
+            if done[1]:
+                self.top.deps |= done[1]
+            return done[0]
+        partial = self._partial.get(key)
+        if partial is not None:
+            if partial[1] < self.top.low:
+                self.top.low = partial[1]
+            return partial[0]
+        running = self._open.get(key)
+        if running is not None:
+            running.head = True
+            if running.index < self.top.low:
+                self.top.low = running.index
+            return self._assumed.get(key, NOTHING)
+        if len(self._stack) > DEEPEST:
+            return NOTHING
+        return self._work(key, work, args)
+
+    def _work(self, key: Key, work: Callable[..., Answer], args: tuple[Any, ...]) -> Answer:
+        parent = self.top
+        for attempt in range(1, PASSES + 1):
+            frame = _Frame(len(self._stack))
+            self._stack.append(frame)
+            self.top = frame
+            self._open[key] = frame
+            answer = work(*args)
+            del self._open[key]
+            self._stack.pop()
+            self.top = parent
+            parent.deps |= frame.deps
+            if frame.head and self._assumed.get(key, NOTHING) != answer:
+                self._assumed[key] = answer
+                frame.changed = True
+            if frame.low < frame.index:
+                self._postpone(key, answer, frame, parent)
+                return answer
+            if not frame.changed or attempt == PASSES:
+                break
+            for member in frame.members:
+                self._partial.pop(member, None)
+        self._finish(key, answer, frame)
+        return answer
+
+    def _postpone(self, key: Key, answer: Answer, frame: _Frame, parent: _Frame) -> None:
+        """Part of a circle that began further out: its answer holds until that one is known."""
+        self._partial[key] = (answer, frame.low)
+        parent.low = min(parent.low, frame.low)
+        parent.members += frame.members
+        parent.members.append(key)
+        parent.changed = parent.changed or frame.changed
+
+    def _finish(self, key: Key, answer: Answer, frame: _Frame) -> None:
+        deps = frozenset(frame.deps)
+        deps = self._sets.setdefault(deps, deps)
+        self._done[key] = (answer, deps)
+        if not frame.head and not frame.members:
+            return
+        self._assumed.pop(key, None)
+        for member in frame.members:
+            self._assumed.pop(member, None)
+            kept = self._partial.pop(member, None)
+            if kept is not None:
+                self._done[member] = (kept[0], deps)

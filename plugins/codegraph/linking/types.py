@@ -1,0 +1,102 @@
+"""Expressions as types: what an annotation says about a value."""
+
+from __future__ import annotations
+
+from plugins.codegraph.facts import Expr, Group
+from plugins.codegraph.linking import evaluate
+from plugins.codegraph.linking.engine import Engine
+from plugins.codegraph.linking.sheet import Sheet
+from plugins.codegraph.linking.values import (
+    NOTHING,
+    Class,
+    External,
+    Func,
+    Instance,
+    Returns,
+    Some,
+    Thing,
+    Tuple,
+    Values,
+    Var,
+    inside,
+)
+
+
+def stated(engine: Engine, sheet: Sheet, number: int, expr: Expr | None) -> Values:
+    """The objects that a type stands for."""
+    if expr is None:
+        return NOTHING
+    return objects(engine, sheet, evaluate.evaluate(engine, sheet, number, expr))
+
+
+def argument(engine: Engine, sheet: Sheet, number: int, expr: Expr | None) -> Some:
+    """A type argument, as it is kept."""
+    if expr is None:
+        return ()
+    if isinstance(expr, Group):
+        parts = tuple(argument(engine, sheet, number, each) for each in expr.items)
+        return (Tuple("t", parts),)
+    return inside(stated(engine, sheet, number, expr))
+
+
+def objects(engine: Engine, sheet: Sheet, values: Values) -> Values:
+    """The objects of types: of a class its instances."""
+    found: Values = {}
+    for value, rank in values.items():
+        kind = type(value)
+        if kind is Class:
+            found[Instance(value.path, value.scope, value.args)] = rank  # type: ignore[union-attr]
+        elif kind is External:
+            for each in _of_external(sheet, value):  # type: ignore[arg-type]
+                found[each] = rank
+        elif kind is Var or kind is Returns or kind is Thing or kind is Instance:
+            found[value] = rank
+        elif kind is Func:
+            for each, own in _new_type(engine, sheet, value).items():  # type: ignore[arg-type]
+                found[each] = own
+    return found
+
+
+def _new_type(engine: Engine, sheet: Sheet, func: Func) -> Values:
+    return NOTHING
+
+
+def _of_external(sheet: Sheet, value: External) -> Some:
+    rules = sheet.rules
+    name = value.name.rpartition(".")[2]
+    args = value.args
+    if name in rules.transparent:
+        place = rules.transparent[name]
+        return args[place] if -len(args) <= place < len(args) else ()
+    if name in rules.class_types:
+        return classes_of(args[0]) if args else (Thing(name),)
+    if name in rules.callables:
+        place = rules.callables[name]
+        return (Returns(args[place] if -len(args) <= place < len(args) else ()),)
+    return (Thing(name, args),)
+
+
+def classes_of(values: Some) -> Some:
+    """The classes of objects."""
+    found = []
+    for value in values:
+        if isinstance(value, Instance):
+            found.append(Class(value.path, value.scope, value.args))
+        elif isinstance(value, Thing):
+            found.append(External(value.name, value.args))
+        elif isinstance(value, Var):
+            found += classes_of(value.bound)
+    return tuple(found)
+
+
+def telling(sheet: Sheet, values: Values) -> bool:
+    """Whether a stated type says enough, so that what is assigned need not be looked at."""
+    vague = sheet.rules.vague
+    for value in values:
+        kind = type(value)
+        if kind is Returns or kind is Var:
+            continue
+        if kind is Thing and value.name in vague:  # type: ignore[union-attr]
+            continue
+        return True
+    return False
