@@ -128,23 +128,20 @@ def _assemble(
     board.notices(log_of_calls.notices)
     board.notices(watch.notices)
     board.notices(lambda: services.notices)
-    board.notices(lambda: [str(each) for each in catalog.set_aside])
-    board.notices(lambda: [str(each) for each in tiers.problems])
-    board.notices(lambda: _misplaced_keys(tiers, catalog))
-    board.notices(lambda: map(str, unknown_tools(portal, catalog)))
-    board.notices(lambda: map(str, check_access(tiers.tiers, config).problems))
+    board.notices(lambda: _of_the_files(portal, tiers, catalog))
     board.notices(lambda: [f"roles: {why}" for why in authentication.facts.silent.values()])
+    pipeline = Pipeline(
+        log_of_calls,
+        metrics,
+        config.limits.call.total_seconds(),
+        Cursors(Sealer(authentication.key, "tool-page")),
+        catalog.allows,
+        _scrubber(config.scrubbing),
+    )
     return Running(
         portal=portal,
         catalog=catalog,
-        pipeline=Pipeline(
-            log_of_calls,
-            metrics,
-            config.limits.call.total_seconds(),
-            Cursors(Sealer(authentication.key, "tool-page")),
-            catalog.allows,
-            _scrubber(config.scrubbing),
-        ),
+        pipeline=pipeline,
         plugins=PluginHost(portal, found, services, catalog, board),
         board=board,
         audit=log_of_calls,
@@ -162,9 +159,14 @@ def _scrubber(config: Scrubbing) -> Scrubber | None:
     return Scrubber(shipped(config.allow) if config.allow else None)
 
 
-def _misplaced_keys(tiers: TierRulesFile, catalog: Catalog) -> list[str]:
-    found = check_keys(tiers.current, catalog.keys(), catalog.plugins())
-    return [str(problem) for problem in found.problems]
+def _of_the_files(portal: Portal, tiers: TierRulesFile, catalog: Catalog) -> list[str]:
+    """What an admin should look at in what they wrote, and in what plugins offer."""
+    misplaced = check_keys(tiers.current, catalog.keys(), catalog.plugins()).problems
+    access = check_access(tiers.tiers, portal.config).problems
+    limits = unknown_tools(portal, catalog)
+    return [
+        str(each) for each in (*catalog.set_aside, *tiers.problems, *misplaced, *limits, *access)
+    ]
 
 
 def _signal_plugins(changes: Changes, found: Found) -> None:

@@ -59,9 +59,9 @@ class RateLimited(PortalError):
             "window": rate.seconds,
         }
         super().__init__(
-            f"You have called {tool or 'tools'} {times} within {rate.seconds:g} s, which is the limit. "
-            "This usually means that you are in a loop: pause, look at what you know already, "
-            "and ask the person you work for how to go on. Do not just call again. "
+            f"You have called {tool or 'tools'} {times} within {rate.seconds:g} s, which is the "
+            "limit. This usually means that you are in a loop: pause, look at what you know "
+            "already, and ask the person you work for how to go on. Do not just call again. "
             f"The next call is answered in {self.wait} s.",
             details | ({"tool": tool} if tool else {}),
         )
