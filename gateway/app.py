@@ -127,8 +127,7 @@ def _assemble(
     board.needs(watch.there)
     board.notices(log_of_calls.notices)
     board.notices(watch.notices)
-    board.notices(lambda: services.notices)
-    board.notices(lambda: _of_the_files(portal, tiers, catalog))
+    board.notices(lambda: [*services.notices, *_of_the_files(portal, tiers, catalog)])
     board.notices(lambda: [f"roles: {why}" for why in authentication.facts.silent.values()])
     pipeline = Pipeline(
         log_of_calls,
