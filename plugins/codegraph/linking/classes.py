@@ -405,7 +405,7 @@ def _of_class(engine: Engine, value: Class, rank: int, name: str) -> Values:
             if type(each) is Func and "classmethod" in scope.modifiers:
                 kept = Bound(each, value)
             found[kept] = rank if rank > own else own
-    if _is_enum(engine, value):
+    if _is_enum(engine, value) and not defined:
         found[Instance(value.path, value.scope)] = rank
     elif values:
         add(found, values, rank)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from plugins.codegraph.facts import Attr, Bind, Call, Import
+from plugins.codegraph.facts import Attr, Bind, Call, Import, Scope
 from plugins.codegraph.linking import classes, evaluate, results, types
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.rules import Target
@@ -49,7 +49,7 @@ def lookup(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
                 inherited = classes.seen_inside(engine, sheet, current, name)
                 if inherited is not None:
                     return inherited
-            elif name in names and _only_typevar(names[name]):
+            elif name in names and _seen_within(scope, names[name]):
                 return bound(engine, sheet, current, name)
         elif name in names:
             return bound(engine, sheet, current, name)
@@ -65,8 +65,10 @@ def lookup(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
     return _outside(engine, sheet, number, name)
 
 
-def _only_typevar(origins: list[Origin]) -> bool:
-    return all(each.how == "typevar" for each in origins)
+def _seen_within(scope: Scope, origins: list[Origin]) -> bool:
+    """Whether a class scope's name is seen by what is in it: a type parameter, or anything where
+    the scope is that of a module within a file (``namespace``)."""
+    return "namespace" in scope.modifiers or all(each.how == "typevar" for each in origins)
 
 
 def _own(engine: Engine, sheet: Sheet, number: int, name: str) -> Values | None:
@@ -257,6 +259,9 @@ def module_member(engine: Engine, target: Target, name: str) -> Values:
 
 
 def _module_member(engine: Engine, target: Target, name: str) -> Values:
+    if target.within:
+        outer = Target(target.paths, target.directories, within=target.within[:-1])
+        return _static_member(engine, module_member(engine, outer, target.within[-1]), name)
     sheet = None
     for path in target.paths:
         sheet = engine.sheet(path)
@@ -279,6 +284,14 @@ def _module_member(engine: Engine, target: Target, name: str) -> Values:
         if inner is not None:
             return _as_module(inner, name)
     return NOTHING
+
+
+def _static_member(engine: Engine, owners: Values, name: str) -> Values:
+    found: Values = {}
+    for owner, rank in owners.items():
+        if isinstance(owner, Class):
+            add(found, classes.member(engine, engine.there(owner.path), owner, rank, name))
+    return found
 
 
 def _any_sheet(engine: Engine, directory: str) -> Iterable[Sheet]:  # type: ignore[misc]

@@ -34,12 +34,15 @@ class Target(msgspec.Struct, frozen=True, gc=False):
         external: it is outside the repository. A target that is neither this nor has a path or a
             directory is unknown: calls through it stay unresolved.
         name: its dotted name where it is external, such as ``functools``.
+        within: the classes, one in the other, whose members are the module's instead of the
+            top-level names: those of Java's ``import static a.B.f``, of Rust's ``use a::Enum::*``.
     """
 
     paths: tuple[str, ...] = ()
     directories: tuple[str, ...] = ()
     external: bool = False
     name: str = ""
+    within: tuple[str, ...] = ()
 
 
 UNKNOWN = Target()
@@ -85,6 +88,12 @@ class Rules(Protocol):
     constructors: tuple[str, ...]
     """Methods that a call of a class runs: ``__init__``, ``constructor``. A member function with the
     modifier ``constructor`` counts too, whatever its name (Java)."""
+    converts: bool
+    """Whether calling a type converts a value to it, which is no call (Go)."""
+    overloads: bool
+    """Whether of several functions of one name the arguments choose (Java)."""
+    structural: bool
+    """Whether a class implements an interface by having its methods (Go)."""
     linear: bool
     """Whether bases are searched by C3 linearisation (Python); if not, depth first."""
 
@@ -171,6 +180,9 @@ class BaseRules:
     builtins: frozenset[str] = frozenset()
     imports_exported: bool = False
     constructors: tuple[str, ...] = ("constructor",)
+    converts: bool = False
+    overloads: bool = False
+    structural: bool = False
     linear: bool = False
     containers: Mapping[str, Container] = MappingProxyType({})
     unwraps: Mapping[str, int] = MappingProxyType({})

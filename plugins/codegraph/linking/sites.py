@@ -216,6 +216,8 @@ class Sites:
         engine = self._engine
         found = False
         home = engine.there(value.path)
+        if home.rules.converts:
+            return
         for name in home.rules.constructors:
             defined, _, _ = classes.find(engine, value.path, value.scope, name)
             for path, number in defined:
