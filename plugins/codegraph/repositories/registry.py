@@ -1,0 +1,243 @@
+"""The registry: which repositories there are, and which of them a caller may see."""
+
+from __future__ import annotations
+
+import difflib
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Row, and_, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from gateway.contract import Caller, Database, Tier, ToolFailed
+from plugins.codegraph.repositories.repository import Draft, Repository, State
+from plugins.codegraph.repositories.tables import deletions, work
+from plugins.codegraph.tables import layers, repositories
+
+FRESH = 0.5
+"""Seconds for which one reading of the registry is answered from; removals count at once, since
+the store itself looks whether a repository is served."""
+_SHOWN = 50
+
+
+class Taken(Exception):
+    """The name or the location is another repository's; the message says whose."""
+
+
+class Unknown(Exception):
+    """There is no repository of that name; the message says which there are."""
+
+
+class Repositories:
+    """The repositories of the portal.
+
+    Args:
+        database: the plugin's database.
+        now: the time, in UTC.
+    """
+
+    def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._now = now
+        self._read: tuple[float, Sequence[Repository]] | None = None
+
+    async def all(self, *, fresh: bool = True) -> Sequence[Repository]:
+        """Every repository that is not removed, by name.
+
+        Args:
+            fresh: whether to ask the database; else the answer may be :data:`FRESH` seconds old.
+        """
+        if not fresh and self._read and time.monotonic() - self._read[0] < FRESH:
+            return self._read[1]
+        async with self._database.read() as connection:
+            rows = (await connection.execute(_QUERY)).all()
+        now = self._now()
+        found = [_repository(row, now) for row in rows]
+        self._read = (time.monotonic(), found)
+        return found
+
+    async def get(self, name: str) -> Repository:
+        """The repository of a name.
+
+        Raises:
+            Unknown: there is none.
+        """
+        found = await self.all()
+        for each in found:
+            if each.name == name:
+                return each
+        raise Unknown(_none_of(name, [each.name for each in found]))
+
+    async def by_id(self, repo: str) -> Repository | None:
+        """The repository of an id, or None where it is removed."""
+        return next((each for each in await self.all() if each.id == repo), None)
+
+    async def visible(self, caller: Caller) -> Sequence[Repository]:
+        """The repositories that a caller may see, by name."""
+        return [each for each in await self.all(fresh=False) if each.seen_by(caller)]
+
+    async def named(self, caller: Caller, name: str | None) -> Repository:
+        """The repository that a caller names; the only one they may see, where they name none.
+
+        Raises:
+            ToolFailed: there is no such repository for this caller, or none was named of several.
+        """
+        seen = await self.visible(caller)
+        names = [each.name for each in seen]
+        if name is None:
+            if len(seen) == 1:
+                return seen[0]
+            if not seen:
+                raise ToolFailed("no_repository", "There is no repository that you may see.")
+            message = f"Say which repository is meant with `repo`: {_listed(names)}."
+            raise ToolFailed("repo_needed", message, {"repositories": names[:_SHOWN]})
+        exact = [each for each in seen if each.name == name]
+        chosen = exact or [each for each in seen if each.name.lower() == name.lower()]
+        if len(chosen) != 1:
+            details = {"repositories": names[:_SHOWN]}
+            raise ToolFailed("no_such_repository", _none_of(name, names), details)
+        return chosen[0]
+
+    async def state(self, repo: str) -> str:
+        """What is being done to a repository's index just now, for a person; "" for nothing."""
+        found = [each for each in await self.all(fresh=False) if each.id == repo]
+        return str(found[0].state) if found else ""
+
+    async def add(
+        self, draft: Draft, holder: str = "", until: timedelta | None = None
+    ) -> Repository:
+        """Add a repository, and ask for its index.
+
+        Args:
+            draft: what to add.
+            holder: who indexes it from now on (``Work.held``), "" for the portal.
+            until: for how long it has it to itself.
+
+        Raises:
+            Taken: its name, or its location with the same branch, is another one's.
+        """
+        for each in await self.all():
+            if each.name.lower() == draft.name.lower():
+                where = f"{each.location} is called {each.name} already"
+                raise Taken(f"{where}. Give this one another name with --name.")
+            if (each.location, each.branch) == (draft.location, draft.branch):
+                raise Taken(f"{draft.location} is there already, as {each.name}.")
+        repo, now = secrets.token_hex(8), self._now()
+        row = {
+            "id": repo,
+            "asked_branch": draft.branch,
+            "tier": draft.tier.value,
+            "groups": list(draft.groups),
+            "state": "active",
+            "created": now,
+            **{n: getattr(draft, n) for n in ("org", "name", "kind", "location", "declared")},
+            "created_by": draft.created_by,
+        }
+        begun = {"holder": holder, "until": now + until if until else None, "requested": now}
+        try:
+            async with self._database.begin() as connection:
+                await connection.execute(insert(repositories).values(row))
+                await connection.execute(insert(work).values(repo=repo, **begun))
+        except IntegrityError:
+            raise Taken(f"Somebody else has just added {draft.name}.") from None
+        return await self.get(draft.name)
+
+    async def regroup(self, repository: Repository, draft: Draft) -> None:
+        """Give a repository the tier and groups of a draft; whose it is stays."""
+        values = {"tier": draft.tier.value, "groups": list(draft.groups), "declared": True}
+        async with self._database.begin() as connection:
+            chosen = update(repositories).where(repositories.c.id == repository.id)
+            await connection.execute(chosen.values(**values))
+        self._read = None
+
+    async def remove(self, name: str, by: str | None = None) -> str:
+        """Mark a repository as removed: from now on nobody sees it, and its name is free.
+
+        Returns:
+            The id of the entry in the log of removals, by which it is purged.
+
+        Raises:
+            Unknown: there is none of that name.
+        """
+        repository, now, entry = await self.get(name), self._now(), secrets.token_hex(8)
+        # No name has a # in it: the row stays until all else is gone.
+        values = {"state": "removed", "removed": now, "name": f"{name}#{repository.id}"}
+        logged = {"repo": repository.id, "org": repository.org, "name": name, "counts": {}}
+        async with self._database.begin() as connection:
+            mine = and_(repositories.c.id == repository.id, repositories.c.state == "active")
+            done = await connection.execute(update(repositories).where(mine).values(**values))
+            if done.rowcount == 0:
+                raise Unknown(f"{name} has just been removed by somebody else.")
+            row = insert(deletions).values(id=entry, requested=now, removed_by=by, **logged)
+            await connection.execute(row)
+        self._read = None
+        return entry
+
+
+_JOINED = repositories.outerjoin(work, work.c.repo == repositories.c.id).outerjoin(
+    layers, layers.c.id == repositories.c.layer
+)
+_QUERY = (
+    select(
+        repositories,
+        layers.c.generation,
+        *(each.label(f"work_{each.name}") for each in work.c if each.name != "repo"),
+    )
+    .select_from(_JOINED)
+    .where(repositories.c.state == "active")
+    .order_by(repositories.c.name)
+)
+
+
+def _repository(row: Row[Any], now: datetime) -> Repository:
+    generation = row.generation or 0
+    return Repository(
+        id=row.id,
+        org=row.org,
+        name=row.name,
+        kind=row.kind,
+        location=row.location,
+        branch=row.asked_branch,
+        tier=Tier(row.tier),
+        groups=tuple(row.groups),
+        declared=row.declared,
+        layer=row.layer,
+        generation=generation,
+        commit=row.commit or "",
+        on=row.branch or "",
+        indexed=row.indexed,
+        problem=row.problem,
+        embedded=(row.embedded_layer, row.embedded_generation) == (row.layer, generation),
+        state=_state(row, now),
+    )
+
+
+def _state(row: Row[Any], now: datetime) -> State:
+    held = bool(row.work_holder) and row.work_until is not None and row.work_until > now
+    return State(
+        holder=row.work_holder if held else "",
+        requested=row.work_requested,
+        done=row.work_done or 0,
+        total=row.work_total or 0,
+        message=row.work_message or "",
+        error=row.work_error or "",
+        failures=row.work_failures or 0,
+        finished=row.work_finished,
+        summary=row.work_summary or {},
+    )
+
+
+def _none_of(name: str, names: Sequence[str]) -> str:
+    if not names:
+        return f"There is no repository {name[:80]!r}, nor any other that you may see."
+    near = difflib.get_close_matches(name, names, n=3)
+    meant = f" Is {' or '.join(near)} meant?" if near else ""
+    return f"There is no repository {name[:80]!r} that you may see.{meant} There: {_listed(names)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
