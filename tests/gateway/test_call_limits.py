@@ -16,9 +16,6 @@ from pydantic import BaseModel
 
 from auth import Caller, Tier
 from gateway.call_limits import PATIENCE, PAUSE, CallLimits, RateLimited
-from gateway.cli.connection import connected
-from gateway.cli.options import load
-from gateway.client import McpClient
 from gateway.config import load_portal
 from gateway.config_models import Limits
 from gateway.contract import Offer, Plugin, Prompt, Resource, Route, Tool, hookimpl
@@ -343,19 +340,6 @@ async def test_a_portal_of_the_testing_kit_has_no_limit_unless_it_is_asked_for()
     async with open_test_portal(GARDEN, tiers={"default": "open"}) as portal:
         for _ in range(70):
             assert not (await portal.call("dig")).is_error
-
-
-async def test_at_the_command_line_nobody_is_limited(tmp_path: Path) -> None:
-    (tmp_path / "config").mkdir()
-    (tmp_path / "config" / "portal.yaml").write_text(
-        "services: {embedding: none}\nlimits: {calls: 1}\n"
-    )
-    (tmp_path / "config" / "tiers.yaml").write_text("default: open\n")
-    async with connected(load(tmp_path / "config", tmp_path / "data")) as http:
-        client = McpClient(http)
-        for _ in range(3):
-            result = await client.call("search_knowledge", {"query": "soil"})
-            assert not result.get("isError")
 
 
 async def test_replicas_count_together_in_redis(redis_url: str) -> None:

@@ -25,6 +25,15 @@ def test_json_is_the_structured_content(porch: Run) -> None:
     assert [each["id"] for each in json.loads(result.stdout)["results"]] == ["sow"]
 
 
+def test_calls_at_the_command_line_have_no_limit(porch: Run, place: Path) -> None:
+    with (place / "config" / "portal.yaml").open("a") as portal:
+        portal.write("limits: {calls: 1}\n")
+    with served(place):
+        for _ in range(3):
+            result = porch("call", "search_knowledge", "query=sow")
+            assert result.exit_code == EXIT.DONE, result.output
+
+
 def test_a_call_above_the_tier_tells_what_it_takes(porch: Run) -> None:
     result = porch("call", "get_document", "contentType=tag", "id=garden", "--as", "open")
     assert result.exit_code == EXIT.PROBLEM
