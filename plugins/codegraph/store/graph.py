@@ -222,6 +222,10 @@ class Graph(Protocol):
         """:meth:`neighbours` of several entities at once: of a class and its methods, say."""
         ...
 
+    async def degrees(self, keys: Collection[int]) -> dict[int, tuple[int, int]]:
+        """How many entities call each of some, and how many each of them calls."""
+        ...
+
     async def contained(self, key: int) -> list[Entity]:
         """What an entity contains directly, by line."""
         ...

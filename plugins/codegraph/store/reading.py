@@ -13,6 +13,7 @@ from gateway.contract import Database
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind, FileReport
 from plugins.codegraph.store import contents, counting, matching
 from plugins.codegraph.store.codes import STRATEGIES, edge_codes, entity_codes, sure_codes
+from plugins.codegraph.store.degrees import degrees
 from plugins.codegraph.store.dialects import among
 from plugins.codegraph.store.fulltext import full_text
 from plugins.codegraph.store.graph import (
@@ -115,6 +116,11 @@ class StoredGraph:
         # What an overlay has deleted was counted, and is not there.
         total = len(steps.found) - (len(chosen) - len(reached))
         return Walk(reached, total, steps.capped)
+
+    async def degrees(self, keys: Collection[int]) -> dict[int, tuple[int, int]]:
+        """How many entities call each of some, and how many each of them calls."""
+        async with self._database.read() as connection:
+            return await degrees(connection, self._seeing, keys)
 
     async def contained(self, key: int) -> list[Entity]:
         """What an entity contains directly, by line."""

@@ -1,0 +1,156 @@
+"""Finds entities by what they are for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from gateway.contract import Embedder, ToolFailed
+from plugins.codegraph.model import Entity, EntityKind
+from plugins.codegraph.search.embedding import EMBEDDED, Embedding
+from plugins.codegraph.search.ranking import Ranked, rank, telling
+from plugins.codegraph.search.texts import texts_of
+from plugins.codegraph.search.vectors import CodeVectors
+from plugins.codegraph.store.graph import Graph, RepositoryView
+
+LONGEST_QUESTION = 2_000
+_SIMILAR = 150
+_BY_WORDS = 100
+Mode = Literal["hybrid", "keyword"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found.
+
+    Attributes:
+        ranked: the entities, best first.
+        mode: by meaning and words, or by words alone.
+        note: what to know about it, or "".
+    """
+
+    ranked: Sequence[Ranked]
+    mode: Mode
+    note: str = ""
+
+
+class Search:
+    """Answers questions about code.
+
+    Args:
+        vectors: the vector store, or None where the portal has no model.
+        embedding: knows what has vectors.
+    """
+
+    def __init__(self, vectors: CodeVectors | None, embedding: Embedding) -> None:
+        self._vectors, self._embedding = vectors, embedding
+
+    async def mode(self, view: RepositoryView) -> Mode:
+        """How a repository is searched now."""
+        return "keyword" if self._vectors is None else "hybrid"
+
+    async def words(
+        self, graph: Graph, question: str, limit: int, kinds: Collection[EntityKind] = ()
+    ) -> list[Ranked]:
+        """What has the words of a question, best first."""
+        found = await graph.words(checked(question), limit, kinds)
+        return [Ranked(entity, score) for entity, score in found]
+
+    async def meaning(
+        self, graph: Graph, question: str, limit: int, kinds: Collection[EntityKind] = ()
+    ) -> Found:
+        """What a question asks for, best first.
+
+        Args:
+            graph: where.
+            question: in words of any kind.
+            limit: how many at most.
+            kinds: only these; everything that can be compared by meaning where empty.
+
+        Raises:
+            ToolFailed: the question is empty or too long.
+        """
+        question = checked(question)
+        asked = tuple(kinds) or EMBEDDED
+        by_words = graph.words(telling(question), _BY_WORDS, asked)
+        if self._vectors is None:
+            found = await by_words
+            note = "This portal has no embedding model: results are found by their words alone."
+            return Found(_ranked(question, found, {}, {}, limit, asked), "keyword", note)
+        found, similar = await asyncio.gather(
+            by_words, self._similar(graph, self._vectors, question)
+        )
+        entities = await graph.entities(similar.keys() - {each.key for each, _ in found})
+        ranked = _ranked(question, found, entities, similar, limit, asked)
+        return Found(ranked, "hybrid", await self._pending(graph.repo))
+
+    async def similar(self, graph: Graph, entity: Entity, source: str, limit: int) -> Found:
+        """What is most like an entity; neither itself, nor what it is in or contains.
+
+        Raises:
+            ToolFailed: the portal has no embedding model.
+        """
+        if self._vectors is None:
+            raise ToolFailed(
+                "no_model",
+                "This portal has no embedding model, so nothing is compared by meaning. Use "
+                "search_code with words of the code.",
+            )
+        (vector,) = await self._vectors.embed([texts_of(entity, source)])
+        near = await self._vectors.nearest(graph.repo, vector, _SIMILAR)
+        found = await graph.entities(near)
+        others = [Ranked(each, near[key]) for key, each in found.items() if _apart(each, entity)]
+        others.sort(key=lambda one: (-one.score, one.entity.path, one.entity.line))
+        return Found(others[:limit], "hybrid", await self._pending(graph.repo))
+
+    async def _similar(self, graph: Graph, vectors: CodeVectors, question: str) -> dict[int, float]:
+        embedder: Embedder = vectors.embedder
+        return await vectors.nearest(graph.repo, await embedder.query(question), _SIMILAR)
+
+    async def _pending(self, view: RepositoryView) -> str:
+        if await self._embedding.is_complete(view):
+            return ""
+        return "Not everything is embedded yet: what is new may be found by its words alone."
+
+
+def _ranked(
+    question: str,
+    found: Sequence[tuple[Entity, float]],
+    more: dict[int, Entity],
+    similar: dict[int, float],
+    limit: int,
+    kinds: Collection[EntityKind],
+) -> list[Ranked]:
+    entities = {each.key: each for each, _ in found} | more
+    wanted = [each for each in entities.values() if each.kind in kinds]
+    words = {each.key: score for each, score in found}
+    return rank(question, wanted, similar, words)[:limit]
+
+
+def _apart(one: Entity, other: Entity) -> bool:
+    """Whether neither of two entities is the other, or a part of it."""
+    if one.path != other.path:
+        return True
+    around = one.line <= other.line and other.end_line <= one.end_line
+    inside = other.line <= one.line and one.end_line <= other.end_line
+    return one.key != other.key and not around and not inside
+
+
+def checked(question: str) -> str:
+    """A question fit to be searched for, without spaces around it.
+
+    Raises:
+        ToolFailed: it is empty or too long.
+    """
+    question = question.strip()
+    if not question:
+        raise ToolFailed("invalid_query", "The query is empty; say what to look for.")
+    if len(question) > LONGEST_QUESTION:
+        raise ToolFailed(
+            "invalid_query",
+            f"The query has {len(question)} characters; {LONGEST_QUESTION} is the limit. "
+            "Ask in a sentence or two.",
+        )
+    return question

@@ -1,0 +1,22 @@
+"""What has been embedded; imported late."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, MetaData, Table, Text
+
+from plugins.codegraph.tables import PLAIN, Json
+
+metadata = MetaData()
+
+embedded = Table(
+    "codegraph_embedded",
+    metadata,
+    Column("org", Text, primary_key=True),
+    Column("repo", Text, primary_key=True),
+    Column("path", PLAIN, primary_key=True),
+    Column("digest", Text, nullable=False),
+    Column("mark", Text, nullable=False),
+    Column("texts", Json, nullable=False),
+)
+"""One row a file whose entities have vectors: the digest of its bytes, the model and collection
+that they were made with and are in, and the digest of each entity's text by its key."""

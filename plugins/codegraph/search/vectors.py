@@ -1,0 +1,125 @@
+"""Vectors of entities in the vector store: whose each is stands on it, and in every question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gateway.contract import (
+    Collection,
+    CollectionSpec,
+    Condition,
+    Embedder,
+    Host,
+    Point,
+    VectorQuery,
+)
+from plugins.codegraph.model import parse_key, shown_key
+from plugins.codegraph.search.texts import Texts
+from plugins.codegraph.store.graph import RepositoryView
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+LAYOUT = 1
+"""The version of what is embedded and stored; a new one has every entity embedded again."""
+BASE = 0
+"""The overlay of what everybody sees."""
+CODE = "code"
+_NAME = "entities"
+_INDEXED = {"org": "keyword", "repo": "keyword", "overlay": "integer", "key": "keyword"}
+
+
+class CodeVectors:
+    """The vectors of all repositories.
+
+    Args:
+        host: the plugin's services; there is a model.
+        embedder: the model.
+    """
+
+    def __init__(self, host: Host, embedder: Embedder) -> None:
+        self._host, self.embedder = host, embedder
+        self._collection: Collection | None = None
+
+    async def collection(self) -> Collection:
+        """The collection, opened at first use."""
+        if self._collection is None:
+            spec = CollectionSpec(dense={CODE: self.embedder.dimensions}, indexed=_INDEXED)
+            self._collection = await self._host.vectors.collection(_NAME, spec)
+        return self._collection
+
+    async def mark(self) -> str:
+        """What vectors that fit together have in common."""
+        collection = await self.collection()
+        return f"{self.embedder.model} {collection.identity} {LAYOUT}"
+
+    async def embed(self, texts: Sequence[Texts]) -> list[Vector]:
+        """The vectors of entities: each the middle of those of its two texts."""
+        both = [part for each in texts for part in (each.head, each.words or each.head)]
+        found = await self.embedder.passages(both)
+        return [_middle(found[at], found[at + 1]) for at in range(0, len(both), 2)]
+
+    async def put(
+        self, org: str, repo: str, vectors: Mapping[int, Vector], overlay: int = BASE
+    ) -> None:
+        """Store the vectors of entities, by their keys."""
+        points = [
+            Point(
+                id=f"{org}\0{repo}\0{overlay}\0{shown_key(key)}",
+                dense={CODE: vector},
+                payload={"org": org, "repo": repo, "overlay": overlay, "key": shown_key(key)},
+            )
+            for key, vector in vectors.items()
+        ]
+        if points:
+            await (await self.collection()).upsert(points)
+
+    async def remove(self, org: str, repo: str, keys: Iterable[int]) -> None:
+        """Forget the vectors of entities in the base."""
+        shown = tuple(shown_key(key) for key in keys)
+        if shown:
+            own = (*_of(org, repo), Condition("overlay", (BASE,)), Condition("key", shown))
+            await (await self.collection()).delete(own)
+
+    async def remove_overlay(self, org: str, repo: str, overlay: int) -> None:
+        """Forget the vectors of an overlay."""
+        own = (*_of(org, repo), Condition("overlay", (overlay,)))
+        await (await self.collection()).delete(own)
+
+    async def purge(self, org: str, repo: str) -> int:
+        """Forget all vectors of a repository; how many."""
+        collection = await self.collection()
+        count = await collection.count(_of(org, repo))
+        await collection.delete(_of(org, repo))
+        return count
+
+    async def count(self, org: str, repo: str) -> int:
+        """How many vectors of a repository there are."""
+        return await (await self.collection()).count(_of(org, repo))
+
+    async def nearest(self, view: RepositoryView, vector: Vector, limit: int) -> dict[int, float]:
+        """The entities nearest to a vector, by their keys, as one view of a repository sees them.
+
+        An entity that the view's overlay has anew has the overlay's similarity.
+        """
+        overlay = view.overlay.layer if view.overlay else BASE
+        seen = (BASE,) if overlay == BASE else (BASE, overlay)
+        where = (*_of(view.org, view.id), Condition("overlay", seen))
+        query = VectorQuery(CODE, vector, where, limit, ("key", "overlay"))
+        (hits,) = await (await self.collection()).search([query])
+        ordered = sorted(hits, key=lambda hit: hit.payload["overlay"] != BASE)
+        return {parse_key(hit.payload["key"]): hit.score for hit in ordered}
+
+
+def _of(org: str, repo: str) -> tuple[Condition, Condition]:
+    return Condition("org", (org,)), Condition("repo", (repo,))
+
+
+def _middle(one: Vector, other: Vector) -> Vector:
+    total = one + other
+    length = float((total @ total) ** 0.5)
+    return total / length if length else total

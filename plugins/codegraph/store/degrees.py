@@ -1,0 +1,46 @@
+"""How many entities call each of some, and how many each of them calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from plugins.codegraph.model import EdgeKind
+from plugins.codegraph.store.codes import edge_codes
+from plugins.codegraph.store.dialects import among
+from plugins.codegraph.store.seeing import Seeing
+from plugins.codegraph.tables import edges
+
+MOST_EDGES = 20_000
+"""The most edges that are counted in each direction; beyond them a number is a lower bound."""
+
+
+async def degrees(
+    connection: AsyncConnection, seeing: Seeing, keys: Collection[int]
+) -> dict[int, tuple[int, int]]:
+    """Callers and callees of entities, as a view sees them."""
+    if not keys:
+        return {}
+    hidden = await seeing.hidden_keys(connection) if seeing.overlay is not None else frozenset()
+    counts: list[Counter[int]] = []
+    for near in (edges.c.target, edges.c.source):
+        query = (
+            select(near, edges.c.source, edges.c.layer)
+            .where(
+                *seeing.of(edges),
+                edges.c.kind.in_(edge_codes(EdgeKind.CALLS)),
+                among(connection, near, keys),
+            )
+            .limit(MOST_EDGES)
+        )
+        rows = await connection.execute(query)
+        # An edge is its source's: the overlay hides it where it hides the source.
+        counts.append(
+            Counter(
+                key for key, source, layer in rows if layer != seeing.base or source not in hidden
+            )
+        )
+    return {key: (counts[0][key], counts[1][key]) for key in keys}

@@ -1,0 +1,122 @@
+"""Which graph a tool answers from: the repository that was named, as its caller sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from gateway.contract import Caller, ToolFailed
+from plugins.codegraph.shadow.workspaces import Workspace, Workspaces
+from plugins.codegraph.store.graph import Graph, RepositoryView
+
+
+class Known(Protocol):
+    """A repository of the registry, as far as tools look at it."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def org(self) -> str:
+        """Its organisation."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Its name in the portal."""
+        ...
+
+
+class Registry(Protocol):
+    """The repositories, by who may see them."""
+
+    async def named(self, caller: Caller, name: str | None) -> Known:
+        """The repository of a name that the caller may see.
+
+        Raises:
+            ToolFailed: there is none, or none was named and the caller may see several.
+        """
+        ...
+
+    async def state(self, repo: str) -> str:
+        """What is being done to its index just now, for a person; "" for nothing."""
+        ...
+
+
+class Store(Protocol):
+    """The graphs."""
+
+    async def view(
+        self, org: str, repo: str, overlay: tuple[str, str | None] | None = None
+    ) -> RepositoryView | None:
+        """A repository as it is served, with a person's overlay of a branch, or None."""
+        ...
+
+    def open(self, view: RepositoryView) -> Graph:
+        """The graph of a view."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A graph to answer from.
+
+    Attributes:
+        graph: the graph, with the caller's overlay where there is one.
+        workspace: what is known of that overlay.
+        state: what is being done to the repository's index, "" for nothing.
+    """
+
+    graph: Graph
+    workspace: Workspace | None
+    state: str
+
+
+class Access:
+    """Opens graphs for callers.
+
+    Args:
+        registry: the repositories.
+        store: the graphs.
+        workspaces: what people have sent of their uncommitted work.
+    """
+
+    def __init__(self, registry: Registry, store: Store, workspaces: Workspaces) -> None:
+        self._registry, self._store, self._workspaces = registry, store, workspaces
+
+    async def repository(self, caller: Caller, name: str | None) -> Known:
+        """The repository that a caller names; raises as ``Registry.named``."""
+        return await self._registry.named(caller, name)
+
+    async def __call__(self, caller: Caller, name: str | None) -> Opened:
+        """The graph of the repository that a caller names, as that caller sees it.
+
+        Args:
+            caller: who asks.
+            name: the repository's name; None where the caller may see only one.
+
+        Raises:
+            ToolFailed: there is none, none was named, or it has not been indexed yet.
+        """
+        known = await self._registry.named(caller, name)
+        state = await self._registry.state(known.id)
+        workspace = await self._workspaces.current(known.org, known.id, caller.person)
+        branch = None if workspace is None or workspace.layer is None else workspace.branch
+        overlay = None if caller.person is None or branch is None else (caller.person, branch)
+        view = await self._store.view(known.org, known.id, overlay)
+        if view is None:
+            raise not_indexed(known.name, state)
+        seen = workspace if view.overlay is not None else None
+        return Opened(self._store.open(view), seen, state)
+
+
+def not_indexed(name: str, state: str) -> ToolFailed:
+    """The repository is known, and there is no graph of it yet."""
+    doing = f" ({state})" if state else ""
+    return ToolFailed(
+        "not_indexed",
+        f"The repository {name} has no index yet{doing}. Ask again in a minute; if it stays so, "
+        "an admin runs `porch codegraph list` to see why.",
+    )

@@ -1,0 +1,68 @@
+"""What the modules of tools have in common: hints to clients, and arguments."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+from mcp_types import ToolAnnotations
+from pydantic import Field
+
+from plugins.codegraph.model import EntityKind
+
+WHOLE_BYTES = 32_768
+"""Bytes of the answer about one named thing; what its source has beyond that is read by offset."""
+CALLERS, RESULTS, IMPORTS = 20, 50, 30
+"""Results of a page: callers or callees, what a search found, imports."""
+FOUND = 200
+"""What a search finds, at most, on all of its pages."""
+
+Wire: TypeAlias = dict[str, Any]
+"""A result as it is sent; the model that it is made of is the tool's output schema."""
+
+READS = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+"""Changes nothing."""
+SETS = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+"""Makes something so; called again, it changes nothing."""
+
+Repo = Annotated[
+    str | None,
+    Field(description="The repository's name. Leave it out where you may see only one."),
+]
+Name = Annotated[
+    str,
+    Field(
+        description="Its name: `send`, `Mailer.send`, `src/mail.py::Mailer.send`, or the 16-digit "
+        "key of an earlier answer."
+    ),
+]
+File = Annotated[
+    str | None,
+    Field(
+        description="Where the name alone is ambiguous: its file, from the repository's root, or "
+        "the end of that path."
+    ),
+]
+Kind = Annotated[
+    EntityKind | None, Field(description="Where the name alone is ambiguous: what it is.")
+]
+OfKind = Annotated[EntityKind | None, Field(description="Only entities of this kind.")]
+MinConfidence = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=1,
+        description="Leave out edges that are less sure: 0.98 keeps what scopes and imports say, "
+        "0.95 also declared types, 0 keeps all.",
+    ),
+]
+Depth = Annotated[
+    int, Field(ge=1, le=5, description="How many steps to follow: 1 is direct ones only.")
+]
+Offset = Annotated[
+    int,
+    Field(ge=0, description="Where to go on in a long source: the nextOffset of the last answer."),
+]

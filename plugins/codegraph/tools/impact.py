@@ -1,0 +1,182 @@
+"""The tool that says what a change may break, by file and by test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from gateway.contract import Caller, Listing, Page, Tier, Tool, ToolResult
+from plugins.codegraph.model import EdgeKind, EntityKind
+from plugins.codegraph.store.graph import Graph, Reached, Walk
+from plugins.codegraph.tools.access import Access
+from plugins.codegraph.tools.base import (
+    READS,
+    RESULTS,
+    Depth,
+    File,
+    Kind,
+    MinConfidence,
+    Name,
+    Repo,
+)
+from plugins.codegraph.tools.naming import TYPES, Found, find
+from plugins.codegraph.tools.notes import Note, completeness, noted
+from plugins.codegraph.tools.shapes import Ref
+
+DEPENDS = (EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
+"""Who follows along these is broken by what is changed at their end."""
+_FEW = 5
+_MANY = 40
+
+
+class Dependant(Ref):
+    """One entity that a change may break."""
+
+    depth: int = Field(description="0: it only imports the name.")
+    at: str = Field(description="Where it depends on it: file:line.")
+    strategy: str
+    confidence: float
+
+
+class ImpactFile(ToolResult):
+    """One file that a change may break."""
+
+    file: str
+    is_test: bool
+    nearest: int = Field(description="The fewest steps by which something in it depends on it.")
+    count: int = Field(description="How many entities in it are affected.")
+    entities: list[Dependant] = Field(description="The nearest of them.")
+
+
+class ImpactNote(Note):
+    """What an impact comes to."""
+
+    files: int = Field(description="Affected files that are no tests.")
+    test_files: int
+    affected: int = Field(description="Affected functions, methods and classes, tests included.")
+    tests: list[str] = Field(description="Tests to run, nearest first: file::name.")
+    capped: bool | None = Field(None, description="true: there are more than were counted.")
+
+
+def _brief(item: ImpactFile) -> ImpactFile:
+    return item.model_copy(update={"entities": item.entities[:_FEW]})
+
+
+PAGE = Page(size=RESULTS, summarize=_brief, item=ImpactFile, note=ImpactNote)
+
+
+def tools(access: Access) -> list[Tool]:
+    """The tool."""
+
+    async def analyze_impact(
+        name: Name,
+        file: File = None,
+        kind: Kind = None,
+        depth: Depth = 3,
+        min_confidence: MinConfidence = 0.0,
+        repo: Repo = None,
+        *,
+        caller: Caller,
+    ) -> Listing[ImpactFile]:
+        """What may break when you change or remove a function, class, variable or whole file: all
+        that calls, extends or imports it, directly and through others, by file, with the tests to
+        run in meta.tests. Use it before a refactoring. Read meta.completeness: dynamic calls may
+        be missing."""
+        opened = await access(caller, repo)
+        graph = opened.graph
+        found = await find(graph, name, file, () if kind is None else (kind,))
+        keys = await _changed(graph, found)
+        walk = await graph.walk(keys, DEPENDS, True, depth, min_confidence=min_confidence)
+        importers = await graph.walk(keys, EdgeKind.IMPORTS, True, min_confidence=min_confidence)
+        items = _by_file(walk.reached, importers.reached)
+        complete = await completeness(graph, found.all)
+        note = _note(noted(opened, complete), items, walk)
+        return Listing(items, key=lambda item: item.file, note=note)
+
+    return [
+        Tool.of(
+            analyze_impact,
+            title="What a change breaks",
+            page=PAGE,
+            tier=Tier.OPEN,
+            annotations=READS,
+        )
+    ]
+
+
+async def _changed(graph: Graph, found: Found) -> list[int]:
+    """What a change of something changes: of a class its members too, of a file all in it."""
+    if found.entity.kind is EntityKind.FILE:
+        return [each.key for each in await graph.in_file(found.entity.path)]
+    keys = found.keys
+    if found.entity.kind in TYPES:
+        keys += [each.key for key in found.keys for each in await graph.contained(key)]
+    return keys
+
+
+def _by_file(reached: Sequence[Reached], importers: Sequence[Reached]) -> list[ImpactFile]:
+    found: dict[str, list[Dependant]] = {}
+    tests: set[str] = set()
+    for each in reached:
+        found.setdefault(each.entity.path, []).append(_dependant(each, each.depth))
+        if each.entity.test:
+            tests.add(each.entity.path)
+    for each in importers:
+        if each.entity.path not in found:
+            found[each.entity.path] = [_dependant(each, 0)]
+            if is_test_file(each.entity.path):
+                tests.add(each.entity.path)
+    items = [
+        ImpactFile(
+            file=path,
+            is_test=path in tests or is_test_file(path),
+            nearest=min(one.depth or 1 for one in some),
+            count=len([one for one in some if one.depth]),
+            entities=sorted(some, key=lambda one: (one.depth or 1, one.line))[:_MANY],
+        )
+        for path, some in found.items()
+    ]
+    return sorted(items, key=lambda item: (item.is_test, item.nearest, item.file))
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a file is one of tests, by the names that test runners look for."""
+    *folders, name = path.lower().split("/")
+    stem = name.split(".")[0]
+    if stem.startswith("test_") or stem.endswith(("_test", "_tests")) or stem == "conftest":
+        return True
+    if ".test." in name or ".spec." in name or name.endswith(("test.java", "tests.java")):
+        return True
+    return any(folder in ("test", "tests", "__tests__", "spec") for folder in folders)
+
+
+def _dependant(reached: Reached, depth: int) -> Dependant:
+    said = Ref.of(reached.entity).model_dump(by_alias=False)
+    return Dependant(
+        **said,
+        depth=depth,
+        at=f"{reached.path}:{reached.line}",
+        strategy=reached.strategy.value,
+        confidence=reached.confidence,
+    )
+
+
+def _note(note: Note, items: Sequence[ImpactFile], walk: Walk) -> ImpactNote:
+    tests = [
+        (one.depth or 1, f"{item.file}::{one.name}")
+        for item in items
+        if item.is_test
+        for one in item.entities
+        if one.kind is not EntityKind.FILE
+    ]
+    only = [item.file for item in items if item.is_test and not item.count]
+    named = [name for _, name in sorted(tests)][:20]
+    return ImpactNote(
+        **note.model_dump(by_alias=False),
+        files=len([item for item in items if not item.is_test]),
+        test_files=len([item for item in items if item.is_test]),
+        affected=walk.total,
+        tests=named + only[: max(0, 20 - len(named))],
+        capped=walk.capped or walk.total > len(walk.reached) or None,
+    )

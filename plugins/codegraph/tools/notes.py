@@ -1,0 +1,152 @@
+"""How complete an answer is, and what it was answered from: part of every answer's ``meta``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from plugins.codegraph.model import Entity, FileReport
+from plugins.codegraph.store.graph import Graph
+from plugins.codegraph.tools.access import Opened
+
+PLACES = 5
+"""Examples of unresolved calls and unread files in an answer."""
+_FAMILIES = (frozenset({"typescript", "javascript"}),)
+_WITH_CALLS = frozenset({"python", "typescript", "javascript", "go", "java", "rust"})
+"""Languages whose calls are followed; of every other one only the files are known."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(
+        alias_generator=to_camel, validate_by_name=True, serialize_by_alias=True, frozen=True
+    )
+
+
+class Completeness(_Part):
+    """Whether an answer about callers or dependants can be relied on to be all."""
+
+    state: Literal["complete", "incomplete", "unknown"] = Field(
+        description="complete: nothing in the repository is missing; incomplete: there may be "
+        "more, see why; unknown: calls of this language are not followed."
+    )
+    why: str | None = None
+    unresolved_sites: int | None = Field(
+        None, description="Calls by that name whose target is not known: they may be more callers."
+    )
+    unresolved_at: list[str] | None = None
+    unread_files: int | None = Field(
+        None, description="Files of the language that are not, or not wholly, in the graph."
+    )
+    unread: list[str] | None = None
+
+
+class WorkspaceNote(_Part):
+    """The caller's own uncommitted work, which this answer includes."""
+
+    branch: str
+    files: int = Field(description="How many files differ from the index.")
+    synced_at: datetime
+    expires_at: datetime
+    stale: bool | None = Field(
+        None, description="true: the repository was indexed anew since; sync again."
+    )
+
+
+class Note(_Part):
+    """What an answer was answered from."""
+
+    repo: str
+    commit: str | None = Field(None, description="The commit that is indexed.")
+    branch: str | None = None
+    indexed_at: datetime | None = None
+    index: str | None = Field(None, description="What is wrong with the index, or going on.")
+    workspace: WorkspaceNote | None = Field(
+        None, description="Your uncommitted work, which only you see; null: none is included."
+    )
+    completeness: Completeness | None = None
+    note: str | None = Field(None, description="What else to know about this answer.")
+
+
+def noted(
+    opened: Opened, completeness: Completeness | None = None, note: str | None = None
+) -> Note:
+    """The note of an answer.
+
+    Args:
+        opened: what it was answered from.
+        completeness: how complete it is, where that was asked.
+        note: what else to say.
+    """
+    repo = opened.graph.repo
+    wrong = "; ".join(filter(None, (repo.problem, opened.state)))
+    return Note(
+        repo=repo.name,
+        commit=repo.commit[:12] or None,
+        branch=repo.branch or None,
+        indexed_at=repo.indexed,
+        index=wrong or None,
+        workspace=_workspace(opened),
+        completeness=completeness,
+        note=note,
+    )
+
+
+def _workspace(opened: Opened) -> WorkspaceNote | None:
+    overlay, known = opened.graph.repo.overlay, opened.workspace
+    if overlay is None or known is None:
+        return None
+    return WorkspaceNote(
+        branch=overlay.branch,
+        files=len(known.files),
+        synced_at=known.synced,
+        expires_at=known.expires,
+        stale=overlay.stale or None,
+    )
+
+
+async def completeness(graph: Graph, about: Sequence[Entity]) -> Completeness:
+    """Whether all that refers to some entities of one name can be known.
+
+    Args:
+        graph: where.
+        about: the entities; the first one's language counts.
+    """
+    languages = _family(about[0].language)
+    if not languages & _WITH_CALLS:
+        language = about[0].language or "this kind of file"
+        return Completeness(state="unknown", why=f"Calls in {language} are not followed.")
+    total = 0
+    places: list[str] = []
+    for name in dict.fromkeys(each.name for each in about):
+        sites = await graph.unresolved(name, PLACES)
+        total += sites.total
+        places += sites.places
+    unread = [each for each in await graph.reports() if _counts(each, languages)]
+    if not total and not unread:
+        return Completeness(state="complete")
+    reasons = []
+    if total:
+        reasons.append(f"{total} calls by that name have a receiver that nothing in the code tells")
+    if unread:
+        reasons.append(f"{len(unread)} files were not read, or only in part")
+    return Completeness(
+        state="incomplete",
+        why="; ".join(reasons) + ".",
+        unresolved_sites=total or None,
+        unresolved_at=places[:PLACES] or None,
+        unread_files=len(unread) or None,
+        unread=[f"{each.path}: {each.problem}"[:160] for each in unread[:PLACES]] or None,
+    )
+
+
+def _family(language: str) -> frozenset[str]:
+    return next((each for each in _FAMILIES if language in each), frozenset({language}))
+
+
+def _counts(report: FileReport, languages: Collection[str]) -> bool:
+    """Whether what a file lacks may be a call: a picture that was skipped is none."""
+    return bool(report.problem) and report.language in languages

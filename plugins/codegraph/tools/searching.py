@@ -1,0 +1,155 @@
+"""The tools that find code whose name is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from gateway.contract import Caller, Listing, Page, Tier, Tool
+from plugins.codegraph.model import Entity
+from plugins.codegraph.search.ranking import Ranked
+from plugins.codegraph.search.search import Search
+from plugins.codegraph.store.graph import Graph
+from plugins.codegraph.tools.access import Access, Opened
+from plugins.codegraph.tools.base import FOUND, READS, RESULTS, File, Kind, Name, OfKind, Repo
+from plugins.codegraph.tools.naming import CALLABLE, TYPES, find
+from plugins.codegraph.tools.notes import Note, noted
+from plugins.codegraph.tools.shapes import Brief, Scored, WholeScored
+from plugins.codegraph.tools.showing import Showing
+from plugins.codegraph.tools.walking import FULL_BELOW
+
+SEMANTIC = 50
+"""What a search by meaning finds, at most: further down there is only noise."""
+
+
+class SearchNote(Note):
+    """How it was searched."""
+
+    mode: str = Field(
+        description="keyword: by words alone; hybrid: by meaning and words; similar: by meaning."
+    )
+
+
+def _brief(item: WholeScored | Scored) -> Scored:
+    return Scored(**{name: getattr(item, name) for name in Scored.model_fields})
+
+
+PAGE = Page(size=RESULTS, summarize=_brief, item=WholeScored | Scored, note=SearchNote)
+
+
+def tools(access: Access, search: Search) -> list[Tool]:
+    """The tools, in the order in which an agent should consider them."""
+    return [_semantic(access, search), _code(access, search), _similar(access, search)]
+
+
+def _semantic(access: Access, search: Search) -> Tool:
+    async def semantic_search(
+        query: Annotated[
+            str,
+            Field(
+                description="What the code does, as a question or in a few words: `where is the "
+                "session cookie signed`."
+            ),
+        ],
+        kind: OfKind = None,
+        repo: Repo = None,
+        *,
+        caller: Caller,
+    ) -> Listing[Scored]:
+        """Find the code for a purpose when you do not know what it is called. It compares meaning
+        and words, best first. Use it before you open files at random; where you know a name or a
+        word of the code, search_code is exact."""
+        opened = await access(caller, repo)
+        kinds = () if kind is None else (kind,)
+        found = await search.meaning(opened.graph, query, SEMANTIC, kinds)
+        return await _listed(opened, found.ranked, found.mode, found.note)
+
+    return Tool.of(
+        semantic_search, title="Search by meaning", page=PAGE, tier=Tier.OPEN, annotations=READS
+    )
+
+
+def _code(access: Access, search: Search) -> Tool:
+    async def search_code(
+        query: Annotated[
+            str,
+            Field(
+                description="Words of names, signatures or documentation: `SessionMiddleware`, "
+                "`parse range header`."
+            ),
+        ],
+        kind: OfKind = None,
+        repo: Repo = None,
+        *,
+        caller: Caller,
+    ) -> Listing[Scored]:
+        """Find functions, classes, files and variables by words of their names, signatures and
+        documentation; names are split, so `user` finds `getUserById`. Use it where you know a word
+        that is in the code; for a purpose in your own words use semantic_search."""
+        opened = await access(caller, repo)
+        kinds = () if kind is None else (kind,)
+        found = await search.words(opened.graph, query, FOUND, kinds)
+        return await _listed(opened, found, "keyword", "")
+
+    return Tool.of(
+        search_code, title="Search by words", page=PAGE, tier=Tier.OPEN, annotations=READS
+    )
+
+
+def _similar(access: Access, search: Search) -> Tool:
+    async def find_similar(
+        name: Name,
+        file: File = None,
+        kind: Kind = None,
+        repo: Repo = None,
+        *,
+        caller: Caller,
+    ) -> Listing[Scored]:
+        """Find code like a function or class that you name: duplicates, variants, and examples of
+        how this codebase does such a thing. Use it before you write something new."""
+        opened = await access(caller, repo)
+        kinds = (*CALLABLE, *TYPES) if kind is None else (kind,)
+        found = await find(opened.graph, name, file, kinds)
+        source = await Showing(opened.graph).source(found.entity)
+        near = await search.similar(opened.graph, found.entity, source, SEMANTIC)
+        others = [each for each in near.ranked if each.entity.key not in found.keys]
+        return await _listed(opened, others, "similar", near.note)
+
+    return Tool.of(
+        find_similar, title="Find similar code", page=PAGE, tier=Tier.OPEN, annotations=READS
+    )
+
+
+async def _listed(opened: Opened, found: Sequence[Ranked], mode: str, note: str) -> Listing[Scored]:
+    graph = opened.graph
+    degrees = await graph.degrees([each.entity.key for each in found])
+    parents = await _parents(graph, [each.entity for each in found])
+    items: list[Scored] = []
+    showing = Showing(graph)
+    for each in found:
+        callers, callees = degrees.get(each.entity.key, (0, 0))
+        fields = {
+            **Brief.of(each.entity).model_dump(by_alias=False),
+            "score": round(each.score, 4),
+            "container": parents.get(each.entity.parent or 0),
+            "caller_count": callers,
+            "callee_count": callees,
+        }
+        if len(found) < FULL_BELOW:
+            items.append(WholeScored(**(fields | await showing.body(each.entity))))
+        else:
+            items.append(Scored(**fields))
+    said = noted(opened, note=note or None)
+    return Listing(
+        items,
+        key=lambda item: item.key,
+        note=SearchNote(**said.model_dump(by_alias=False), mode=mode),
+    )
+
+
+async def _parents(graph: Graph, found: Sequence[Entity]) -> dict[int, str]:
+    """The names of what entities are in, where that is no file."""
+    wanted = {each.parent for each in found if each.parent is not None and "." in each.qualified}
+    return {key: each.qualified for key, each in (await graph.entities(wanted)).items()}

@@ -1,0 +1,100 @@
+"""The tool that gives an overview of a repository."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from gateway.contract import Caller, Tier, Tool, ToolResult
+from plugins.codegraph.model import CONFIDENCE, EdgeKind, EntityKind
+from plugins.codegraph.search.search import Search
+from plugins.codegraph.tools.access import Access
+from plugins.codegraph.tools.base import READS, Repo, Wire
+from plugins.codegraph.tools.notes import Note, noted
+
+PROBLEMS = 20
+"""Files with a problem that are listed."""
+
+
+class LanguageStats(ToolResult):
+    """How much there is of one language."""
+
+    language: str = Field(description='"" for files whose language is not known.')
+    files: int
+    lines: int
+
+
+class StrategyStats(ToolResult):
+    """How many edges were found in one way."""
+
+    strategy: str
+    edges: int
+    confidence: float = Field(description="How often such an edge is right, at least.")
+
+
+class ProblemFile(ToolResult):
+    """A file that is not, or not wholly, in the graph."""
+
+    file: str
+    problem: str
+    skipped: bool = Field(description="Whether nothing of it is in the graph.")
+
+
+class StatsAnswer(ToolResult):
+    """A repository in figures."""
+
+    files: int
+    lines: int
+    languages: list[LanguageStats]
+    entities: dict[str, int] = Field(description="By kind.")
+    edges: dict[str, int] = Field(description="By kind.")
+    strategies: list[StrategyStats]
+    unresolved_calls: int = Field(description="Calls whose target is not known.")
+    problem_count: int
+    problems: list[ProblemFile]
+    search: str = Field(description="hybrid: by meaning and words; keyword: by words alone.")
+    meta: Note
+
+
+def tools(access: Access, search: Search) -> list[Tool]:
+    """The tool."""
+
+    async def get_project_stats(repo: Repo = None, *, caller: Caller) -> Wire:
+        """An overview of a repository: its languages, how many files, functions and edges the
+        graph has, how sure they are, which files are missing from it and why, and when it was
+        indexed. Use it first in a repository that you do not know, or where answers seem thin."""
+        opened = await access(caller, repo)
+        stats = await opened.graph.stats()
+        problems = await opened.graph.reports()
+        languages = sorted(stats.languages.items(), key=lambda each: (-each[1].lines, each[0]))
+        return StatsAnswer(
+            files=sum(each.files for each in stats.languages.values()),
+            lines=sum(each.lines for each in stats.languages.values()),
+            languages=[
+                LanguageStats(language=name, files=each.files, lines=each.lines)
+                for name, each in languages
+            ],
+            entities={kind.value: stats.entities.get(kind, 0) for kind in EntityKind},
+            edges={kind.value: stats.edges.get(kind, 0) for kind in EdgeKind},
+            strategies=[
+                StrategyStats(strategy=each.value, edges=count, confidence=CONFIDENCE[each])
+                for each, count in sorted(stats.strategies.items(), key=lambda pair: -pair[1])
+            ],
+            unresolved_calls=stats.unresolved,
+            problem_count=len(problems),
+            problems=[
+                ProblemFile(file=each.path, problem=each.problem, skipped=each.skipped)
+                for each in problems[:PROBLEMS]
+            ],
+            search=await search.mode(opened.graph.repo),
+            meta=noted(opened),
+        ).wire()
+
+    return [
+        Tool.of(
+            get_project_stats,
+            title="Repository overview",
+            result=StatsAnswer,
+            tier=Tier.OPEN,
+            annotations=READS,
+        )
+    ]
