@@ -7,6 +7,7 @@ from plugins.codegraph.linking import evaluate, names
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.entities import file_key
 from plugins.codegraph.linking.sheet import Sheet
+from plugins.codegraph.linking.structural import implemented
 from plugins.codegraph.linking.values import (
     DECLARED,
     IMPORT,
@@ -117,6 +118,8 @@ def entity_keys(engine: Engine, value: Value) -> list[int]:
 def _bases(engine: Engine, sheet: Sheet) -> list[Edge]:
     found: list[Edge] = []
     for number, scope in enumerate(sheet.scopes):
+        if sheet.rules.structural and scope.kind == "class":
+            found += _structural(engine, sheet, number)
         if scope.kind != "class" or not (scope.bases or scope.implements):
             continue
         sources = _sources(engine, sheet, number)
@@ -136,6 +139,19 @@ def _bases(engine: Engine, sheet: Sheet) -> list[Edge]:
                             if source != target
                         ]
     return found
+
+
+def _structural(engine: Engine, sheet: Sheet, number: int) -> list[Edge]:
+    scope = sheet.scopes[number]
+    if scope.definition < 0 or scope.parent != 0 or "interface" in scope.modifiers:
+        return []
+    source = sheet.keys(engine.world.repo)[scope.definition]
+    line = _line(sheet, number)
+    return [
+        Edge(EdgeKind.IMPLEMENTS, source, target, sheet.path, line, Strategy.DECLARED)
+        for each in implemented(engine, sheet, number)
+        for target in entity_keys(engine, each)
+    ]
 
 
 def _strategy(rank: Rank) -> Strategy:

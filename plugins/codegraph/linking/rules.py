@@ -79,10 +79,17 @@ class Rules(Protocol):
     class_scopes: bool
     """Whether a bare name is looked up among the members, inherited ones too, of the classes
     around (Java); if not, a function does not see its class's names without ``self`` (Python)."""
+    body_sees_members: bool
+    """Whether what stands in a class's own body sees its members by bare names (Python)."""
     builtins: frozenset[str]
     """Names that the language binds itself: they are external, not unresolved."""
     imports_exported: bool
     """Whether a name that a file imports at its top is a member of that file (Python)."""
+    stars_hide: bool
+    """Whether ``import *`` leaves out names that begin with an underscore (Python)."""
+    whole: str
+    """The name, in a file's scope, of the one value that the file exports as a whole (CommonJS'
+    ``module.exports``); "" where files export names alone."""
 
     # How classes are made and searched.
     constructors: tuple[str, ...]
@@ -154,6 +161,11 @@ class Rules(Protocol):
         class, by scopes with a ``receiver`` (Go, Rust); with the file itself."""
         ...
 
+    def interfaces(self, path: str, facts: FileFacts) -> Sequence[str]:
+        """The files whose interfaces the classes of a file may implement without saying so; asked
+        where :attr:`structural` is set."""
+        ...
+
     def known(self, name: str) -> bool:
         """Whether a bare name that nothing binds is the language's own, thus external."""
         ...
@@ -179,6 +191,9 @@ class BaseRules:
     class_scopes: bool = False
     builtins: frozenset[str] = frozenset()
     imports_exported: bool = False
+    stars_hide: bool = True
+    body_sees_members: bool = True
+    whole: str = ""
     constructors: tuple[str, ...] = ("constructor",)
     converts: bool = False
     overloads: bool = False
@@ -230,6 +245,10 @@ class BaseRules:
     def extensions(self, path: str, facts: FileFacts) -> Sequence[str]:
         """The file itself."""
         return (path,)
+
+    def interfaces(self, path: str, facts: FileFacts) -> Sequence[str]:
+        """None: a class says what it implements."""
+        return ()
 
     def known(self, name: str) -> bool:
         """Whether it is one of :attr:`builtins`."""

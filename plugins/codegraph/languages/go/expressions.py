@@ -245,12 +245,12 @@ _BUILTINS: dict[str, Callable[[Expressions, list[Node]], Expr | None]] = {
     "cap": Expressions.sized,
     "copy": Expressions.sized,
     **dict.fromkeys(
-        ("panic", "delete", "close", "recover", "print", "println", "clear", "min", "max"),
+        ("panic", "delete", "close", "recover"),
         Expressions.nothing,
     ),
 }
-"""Functions of the language. A package of its own may define ``min`` or ``max``, as many did
-before Go 1.21: see :meth:`~plugins.codegraph.languages.go.lowering.Lowering.lower`."""
+"""Functions of the language. A package may define its own ``min`` or ``max``, as many did before
+Go 1.21, so that these are called like any other."""
 
 
 def _named_line(of: Node) -> int:

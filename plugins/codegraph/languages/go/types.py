@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Expr, Group, Item, Name, Param
+from plugins.codegraph.facts import Attr, Bind, Expr, Group, Item, Name, Param
 from plugins.codegraph.languages.draft import Draft
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _LISTS = {"slice_type": "element", "array_type": "element", "implicit_length_array_type": "element"}
+_OPEN = (Name("any"), Name("comparable"))
 _WITHIN = frozenset({"pointer_type", "parenthesized_type", "type_elem", "type_constraint"})
 
 
@@ -83,8 +84,11 @@ class Types(Draft):
         return found
 
     def typevars(self, node: Node) -> None:
-        """Note a declaration's type parameters in the scope; a bound stands for its parameter."""
+        """Note a declaration's type parameters in the scope, with their bounds."""
         parameters = node.child_by_field_name("type_parameters")
         for child in parameters.named_children if parameters is not None else ():
+            bound = self.type(child.child_by_field_name("type"))
             for name in child.children_by_field_name("name"):
                 self.scope.modifiers.append(f"typevar:{self.text(name)}")
+                if bound is not None and bound not in _OPEN:
+                    self.scope.binds.append(Bind(Name(self.text(name)), None, bound))

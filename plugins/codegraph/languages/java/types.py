@@ -73,7 +73,7 @@ class Types(Draft):
         return Attr(self.type(parts[0]), self.text(parts[-1]))
 
     def typevars(self, node: Node) -> None:
-        """Note a declaration's type parameters in the scope; a bound stands for its parameter."""
+        """Note a declaration's type parameters in the scope, with their bounds."""
         parameters = node.child_by_field_name("type_parameters")
         for child in parameters.named_children if parameters is not None else ():
             names = [part for part in child.named_children if "identifier" in part.type]
@@ -82,10 +82,10 @@ class Types(Draft):
                 continue
             choices = [self.type(b) for b in bounds[0].named_children] if bounds else []
             bound = one_of([each for each in choices if last_name(each) not in _OPEN])
-            if bound is None:
-                self.scope.modifiers.append(f"typevar:{self.text(names[0])}")
-            else:
-                self.scope.binds.append(Bind(Name(self.text(names[0])), bound))
+            name = self.text(names[0])
+            self.scope.modifiers.append(f"typevar:{name}")
+            if bound is not None:
+                self.scope.binds.append(Bind(Name(name), None, bound))
 
     def listed(self, node: Node | None) -> list[Expr | None]:
         """The types of an ``extends`` or ``implements`` clause."""

@@ -164,12 +164,11 @@ class Types(Draft):
         return choices[0] if choices else None
 
     def generic_scope(self, generics: list[tuple[str, Expr | None]]) -> None:
-        """Note type parameters in the scope; one that has a bound stands for it."""
+        """Note type parameters in the scope, with the traits that bound them."""
         for name, bound in generics:
-            if bound is None:
-                self.scope.modifiers.append(f"typevar:{name}")
-            else:
-                self.scope.binds.append(Bind(Name(name), bound))
+            self.scope.modifiers.append(f"typevar:{name}")
+            if bound is not None:
+                self.scope.binds.append(Bind(Name(name), None, bound))
 
 
 def last_name(of: Expr | None) -> str:

@@ -1,0 +1,82 @@
+"""Interfaces that a class implements without saying so, by having all of their methods (Go)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plugins.codegraph.facts import Attr, Expr, Group, Item, Name, Scope
+from plugins.codegraph.linking import classes
+from plugins.codegraph.linking.engine import Engine
+from plugins.codegraph.linking.sheet import Sheet
+from plugins.codegraph.linking.values import Class, External
+
+Shape = tuple[object, ...]
+
+
+def implemented(engine: Engine, sheet: Sheet, number: int) -> Iterator[Class]:
+    """The interfaces near a class whose methods it has: those of its own package and of the
+    packages that its file imports. Names, numbers and types of parameters and results agree.
+
+    Args:
+        engine: the repository's answers.
+        sheet: the class's file.
+        number: the class's scope.
+    """
+    for path in sheet.rules.interfaces(sheet.path, sheet.facts):
+        other = engine.sheet(path)
+        if other is None:
+            continue
+        for place, scope in enumerate(other.scopes):
+            if "interface" not in scope.modifiers or scope.parent != 0:
+                continue
+            wanted = _methods(engine, path, place)
+            if wanted and all(_has(engine, sheet, number, *each) for each in wanted.items()):
+                yield Class(path, place)
+
+
+def _methods(engine: Engine, path: str, number: int) -> dict[str, Shape]:
+    """An interface's methods, those of embedded ones too; none where one of these is unknown."""
+    found: dict[str, Shape] = {}
+    for each in classes.order(engine, path, number):
+        if isinstance(each, External):
+            return {}
+        sheet = engine.there(each.path)
+        scope = sheet.scopes[each.scope]
+        if len(classes.bases(engine, sheet, each.scope)) < len(scope.bases):
+            return {}
+        for name, origins in sheet.names[each.scope].items():
+            for origin in origins:
+                if origin.how == "scope":
+                    found[name] = _shape(sheet.scopes[origin.number])
+    return found
+
+
+def _has(engine: Engine, sheet: Sheet, number: int, name: str, wanted: Shape) -> bool:
+    defined, _, _ = classes.find(engine, sheet.path, number, name)
+    for path, scope in defined:
+        if _agree(_shape(engine.there(path).scopes[scope]), wanted):
+            return True
+    return False
+
+
+def _shape(scope: Scope) -> Shape:
+    params = scope.params[1:] if scope.receiver is not None else scope.params
+    given = tuple((each.kind, _type(each.type)) for each in params)
+    returns = scope.returns
+    results = returns.items if isinstance(returns, Group) else (returns,)
+    return (given, tuple(_type(each) for each in results), returns is None)
+
+
+def _type(of: Expr | None) -> object:
+    """A type by its last names; None agrees with any."""
+    if isinstance(of, Item):
+        return (_type(of.of), tuple(_type(each) for each in of.args))
+    if isinstance(of, Name):
+        return None if of.id == "any" else of.id
+    return of.name if isinstance(of, Attr) else None
+
+
+def _agree(one: object, other: object) -> bool:
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_agree, one, other))
+    return one is None or other is None or one == other
