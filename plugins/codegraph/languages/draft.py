@@ -52,6 +52,7 @@ class ScopeDraft:
     binds: list[Bind] = field(default_factory=list)
     results: list[Expr | None] = field(default_factory=list)
     calls: list[Expr | None] = field(default_factory=list)
+    yields: list[Expr | None] = field(default_factory=list)
 
     def frozen(self) -> Scope:
         """The scope as facts."""
@@ -70,7 +71,7 @@ class ScopeDraft:
             tuple(self.imports),
             tuple(self.binds),
             tuple(self.results),
-            (),
+            tuple(self.yields),
             tuple(self.calls),
         )
 

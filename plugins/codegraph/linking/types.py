@@ -8,6 +8,7 @@ from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.sheet import Sheet
 from plugins.codegraph.linking.values import (
     NOTHING,
+    SCOPE,
     Class,
     External,
     Func,
@@ -26,6 +27,8 @@ def stated(engine: Engine, sheet: Sheet, number: int, expr: Expr | None) -> Valu
     """The objects that a type stands for."""
     if expr is None:
         return NOTHING
+    if isinstance(expr, Group):
+        return dict.fromkeys(argument(engine, sheet, number, expr), SCOPE)
     return objects(engine, sheet, evaluate.evaluate(engine, sheet, number, expr))
 
 
