@@ -1,0 +1,3 @@
+module example.org/money
+
+go 1.19
