@@ -175,7 +175,7 @@ def bindings(
     for place, each in enumerate(params):
         if each.type is None:
             continue
-        arg = results.argument(params, place, call, 1 if bound else 0)
+        arg = results.argument(params, place, call, results.shift(engine, func, bound))
         if arg is None:
             continue
         wanted = types.stated(engine, home, func.scope, each.type)
@@ -266,7 +266,7 @@ def _runs(engine: Engine, value: Value, func: Func) -> int:
     if value == func:
         return 0
     if isinstance(value, Bound):
-        return 1 if value.func == func else -1
+        return results.shift(engine, func, True) if value.func == func else -1
     if isinstance(value, Class):
         rules = engine.there(value.path).rules
         for name in rules.constructors:
@@ -283,6 +283,9 @@ def _from_use(engine: Engine, sheet: Sheet, func: Func, place: int) -> Values:
         return NOTHING
     where, call, at = used
     found: Values = {}
+    if at < 0:
+        arg = results.argument(sheet.scopes[func.scope].params, place, call, 0)
+        return NOTHING if arg is None else evaluate.evaluate(engine, sheet, where, arg.value)
     for value in evaluate.evaluate(engine, sheet, where, call.of):
         if isinstance(value, External):
             word = sheet.rules.functions.get(value.name, "")

@@ -44,7 +44,7 @@ def lookup(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
     while current >= 0:
         scope = scopes[current]
         names = sheet.names[current]
-        if scope.kind == "class" and current != number:
+        if scope.kind == "class" and (current != number or not rules.body_sees_members):
             if rules.class_scopes:
                 inherited = classes.seen_inside(engine, sheet, current, name)
                 if inherited is not None:
@@ -68,7 +68,7 @@ def lookup(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
 def _seen_within(scope: Scope, origins: list[Origin]) -> bool:
     """Whether a class scope's name is seen by what is in it: a type parameter, or anything where
     the scope is that of a module within a file (``namespace``)."""
-    return "namespace" in scope.modifiers or all(each.how == "typevar" for each in origins)
+    return "namespace" in scope.modifiers or any(each.how == "typevar" for each in origins)
 
 
 def _own(engine: Engine, sheet: Sheet, number: int, name: str) -> Values | None:
@@ -142,6 +142,8 @@ def _bound(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
 def of_origins(engine: Engine, sheet: Sheet, origins: Iterable[Origin]) -> Values:
     """What all these origins give together; a type that is stated wins over values."""
     origins = list(origins)
+    if len(origins) > 1 and any(each.how == "typevar" for each in origins):
+        return _limited(engine, sheet, origins)
     if len(origins) == 1:
         return of_origin(engine, sheet, origins[0])
     stated: Values = {}
@@ -159,6 +161,16 @@ def of_origins(engine: Engine, sheet: Sheet, origins: Iterable[Origin]) -> Value
                 continue
         add(found, of_origin(engine, sheet, each))
     return found
+
+
+def _limited(engine: Engine, sheet: Sheet, origins: list[Origin]) -> Values:
+    """A type parameter with the type that its argument must have."""
+    limit: Values = {}
+    for each in origins:
+        if each.how == "bind":
+            add(limit, types.stated(engine, sheet, each.scope, each.of.type))  # type: ignore[union-attr]
+    variable = next(each for each in origins if each.how == "typevar")
+    return {Var(_typevar_name(sheet, variable), inside(limit)): SCOPE}
 
 
 def of_origin(engine: Engine, sheet: Sheet, origin: Origin) -> Values:
@@ -234,7 +246,8 @@ def imported(engine: Engine, sheet: Sheet, each: Import) -> Values:
         return ranked(bound(engine, sheet, 0, each.symbol), IMPORT)
     target = engine.target(sheet, each)
     if not each.symbol or each.symbol == "*":
-        return _as_module(target, each.module)
+        found = _whole(engine, target)
+        return ranked(found, IMPORT) if found else _as_module(target, each.module)
     if target.external:
         return {External(f"{target.name or each.module}.{each.symbol}"): IMPORT}
     found = module_member(engine, target, each.symbol)
@@ -242,6 +255,32 @@ def imported(engine: Engine, sheet: Sheet, each: Import) -> Values:
         return ranked(found, IMPORT)
     inner = sheet.rules.submodule(sheet.path, target, each.symbol)
     return NOTHING if inner is None else _as_module(inner, each.symbol)
+
+
+def _whole(engine: Engine, target: Target) -> Values:
+    """The value that a module exports as a whole, with the module for what it adds to it."""
+    for path in target.paths:
+        sheet = engine.sheet(path)
+        if sheet is not None and sheet.rules.whole in sheet.names[0]:
+            found = bound(engine, sheet, 0, sheet.rules.whole)
+            exports = any(each.exported and not each.module for each in sheet.scopes[0].imports)
+            return {**found, Module(target): IMPORT} if found and exports else found
+    return NOTHING
+
+
+def _of_whole(engine: Engine, sheet: Sheet, name: str) -> Values:
+    """A member of the value that a module exports as a whole; ``default`` is that value."""
+    if sheet.rules.whole not in sheet.names[0]:
+        if name == "default" and sheet.rules.whole and not _has_default(sheet):
+            return {Module(Target(paths=(sheet.path,))): IMPORT}
+        return NOTHING
+    found = bound(engine, sheet, 0, sheet.rules.whole)
+    return found if name == "default" else evaluate.members(engine, sheet, found, name)
+
+
+def _has_default(sheet: Sheet) -> bool:
+    """Whether a file is a module of its own kind, whose default export is what it says it is."""
+    return not any(each.symbol.startswith("exports.") for each in sheet.scopes[0].imports)
 
 
 def _as_module(target: Target, name: str) -> Values:
@@ -276,6 +315,9 @@ def _module_member(engine: Engine, target: Target, name: str) -> Values:
         starred = _starred(engine, sheet, sheet.stars.get(0, ()), name)
         if starred:
             return starred
+        found = _of_whole(engine, sheet, name)
+        if found:
+            return found
     if sheet is None:
         for directory in target.directories:
             sheet = next(_any_sheet(engine, directory), None)
@@ -303,7 +345,8 @@ def _any_sheet(engine: Engine, directory: str) -> Iterable[Sheet]:  # type: igno
 
 def _starred(engine: Engine, sheet: Sheet, stars: Iterable[Import], name: str) -> Values:
     """A name that comes by ``import *``."""
-    if name.startswith("_") or name == "default":
+    hidden = name.startswith("_") and sheet.rules.stars_hide
+    if hidden or name == "default":
         return NOTHING
     for each in stars:
         target = engine.target(sheet, each)

@@ -84,7 +84,7 @@ def _wrapped(
 
 def _first_parameter(engine: Engine, func: Func, bound: bool) -> str:
     params = engine.there(func.path).scopes[func.scope].params
-    place = 1 if bound else 0
+    place = shift(engine, func, bound)
     return params[place].name if place < len(params) else ""
 
 
@@ -222,7 +222,7 @@ def called(
             return NOTHING
         return _of_function(engine, sheet, number, func, receiver, call)
     if isinstance(value, Class):
-        return {Instance(value.path, value.scope, value.args): INFERRED}
+        return _made(engine, sheet, number, value, call)
     if isinstance(value, External):
         return apply.external(engine, sheet, number, value, call)
     if isinstance(value, Method):
@@ -238,6 +238,21 @@ def called(
                 add(found, called(engine, sheet, number, each, own, call))
         return found
     return NOTHING
+
+
+def _made(engine: Engine, sheet: Sheet, number: int, value: Class, call: Call) -> Values:
+    """What calling a class gives: an object. A function that is also a class (JavaScript's
+    prototypes) gives what it returns where it is not called with ``new``."""
+    made: Values = {Instance(value.path, value.scope, value.args): INFERRED}
+    home = engine.there(value.path)
+    if call.new or "prototype" not in home.scopes[value.scope].modifiers:
+        return made
+    found: Values = {}
+    for origin in home.names[value.scope].get("constructor", ()):
+        if origin.how == "scope":
+            func = Func(value.path, origin.number)
+            add(found, _of_function(engine, sheet, number, func, None, call))
+    return found
 
 
 def _of_function(
@@ -279,7 +294,7 @@ def _passed(
     params = engine.there(value.func.path).scopes[value.func.scope].params
     for place, each in enumerate(params):
         if each.name == value.name:
-            arg = argument(params, place, call, 1 if bound else 0)
+            arg = argument(params, place, call, shift(engine, value.func, bound))
             if arg is not None:
                 return evaluate.evaluate(engine, sheet, number, arg.value)
             if each.default is not None and call is not _NO_CALL:
@@ -287,6 +302,14 @@ def _passed(
                 parent = sheet_of.scopes[value.func.scope].parent
                 return evaluate.evaluate(engine, sheet_of, parent, each.default)
     return given(engine, value)
+
+
+def shift(engine: Engine, func: Func, bound: bool) -> int:
+    """How many of a method's parameters its receiver fills."""
+    if not bound:
+        return 0
+    sheet = engine.there(func.path)
+    return int(_is_receiver(sheet, func.scope, sheet.scopes[func.scope]))
 
 
 def argument(params: tuple[Param, ...], place: int, call: Call, shift: int) -> Arg | None:

@@ -237,11 +237,13 @@ class Sheet:
 
     def passed(self, number: int) -> tuple[int, Call, int] | None:
         """The call that a function written in place is an argument of: the call's scope, the
-        call, and the argument's place."""
+        call, and the argument's place, which is -1 where the function is what is called."""
         if self._passed is None:
             self._passed = {}
             for where, scope in enumerate(self.scopes):
                 for call in calls_in(scope):
+                    if type(call.of) is Inner:
+                        self._passed[call.of.scope] = (where, call, -1)
                     for place, arg in enumerate(call.args):
                         if type(arg.value) is Inner:
                             self._passed[arg.value.scope] = (where, call, place)

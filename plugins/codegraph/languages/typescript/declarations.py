@@ -1,0 +1,145 @@
+"""``const``, ``let``, ``var`` and ``function``: what becomes a definition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Bind, Expr, Name
+from plugins.codegraph.languages.typescript import (
+    classes,
+    commonjs,
+    functions,
+    jsdoc,
+    objects,
+    types,
+)
+from plugins.codegraph.languages.typescript.lowering import (
+    CLASSES,
+    FUNCTIONS,
+    RENAMED,
+    Lowering,
+    line_of,
+)
+from plugins.codegraph.languages.typescript.patterns import names_of, target
+from plugins.codegraph.model import EntityKind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def variables(low: Lowering, node: Node) -> None:
+    """A declaration of one or more variables."""
+    doc = low.doc
+    for child in node.named_children:
+        if child.type == "variable_declarator":
+            low.doc = doc
+            _variable(low, child, node)
+
+
+def _variable(low: Lowering, node: Node, whole: Node) -> None:
+    name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    if name is None:
+        return
+    while value is not None and value.type == "parenthesized_expression":
+        value = value.named_child(0)
+    if value is not None and value.type == "assignment_expression" and name.type == "identifier":
+        value = _chained(low, name, value)
+    if name.type == "identifier":
+        text = low.text(name)
+        around = whole if whole.named_child_count == 1 else node
+        if value is not None and value.type in FUNCTIONS:
+            function(low, value, text, around)
+            return
+        if value is not None and value.type in CLASSES:
+            scope = classes.lower(low, value, text, around=around)
+            scope.name = low.named(text).id
+            low.classes[low.scope.number, text] = scope
+            return
+    if value is not None and commonjs.declaration(low, name, value):
+        return
+    _plain(low, node, name, value)
+
+
+def _chained(low: Lowering, name: Node, value: Node) -> Node | None:
+    """``const app = module.exports = value``: the value; what else gets it is bound to the name."""
+    inner: Node | None = value
+    while inner is not None and inner.type == "assignment_expression":
+        left = inner.child_by_field_name("left")
+        if left is not None and left.type in ("identifier", "member_expression"):
+            shown = low.text(left)
+            if shown == "module.exports":
+                low.module = True
+                low.exported.update((commonjs.WHOLE, low.text(name)))
+                low.file.binds.append(Bind(Name(commonjs.WHOLE), Name(low.text(name))))
+            elif shown != "exports":
+                to = target(low, left)
+                if to is not None:
+                    low.bind(to, low.named(low.text(name)), line_of(inner))
+        inner = inner.child_by_field_name("right")
+    return inner
+
+
+def _plain(low: Lowering, node: Node, name: Node, value: Node | None) -> None:
+    """A variable that holds no function of its own."""
+    doc = low.doc
+    stated = types.annotated(low, node.child_by_field_name("type"))
+    if stated is None and low.javascript and doc:
+        stated = jsdoc.stated_type(low, doc)
+    definition = _defined(low, node, name)
+    held: Expr | None = None
+    if value is not None and value.type == "object" and name.type == "identifier":
+        held = objects.lower(low, value, low.text(name), definition)
+    elif value is not None:
+        inner = value
+        while inner.type in ("as_expression", "satisfies_expression"):
+            inner = inner.named_child(0) or inner
+        if inner is not value and inner.type == "object" and name.type == "identifier":
+            held = objects.lower(low, inner, low.text(name), definition)
+        else:
+            held = low.expr(value)
+    to = target(low, name)
+    if to is not None:
+        low.bind(to, held, line_of(node), stated)
+
+
+def _defined(low: Lowering, node: Node, name: Node) -> int:
+    """The definition of a variable of the file or of a namespace, or -1 for a local one."""
+    if low.scope is not low.file and "namespace" not in low.scope.modifiers:
+        return -1
+    definition = -1
+    for text, at in names_of(low, name):
+        if RENAMED in low.named(text).id:
+            continue
+        around = node if name.type == "identifier" else at
+        definition = functions.define(low, around, EntityKind.VARIABLE, text, around=around)
+    return definition
+
+
+def function(low: Lowering, node: Node, name: str, around: Node) -> None:
+    """A function with a name; one whose prototype is used is a class with a constructor."""
+    doc = low.doc
+    low.implemented.add((low.scope.number, name))
+    definition = functions.define(low, node, EntityKind.FUNCTION, name, around=around)
+    low.doc = doc
+    bound = low.named(name).id
+    if name not in low.constructors:
+        functions.lower(low, node, definition, bound)
+        return
+    outer = low.scope
+    scope = low.draft.scope("class", definition, outer)
+    scope.name = bound
+    scope.modifiers.append("prototype")
+    low.classes[outer.number, name] = scope
+    low.scope = scope
+    functions.lower(low, node, definition, "constructor").modifiers.append("constructor")
+    low.scope = outer
+
+
+def import_alias(low: Lowering, node: Node) -> None:
+    """``import A = N.B``."""
+    inside = node.named_children
+    if len(inside) == 2:
+        low.bind(Name(low.text(inside[0])), low.expr(inside[1]), line_of(node))
+
+
+__all__ = ["Bind", "function", "import_alias", "variables"]

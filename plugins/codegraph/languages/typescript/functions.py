@@ -1,0 +1,253 @@
+"""Functions of every form: parameters, modifiers, results, bodies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Expr, Item, Name, Param
+from plugins.codegraph.languages.typescript import jsdoc, types
+from plugins.codegraph.languages.typescript.draft import DraftDefinition, DraftScope
+from plugins.codegraph.languages.typescript.lowering import Lowering, last_line, line_of
+from plugins.codegraph.languages.typescript.patterns import declared, names_of, target
+from plugins.codegraph.model import EntityKind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_WORDS = frozenset({"async", "static", "abstract", "override", "declare"})
+
+
+def define(
+    low: Lowering, node: Node, kind: EntityKind, name: str, *, around: Node | None = None
+) -> int:
+    """Add a definition to what contains the scope at hand.
+
+    Args:
+        low: the file.
+        node: what has the signature.
+        kind: what it is.
+        name: its own name.
+        around: the whole of its text, where that is more than ``node``.
+    """
+    whole = around or node
+    return low.draft.define(
+        DraftDefinition(
+            kind=kind,
+            name=name,
+            qualified=low.scope.prefix + name,
+            line=_first_line(whole),
+            end_line=last_line(whole),
+            start=_start(whole),
+            end=whole.end_byte,
+            signature=signature(low, node),
+            doc=jsdoc.cleaned(low.doc),
+            parent=low.scope.owner,
+        )
+    )
+
+
+def _first_line(node: Node) -> int:
+    """The first line without decorators, which stand in the same node."""
+    if node.type not in _DECORATED:
+        return line_of(node)
+    for child in node.children:
+        if child.type not in ("decorator", "comment"):
+            return line_of(child)
+    return line_of(node)
+
+
+_DECORATED = frozenset(
+    {
+        "class_declaration",
+        "abstract_class_declaration",
+        "class",
+        "public_field_definition",
+        "method_definition",
+        "export_statement",
+    }
+)
+
+
+def _start(node: Node) -> int:
+    return node.start_byte
+
+
+def signature(low: Lowering, node: Node) -> str:
+    """Parameters and result in one line, as they are written."""
+    parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
+    if parameters is None:
+        return ""
+    end = parameters
+    result = node.child_by_field_name("return_type")
+    end = result if result is not None else parameters
+    generics = node.child_by_field_name("type_parameters")
+    start = generics if generics is not None else parameters
+    text = low.source[start.start_byte : end.end_byte].decode("utf-8", "replace")
+    return " ".join(text.split())
+
+
+def modifiers(node: Node) -> list[str]:
+    """The words before a function's or a member's name that matter to the linker."""
+    found: list[str] = []
+    for child in node.children:
+        kind = child.type
+        if kind in _WORDS:
+            found.append(kind)
+        elif kind == "get":
+            found.append("property")
+        elif kind == "set":
+            found.append("setter")
+        elif kind == "*":
+            found.append("generator")
+        elif kind in ("formal_parameters", "statement_block"):
+            break
+    if node.type.startswith("generator_function") and "generator" not in found:
+        found.append("generator")
+    if node.type == "arrow_function":
+        found.append("arrow")
+    return found
+
+
+def lower(
+    low: Lowering, node: Node, definition: int = -1, name: str = "", owner: Expr | None = None
+) -> DraftScope:
+    """Open the scope of a function; its body is lowered later.
+
+    Args:
+        low: the file.
+        node: the function.
+        definition: its definition, or -1.
+        name: the name that it binds in the scope around.
+        owner: what ``this`` is in it, where that is neither its class's object nor inherited.
+    """
+    scope = low.draft.scope("function", definition, low.scope)
+    scope.name = name
+    scope.modifiers = modifiers(node)
+    doc = low.doc
+    low.doc = ""
+    method = (low.scope.kind == "class" and owner is None) or node.type == "arrow_function"
+    low.later(scope, lambda: _body(low, node, doc, own_this=not method, owner=owner))
+    return scope
+
+
+def type_parameters(low: Lowering, node: Node) -> None:
+    """Note the type parameters, and what they extend, in the scope at hand."""
+    given = node.child_by_field_name("type_parameters")
+    if given is None:
+        return
+    for child in given.named_children:
+        named = child.child_by_field_name("name")
+        if named is None:
+            continue
+        low.scope.modifiers.append(f"typevar:{low.text(named)}")
+        limit = child.child_by_field_name("constraint")
+        if limit is not None:
+            stated = types.lower(low, limit)
+            if stated is not None:
+                low.bind(Name(low.text(named)), None, line_of(child), stated)
+
+
+def _body(
+    low: Lowering, node: Node, doc: str, *, own_this: bool = False, owner: Expr | None = None
+) -> None:
+    body = node.child_by_field_name("body")
+    inside = body.named_children if body is not None and body.type == "statement_block" else None
+    given = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
+    _unshadow(low, given, inside)
+    if own_this:
+        _own_this(low, node, owner)
+    own = node.child_by_field_name("name")
+    if low.scope.definition < 0 and own is not None and node.type.endswith("expression"):
+        low.scope.name = low.text(own)
+    type_parameters(low, node)
+    parameters(low, given)
+    returned = node.child_by_field_name("return_type")
+    if returned is not None:
+        low.scope.returns = types.annotated(low, returned)
+    if doc:
+        jsdoc.apply(low, doc)
+    if inside is not None and body is not None:
+        low.statements(body.children)
+    elif body is not None:
+        low.scope.results.append(low.expr(body))
+
+
+def _own_this(low: Lowering, node: Node, owner: Expr | None) -> None:
+    """A function that is no method and no arrow function has a ``this`` of its own."""
+    new = low.fresh("this")
+    low.env = {**low.env, "this": new}
+    if owner is not None:
+        low.bind(Name(new), owner, line_of(node))
+
+
+def _unshadow(low: Lowering, given: Node | None, inside: list[Node] | None) -> None:
+    """Names that the function binds itself are no longer those of the blocks around it."""
+    if not low.env:
+        return
+    own = declared(low, inside) if inside else set()
+    if given is not None:
+        for child in [given, *given.named_children]:
+            pattern = child.child_by_field_name("pattern") or child
+            own.update(name for name, _ in names_of(low, pattern))
+    if own & low.env.keys():
+        low.env = {name: new for name, new in low.env.items() if name not in own}
+
+
+def parameters(low: Lowering, given: Node | None) -> None:
+    """Lower the parameters into the scope at hand."""
+    if given is None:
+        return
+    if given.type != "formal_parameters":
+        low.scope.params.append(Param(low.text(given)))
+        return
+    for number, child in enumerate(n for n in given.named_children if n.type != "comment"):
+        _parameter(low, child, number)
+
+
+def _parameter(low: Lowering, node: Node, number: int) -> None:
+    pattern, default = node, None
+    stated: Expr | None = None
+    if node.type in ("required_parameter", "optional_parameter"):
+        pattern = node.child_by_field_name("pattern") or node
+        default = _default(low, pattern, node.child_by_field_name("value"))
+        annotation = node.child_by_field_name("type")
+        stated = types.annotated(low, annotation) if annotation is not None else None
+    elif node.type == "assignment_pattern":
+        pattern = node.child_by_field_name("left") or node
+        default = _default(low, pattern, node.child_by_field_name("right"))
+    kind = ""
+    if pattern.type == "rest_pattern":
+        kind, pattern = "*", pattern.named_child(0) or pattern
+        stated = _of_array(stated)
+    if pattern.type == "this":
+        if stated is not None:
+            low.bind(low.named("this"), None, line_of(node), stated)
+        return
+    if pattern.type == "identifier":
+        low.scope.params.append(Param(low.text(pattern), stated, default, kind))
+        return
+    name = f"{{{number}}}"
+    low.scope.params.append(Param(name, stated, default, kind))
+    to = target(low, pattern)
+    if to is not None:
+        low.bind(to, Name(name), line_of(node))
+
+
+def _default(low: Lowering, pattern: Node, value: Node | None) -> Expr | None:
+    """A default; one with calls runs within the function, so it is bound there instead."""
+    before = low.calls
+    default = low.expr(value)
+    if low.calls == before:
+        return default
+    if pattern.type == "identifier":
+        low.bind(low.named(low.text(pattern)), default, line_of(pattern))
+    else:
+        low.keep(default, before)
+    return None
+
+
+def _of_array(stated: Expr | None) -> Expr | None:
+    """The type of one argument of a rest parameter, whose stated type is an array's."""
+    if isinstance(stated, Item) and len(stated.args) == 1:
+        return stated.args[0]
+    return None

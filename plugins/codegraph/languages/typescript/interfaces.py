@@ -1,0 +1,140 @@
+"""Interfaces, type aliases, enums and namespaces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Name
+from plugins.codegraph.languages.typescript import functions, types
+from plugins.codegraph.languages.typescript.lowering import Lowering, line_of
+from plugins.codegraph.languages.typescript.patterns import key_of
+from plugins.codegraph.model import EntityKind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+CALL = "()"
+"""The member that an interface's call signature is."""
+
+
+def interface(low: Lowering, node: Node, around: Node | None = None) -> str:
+    """``interface I extends J { ... }``; gives its name."""
+    name = low.text(node.child_by_field_name("name") or node)
+    definition = functions.define(low, node, EntityKind.INTERFACE, name, around=around)
+    scope = low.draft.scope("class", definition, low.scope)
+    scope.name = name
+    scope.modifiers.append("interface")
+    for child in node.named_children:
+        if child.type in ("extends_type_clause", "extends_clause"):
+            stated = (types.lower(low, each) for each in child.named_children)
+            scope.bases.extend(each for each in stated if each is not None)
+    low.later(scope, lambda: _body(low, node))
+    return name
+
+
+def _body(low: Lowering, node: Node) -> None:
+    functions.type_parameters(low, node)
+    body = node.child_by_field_name("body")
+    if body is not None:
+        members(low, body)
+
+
+def members(low: Lowering, body: Node) -> None:
+    """The members of an interface or an object type, into the scope at hand."""
+    seen: set[str] = set()
+    named = low.scope.definition >= 0
+    for child, doc in low.documented(body.children):
+        low.doc = doc
+        kind = child.type
+        if kind == "call_signature":
+            functions.lower(low, child, -1, CALL).modifiers.append("signature")
+        if kind not in ("property_signature", "method_signature"):
+            continue
+        name = key_of(low, child.child_by_field_name("name"))
+        if name is None or name in seen:
+            continue
+        seen.add(name)
+        if kind == "method_signature":
+            _method(low, child, child, name, named=named)
+        else:
+            _property(low, child, name, named=named)
+
+
+def _method(low: Lowering, member: Node, function: Node, name: str, *, named: bool) -> None:
+    definition = -1
+    if named:
+        definition = functions.define(low, function, EntityKind.METHOD, name, around=member)
+    functions.lower(low, function, definition, name).modifiers.append("signature")
+
+
+def _property(low: Lowering, node: Node, name: str, *, named: bool) -> None:
+    stated = node.child_by_field_name("type")
+    inside = stated.named_child(0) if stated is not None else None
+    while inside is not None and inside.type == "parenthesized_type":
+        inside = inside.named_child(0)
+    if inside is not None and inside.type == "function_type":
+        _method(low, node, inside, name, named=named)
+        return
+    if named:
+        functions.define(low, node, EntityKind.VARIABLE, name)
+    low.bind(Name(name), None, line_of(node), types.annotated(low, stated))
+
+
+def alias(low: Lowering, node: Node, around: Node | None = None) -> str:
+    """``type T = ...``: an interface where it is an object type, else a variable of the file."""
+    name = low.text(node.child_by_field_name("name") or node)
+    value = node.child_by_field_name("value")
+    if value is not None and value.type == "object_type":
+        definition = functions.define(low, node, EntityKind.INTERFACE, name, around=around)
+        scope = low.draft.scope("class", definition, low.scope)
+        scope.name = name
+        scope.modifiers.append("interface")
+
+        def work() -> None:
+            functions.type_parameters(low, node)
+            members(low, value)
+
+        low.later(scope, work)
+        return name
+    if low.scope is low.file:
+        functions.define(low, node, EntityKind.VARIABLE, name, around=around)
+    stated = types.lower(low, value)
+    if stated is not None:
+        low.bind(Name(name), None, line_of(node), stated)
+    return name
+
+
+def enum(low: Lowering, node: Node, around: Node | None = None) -> str:
+    """``enum E { A, B = f() }``: a class whose members are static."""
+    name = low.text(node.child_by_field_name("name") or node)
+    definition = functions.define(low, node, EntityKind.CLASS, name, around=around)
+    scope = low.draft.scope("class", definition, low.scope)
+    scope.name = name
+    scope.modifiers.append("enum")
+    body = node.child_by_field_name("body")
+    around_scope, low.scope = low.scope, scope
+    for child, doc in low.documented(body.children if body is not None else []):
+        low.doc = doc
+        named = child.child_by_field_name("name") if child.type == "enum_assignment" else child
+        key = key_of(low, named)
+        if key is None:
+            continue
+        functions.define(low, child, EntityKind.VARIABLE, key)
+        low.effect(child.child_by_field_name("value"))
+        low.bind(Name(key), None, line_of(child), Name(name))
+    low.scope = around_scope
+    return name
+
+
+def namespace(low: Lowering, node: Node) -> str:
+    """``namespace N { ... }``: a class whose members its own body sees by bare names."""
+    named = node.child_by_field_name("name")
+    name = key_of(low, named) or ""
+    body = node.child_by_field_name("body")
+    definition = functions.define(low, node, EntityKind.CLASS, name)
+    scope = low.draft.scope("class", definition, low.scope)
+    scope.name = name.partition(".")[0]
+    scope.modifiers.append("namespace")
+    inside = body.children if body is not None else []
+    low.later(scope, lambda: low.statements(inside))
+    return name

@@ -1,0 +1,70 @@
+"""Manifests as data: JSON with comments and trailing commas, read once a repository."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Hashable, Mapping
+from posixpath import dirname, join, normpath
+from typing import Any
+
+from plugins.codegraph.linking.world import World
+
+_COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.S)
+_COMMA = re.compile(r'("(?:\\.|[^"\\\n])*")|,(?=\s*[}\]])')
+_EMPTY: Mapping[str, Any] = {}
+
+
+def relaxed(data: bytes) -> Mapping[str, Any]:
+    """A JSON object that may have comments and trailing commas; empty where it is none."""
+    text = data.decode("utf-8-sig", "replace")
+    try:
+        read = json.loads(text)
+    except ValueError:
+        text = _COMMENT.sub(lambda found: found.group(1) or "", text)
+        text = _COMMA.sub(lambda found: found.group(1) or "", text)
+        try:
+            read = json.loads(text)
+        except (ValueError, RecursionError):
+            return _EMPTY
+    except RecursionError:
+        return _EMPTY
+    return read if isinstance(read, dict) else _EMPTY
+
+
+def once(world: World, key: Hashable, work: Callable[..., Any], *args: Any) -> Any:
+    """What ``work`` gives, kept where the world keeps such things (the linker's does)."""
+    keep = getattr(world, "once", None)
+    return work(*args) if keep is None else keep(key, work, *args)
+
+
+def manifest(world: World, path: str) -> Mapping[str, Any] | None:
+    """A manifest's content, or None where there is no such file."""
+    found: Mapping[str, Any] | None = once(world, ("json", path), _manifest, world, path)
+    return found
+
+
+def _manifest(world: World, path: str) -> Mapping[str, Any] | None:
+    data = world.read(path)
+    return None if data is None else relaxed(data)
+
+
+def beside(path: str, written: str) -> str:
+    """A path as it is written in a manifest, from the repository's root; "" is the root."""
+    joined = normpath(join(dirname(path), written))
+    return "" if joined == "." else joined
+
+
+def within(root: str, written: str) -> str:
+    """A path that is written relative to a directory, from the repository's root."""
+    joined = normpath(join(root, written))
+    return "" if joined == "." else joined
+
+
+def ancestors(directory: str) -> list[str]:
+    """A directory and those around it, the nearest first, "" last."""
+    found = []
+    while directory:
+        found.append(directory)
+        directory = dirname(directory)
+    return [*found, ""]

@@ -1,0 +1,131 @@
+"""Object literals: tables of data, or objects with methods.
+
+An object with methods is lowered to a class all of whose members are static, marked ``object``:
+so ``this`` in its methods is the object, and a spread is a base.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Bind, Expr, Inner, Name, Table
+from plugins.codegraph.languages.typescript import functions
+from plugins.codegraph.languages.typescript.draft import DraftScope
+from plugins.codegraph.languages.typescript.lowering import FUNCTIONS, Lowering, line_of
+from plugins.codegraph.languages.typescript.patterns import key_of
+from plugins.codegraph.model import EntityKind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def lower(low: Lowering, node: Node, name: str = "", definition: int = -1) -> Expr:
+    """Lower an object literal.
+
+    Args:
+        low: the file.
+        node: the literal.
+        name: what it is bound to; its methods are then definitions.
+        definition: the variable that it is the value of, or -1.
+    """
+    extended = bool(name) and name in low.constructors
+    if not extended and not _has_methods(node, bool(name)):
+        return _table(low, node)
+    scope = low.draft.scope("class", definition, low.scope)
+    scope.modifiers.append("object")
+    if extended:
+        low.classes[low.scope.number, name] = scope
+    if definition < 0 and name:
+        scope.prefix = f"{low.scope.prefix}{name}."
+    _members(low, scope, node, named=bool(name))
+    return Inner(scope.number)
+
+
+def _has_methods(node: Node, named: bool) -> bool:
+    """Whether any member needs more than a table: a method, a spread, a function with a name."""
+    for child in node.named_children:
+        kind = child.type
+        if kind in ("method_definition", "spread_element"):
+            return True
+        if named and kind == "pair":
+            value = child.child_by_field_name("value")
+            if value is not None and value.type in FUNCTIONS:
+                return True
+            if value is not None and value.type == "object" and _has_methods(value, True):
+                return True
+    return False
+
+
+def _table(low: Lowering, node: Node) -> Expr:
+    items: list[tuple[str | None, Expr | None]] = []
+    for child in node.named_children:
+        kind = child.type
+        if kind == "pair":
+            key = child.child_by_field_name("key")
+            items.append((_key(low, key), low.expr(child.child_by_field_name("value"))))
+        elif kind == "shorthand_property_identifier":
+            items.append((low.text(child), low.expr(child)))
+    return Table(tuple(items))
+
+
+def _key(low: Lowering, node: Node | None) -> str | None:
+    if node is not None and node.type == "computed_property_name":
+        before = low.calls
+        low.keep(low.expr(node.named_child(0)), before)
+    return key_of(low, node)
+
+
+def _members(low: Lowering, scope: DraftScope, node: Node, *, named: bool) -> None:
+    for child, doc in low.documented(node.children):
+        low.doc = doc
+        kind = child.type
+        if kind == "spread_element":
+            scope.bases.append(low.expr(child.named_child(0)))
+        elif kind == "shorthand_property_identifier":
+            key = low.text(child)
+            scope.binds.append(Bind(Name(key), low.expr(child), None, line_of(child)))
+        elif kind == "method_definition":
+            _method(low, scope, child, child, named=named)
+        elif kind == "pair":
+            value = child.child_by_field_name("value")
+            if value is not None and value.type in FUNCTIONS:
+                _method(low, scope, child, value, named=named)
+            else:
+                _value(low, scope, child, value, named=named)
+    low.doc = ""
+
+
+def _value(
+    low: Lowering, scope: DraftScope, pair: Node, value: Node | None, *, named: bool
+) -> None:
+    key = _key(low, pair.child_by_field_name("key"))
+    if value is not None and value.type == "object" and named and key:
+        around, low.scope = low.scope, scope
+        held = lower(low, value, key)
+        low.scope = around
+        scope.binds.append(Bind(Name(key), held, None, line_of(pair)))
+        return
+    before = low.calls
+    held_value = low.expr(value)
+    if key is None:
+        low.keep(held_value, before)
+    else:
+        scope.binds.append(Bind(Name(key), held_value, None, line_of(pair)))
+
+
+def _method(low: Lowering, scope: DraftScope, member: Node, function: Node, *, named: bool) -> None:
+    """A function in an object. An arrow function's ``this`` is not the object."""
+    key = _key(low, member.child_by_field_name("key") or member.child_by_field_name("name"))
+    around, low.scope = low.scope, scope
+    definition = -1
+    if key is not None and named:
+        definition = functions.define(low, function, EntityKind.METHOD, key, around=member)
+    if function.type == "arrow_function":
+        low.scope = around
+        made = functions.lower(low, function, definition, "")
+        if key is not None:
+            scope.binds.append(Bind(Name(key), Inner(made.number), None, line_of(member)))
+    else:
+        made = functions.lower(low, function, definition, key or "")
+        made.modifiers.append("static")
+        low.scope = around

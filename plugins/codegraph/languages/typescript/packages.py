@@ -1,0 +1,155 @@
+"""What a package gives to those who import it: ``exports``, ``main``, ``imports``.
+
+Source: Node.js "Modules: Packages". A package of the repository often names files that a build
+writes; they are looked for in what they are built from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from posixpath import join
+from typing import Any
+
+from plugins.codegraph.languages.typescript.manifests import manifest, within
+from plugins.codegraph.languages.typescript.probing import bare, probe
+from plugins.codegraph.languages.typescript.tsconfig import Config, config
+from plugins.codegraph.linking.world import World
+
+_FIELDS = ("source", "types", "typings", "module", "main", "browser")
+_SOURCE_FIRST = ("source", "development", "import", "module", "node", "require", "default", "types")
+_OUTPUT = frozenset(
+    {
+        "dist",
+        "lib",
+        "build",
+        "out",
+        "output",
+        "esm",
+        "cjs",
+        "es",
+        "types",
+        "umd",
+        "esnext",
+        "module",
+    }
+)
+_USUAL = ("src/index", "index", "source/index", "lib/index", "src/main", "src/lib/index")
+
+
+def entry(world: World, root: str, subpath: str) -> tuple[str, ...]:
+    """The files that importing a package, or a path in it, reads.
+
+    Args:
+        world: the repository.
+        root: the package's directory.
+        subpath: what follows the package's name: "" or ``./rest``.
+    """
+    content = manifest(world, join(root, "package.json") if root else "package.json") or {}
+    for target in _targets(content, subpath):
+        found = _built(world, root, target)
+        if found:
+            return found
+    if not subpath:
+        return next((f for u in _USUAL if (f := probe(world, within(root, u)))), ())
+    rest = subpath[2:]
+    for candidate in (rest, f"src/{rest}", f"lib/{rest}", f"src/lib/{rest}"):
+        found = probe(world, within(root, candidate))
+        if found:
+            return found
+    return _built(world, root, rest)
+
+
+def private(world: World, root: str, name: str) -> tuple[str, tuple[str, ...]]:
+    """What ``#name`` means by ``imports``: a package's name, or files of the package itself."""
+    content = manifest(world, join(root, "package.json") if root else "package.json") or {}
+    given = content.get("imports")
+    for target in _conditional(given, name) if isinstance(given, dict) else ():
+        if not target.startswith("."):
+            return target, ()
+        found = _built(world, root, target)
+        if found:
+            return "", found
+    return "", ()
+
+
+def _targets(content: Mapping[str, Any], subpath: str) -> Iterator[str]:
+    exports = content.get("exports")
+    if exports is not None:
+        if isinstance(exports, dict) and any(str(key).startswith(".") for key in exports):
+            yield from _conditional(exports, subpath or ".")
+        elif not subpath:
+            yield from _leaves(exports)
+    if not subpath:
+        for name in _FIELDS:
+            if isinstance(content.get(name), str):
+                yield content[name]
+
+
+def _conditional(entries: Mapping[str, Any], name: str) -> Iterator[str]:
+    """The targets of a subpath: its own entry, else the pattern with the longest beginning."""
+    if name in entries:
+        yield from _leaves(entries[name])
+        return
+    best: tuple[int, Any, str] | None = None
+    for pattern, value in entries.items():
+        head, star, tail = pattern.partition("*")
+        if not star and pattern.endswith("/"):
+            head, star, tail = pattern, "*", ""
+        if not star or not name.startswith(head) or not name.endswith(tail):
+            continue
+        if len(name) > len(head) + len(tail) - 1 and (best is None or len(head) > best[0]):
+            best = (len(head), value, name[len(head) : len(name) - len(tail)])
+    if best is not None:
+        for target in _leaves(best[1]):
+            if target.endswith("/"):
+                yield target + best[2]
+            else:
+                yield target.replace("*", best[2])
+
+
+def _leaves(value: object) -> Iterator[str]:
+    """All targets of a conditional entry, those nearer to the source first."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _leaves(each)
+    elif isinstance(value, dict):
+        order = {name: place for place, name in enumerate(_SOURCE_FIRST)}
+        custom = [k for k in value if k.endswith("source") or k.startswith("@")]
+        known = sorted(value.keys() - set(custom), key=lambda k: (order.get(k, len(order)), k))
+        for key in (*custom, *known):
+            yield from _leaves(value[key])
+
+
+def _built(world: World, root: str, target: str) -> tuple[str, ...]:
+    """The file that is named, or what it is built from."""
+    target = target.removeprefix("./")
+    direct = probe(world, within(root, target))
+    if direct:
+        return direct
+    for candidate in _origins(world, root, bare(target)):
+        found = probe(world, candidate)
+        if found:
+            return found
+    return ()
+
+
+def _origins(world: World, root: str, target: str) -> Iterator[str]:
+    at = within(root, target)
+    for name in ("tsconfig.json", "tsconfig.build.json", "tsconfig.lib.json"):
+        found: Config | None = config(world, join(root, name) if root else name)
+        if found is not None and found.out and at.startswith(found.out + "/"):
+            rest = at[len(found.out) + 1 :]
+            if found.root is not None:
+                yield within(found.root, rest)
+            yield within(root, f"src/{rest}")
+    parts = target.split("/")
+    count = 0
+    while count < len(parts) - 1 and (parts[count] in _OUTPUT or (count and parts[count] == "src")):
+        count += 1
+        rest = "/".join(parts[count:])
+        yield within(root, f"src/{rest}")
+        yield within(root, rest)
+        yield within(root, f"source/{rest}")
+        yield within(root, f"lib/{rest}")

@@ -1,0 +1,148 @@
+"""What is bound: names, members, and destructuring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Element, Expr, Group, Item, Many, Name, Table
+from plugins.codegraph.languages.typescript.lowering import CLASSES, FUNCTIONS, Lowering, line_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_NAMES = frozenset({"identifier", "shorthand_property_identifier_pattern"})
+_DEFAULTS = frozenset({"assignment_pattern", "object_assignment_pattern"})
+
+
+def names_of(low: Lowering, pattern: Node | None) -> Iterator[tuple[str, Node]]:
+    """The names that a pattern binds, with where they stand."""
+    stack = [pattern] if pattern is not None else []
+    while stack:
+        node = stack.pop()
+        kind = node.type
+        if kind in _NAMES:
+            yield low.text(node), node
+        elif kind in _DEFAULTS:
+            left = node.child_by_field_name("left")
+            stack.extend([left] if left is not None else [])
+        elif kind == "pair_pattern":
+            value = node.child_by_field_name("value")
+            stack.extend([value] if value is not None else [])
+        elif kind in ("object_pattern", "array_pattern", "rest_pattern"):
+            stack.extend(reversed(node.named_children))
+
+
+def declared(low: Lowering, nodes: list[Node]) -> set[str]:
+    """The names that the ``let`` and ``const`` among these statements bind."""
+    found: set[str] = set()
+    for node in nodes:
+        if node.type == "lexical_declaration":
+            for child in node.named_children:
+                if child.type == "variable_declarator":
+                    pattern = child.child_by_field_name("name")
+                    found.update(name for name, _ in names_of(low, pattern))
+    return found
+
+
+def target(low: Lowering, node: Node | None) -> Expr | None:
+    """A pattern as what is bound. Defaults are bound at once, as further values."""
+    if node is None:
+        return None
+    kind = node.type
+    if kind in _NAMES:
+        return low.named(low.text(node))
+    if kind in _DEFAULTS:
+        bound = target(low, node.child_by_field_name("left"))
+        before = low.calls
+        value = low.expr(node.child_by_field_name("right"))
+        if isinstance(bound, Name) and value is not None:
+            low.bind(bound, value, line_of(node))
+        else:
+            low.keep(value, before)
+        return bound
+    if kind == "object_pattern":
+        return Table(tuple(_entries(low, node)))
+    if kind == "array_pattern":
+        return Group("l", tuple(_positions(low, node)))
+    if kind in ("member_expression", "subscript_expression"):
+        return low.expr(node)
+    return None
+
+
+def _entries(low: Lowering, node: Node) -> Iterator[tuple[str | None, Expr | None]]:
+    for child in node.named_children:
+        kind = child.type
+        if kind == "pair_pattern":
+            key = child.child_by_field_name("key")
+            yield key_of(low, key), target(low, child.child_by_field_name("value"))
+        elif kind == "rest_pattern":
+            yield None, target(low, child.named_child(0))
+        elif kind == "object_assignment_pattern":
+            left = child.child_by_field_name("left")
+            yield low.text(left) if left is not None else None, target(low, child)
+        elif kind in _NAMES:
+            yield low.text(child), target(low, child)
+
+
+def _positions(low: Lowering, node: Node) -> Iterator[Expr | None]:
+    """Each place of an array pattern; a hole is None."""
+    filled = False
+    for child in node.children:
+        if child.type == ",":
+            if not filled:
+                yield None
+            filled = False
+        elif child.is_named and child.type != "comment":
+            filled = True
+            yield None if child.type == "rest_pattern" else target(low, child)
+
+
+def key_of(low: Lowering, node: Node | None) -> str | None:
+    """The name of a member as it is written; None where it is computed."""
+    if node is None:
+        return None
+    kind = node.type
+    if kind == "string":
+        return low.text(node)[1:-1]
+    if kind == "computed_property_name":
+        inside = node.named_child(0)
+        if inside is not None and inside.type == "string":
+            return low.text(inside)[1:-1]
+        if inside is not None and inside.type == "member_expression":
+            shown = low.text(inside)
+            return f"[{shown}]" if shown.startswith("Symbol.") else None
+        return None
+    return low.text(node)
+
+
+def assigned(low: Lowering, node: Node) -> Expr | None:
+    """An assignment: what it binds is in the facts, and its value is what was assigned."""
+    from plugins.codegraph.languages.typescript import commonjs
+
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None:
+        return None
+    if node.type == "augmented_assignment_expression":
+        operator = node.child_by_field_name("operator")
+        if operator is None or operator.type not in ("||=", "??=", "&&="):
+            return Many((low.expr(left), low.expr(right)))
+    if left.type == "parenthesized_expression":
+        left = left.named_child(0) or left
+    if commonjs.assigned(low, node, left, right):
+        return None
+    to = target(low, left)
+    value = low.expr(right)
+    if to is None:
+        return value
+    low.bind(to, value, line_of(node))
+    simple = isinstance(to, Name) or right.type not in FUNCTIONS | CLASSES
+    return to if simple and not isinstance(to, Table | Group | Item) else None
+
+
+def loop_value(low: Lowering, node: Node, over: Expr | None) -> Expr | None:
+    """What the variable of a ``for`` loop is given."""
+    operator = node.child_by_field_name("operator")
+    if operator is not None and operator.type == "in":
+        return None
+    return Element(over)

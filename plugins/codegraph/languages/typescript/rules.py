@@ -1,0 +1,44 @@
+"""How names are looked up in TypeScript and JavaScript."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from plugins.codegraph.facts import Import, Scope
+from plugins.codegraph.languages.typescript import builtins as given
+from plugins.codegraph.languages.typescript import resolution
+from plugins.codegraph.languages.typescript.commonjs import WHOLE
+from plugins.codegraph.languages.typescript.interfaces import CALL
+from plugins.codegraph.linking.rules import BaseRules, Target
+
+
+class ScriptRules(BaseRules):
+    """One set of rules for both languages: their files import each other."""
+
+    receivers = frozenset({"this"})
+    stars_hide = False
+    builtins = given.GLOBALS
+    containers = given.CONTAINERS
+    unwraps = given.UNWRAPS
+    transparent = given.TRANSPARENT
+    callables: Mapping[str, int] = MappingProxyType({"Callable": -1})
+    class_types = frozenset({"typeof", "Constructor"})
+    vague = frozenset({"any", "unknown", "object", "Object", "null", "undefined", "void", "never"})
+    methods = given.METHODS
+    functions = given.FUNCTIONS
+    called = CALL
+    body_sees_members = False
+    whole = WHOLE
+
+    def module(self, path: str, imported: Import) -> Target:
+        """The module that an import names; see :mod:`.resolution`."""
+        return resolution.resolve(self.world, path, imported.module)
+
+    def named(self, path: str, scope: Scope, name: str) -> Target | None:
+        """``exports`` is the file itself."""
+        return Target(paths=(path,)) if name == "exports" else None
+
+    def known(self, name: str) -> bool:
+        """Whether it is a global; ``typeof`` is the name of a type of types."""
+        return name in self.builtins or name == "typeof"

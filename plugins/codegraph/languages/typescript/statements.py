@@ -1,0 +1,241 @@
+"""Statements: declarations, control flow, and the blocks that bind names of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Expr, Name
+from plugins.codegraph.languages.typescript import (
+    classes,
+    commonjs,
+    declarations,
+    functions,
+    interfaces,
+    types,
+)
+from plugins.codegraph.languages.typescript.lowering import STATEMENTS, Lowering, line_of
+from plugins.codegraph.languages.typescript.patterns import (
+    declared,
+    loop_value,
+    names_of,
+    target,
+)
+from plugins.codegraph.model import EntityKind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def _expression(low: Lowering, node: Node) -> None:
+    inside = node.named_child(0)
+    if inside is not None and inside.type == "internal_module":
+        interfaces.namespace(low, inside)
+        return
+    low.effect(inside)
+
+
+def _function(low: Lowering, node: Node) -> None:
+    named = node.child_by_field_name("name")
+    name = low.text(named) if named is not None else "default"
+    declarations.function(low, node, name, node)
+
+
+def _signature(low: Lowering, node: Node) -> None:
+    """An overload, or a function that is declared alone; those with a body come first."""
+    named = node.child_by_field_name("name")
+    name = low.text(named) if named is not None else ""
+    if (low.scope.number, name) in low.implemented:
+        return
+    low.implemented.add((low.scope.number, name))
+    doc = low.doc
+    definition = functions.define(low, node, EntityKind.FUNCTION, name)
+    low.doc = doc
+    functions.lower(low, node, definition, name).modifiers.append("signature")
+
+
+def _class(low: Lowering, node: Node) -> None:
+    scope = classes.lower(low, node, "")
+    low.classes[low.scope.number, scope.name] = scope
+
+
+def _block(low: Lowering, node: Node) -> None:
+    low.env = _fresh(low, declared(low, node.named_children))
+    low.push(node.children)
+
+
+def _fresh(low: Lowering, names: set[str]) -> dict[str, str]:
+    """The environment of a block that binds these names."""
+    if not names:
+        return low.env
+    return {**low.env, **{name: low.fresh(name) for name in sorted(names)}}
+
+
+def _if(low: Lowering, node: Node) -> None:
+    condition = node.child_by_field_name("condition")
+    low.effect(condition)
+    other = node.child_by_field_name("alternative")
+    if other is not None:
+        low.push(other.named_children)
+    then = node.child_by_field_name("consequence")
+    if then is None:
+        return
+    outer = low.env
+    for name, of in _narrowed(low, condition):
+        new = low.fresh(name)
+        low.bind(Name(new), None, line_of(node), of)
+        low.env = {**low.env, name: new}
+    low.push([then])
+    low.env = outer
+
+
+def _narrowed(low: Lowering, condition: Node | None) -> list[tuple[str, Expr]]:
+    """The names that ``x instanceof Foo`` makes sure of, with their types."""
+    found: list[tuple[str, Expr]] = []
+    stack = [condition] if condition is not None else []
+    while stack:
+        node = stack.pop()
+        if node.type == "parenthesized_expression":
+            stack.extend(node.named_children[:1])
+        if node.type != "binary_expression":
+            continue
+        operator = node.child_by_field_name("operator")
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if operator is None or left is None or right is None:
+            continue
+        if operator.type == "&&":
+            stack += [left, right]
+        elif operator.type == "instanceof" and left.type == "identifier":
+            of = low.expr(right) if right.type in ("identifier", "member_expression") else None
+            if of is not None:
+                found.append((low.text(left), of))
+    return found
+
+
+def _for(low: Lowering, node: Node) -> None:
+    first = node.child_by_field_name("initializer")
+    outer = low.env
+    if first is not None:
+        low.env = _fresh(low, declared(low, [first]))
+    body = node.child_by_field_name("body")
+    parts = [first, node.child_by_field_name("condition"), node.child_by_field_name("increment")]
+    low.push([part for part in [*parts, body] if part is not None])
+    low.env = outer
+
+
+def _for_in(low: Lowering, node: Node) -> None:
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    kind = node.child_by_field_name("kind")
+    over = low.expr(right)
+    outer = low.env
+    if kind is not None and kind.type in ("let", "const"):
+        low.env = _fresh(low, {name for name, _ in names_of(low, left)})
+    bound = target(low, left)
+    value = loop_value(low, node, over)
+    if bound is not None and value is not None:
+        low.bind(bound, value, line_of(node))
+    elif over is not None:
+        low.scope.calls.append(over)
+    body = node.child_by_field_name("body")
+    if body is not None:
+        low.push([body])
+    low.env = outer
+
+
+def _try(low: Lowering, node: Node) -> None:
+    handler = node.child_by_field_name("handler")
+    parts = [node.child_by_field_name("body"), handler, node.child_by_field_name("finalizer")]
+    low.push([part for part in parts if part is not None])
+
+
+def _catch(low: Lowering, node: Node) -> None:
+    given = node.child_by_field_name("parameter")
+    outer = low.env
+    low.env = _fresh(low, {name for name, _ in names_of(low, given)})
+    body = node.child_by_field_name("body")
+    if body is not None:
+        low.push([body])
+    low.env = outer
+
+
+def _return(low: Lowering, node: Node) -> None:
+    for child in node.named_children:
+        if child.type != "comment":
+            low.scope.results.append(low.expr(child))
+            return
+
+
+def _inside(low: Lowering, node: Node) -> None:
+    """A statement whose parts are statements and expressions that need nothing more."""
+    low.push(node.children)
+
+
+def _switch_body(low: Lowering, node: Node) -> None:
+    inside = [each for case in node.named_children for each in case.named_children]
+    low.env = _fresh(low, declared(low, inside))
+    low.push(node.children)
+
+
+def _label(low: Lowering, node: Node) -> None:
+    body = node.child_by_field_name("body")
+    if body is not None:
+        low.push([body])
+
+
+def _nothing(low: Lowering, node: Node) -> None:
+    pass
+
+
+def _dated(low: Lowering, node: Node) -> None:
+    interfaces.interface(low, node)
+
+
+STATEMENTS.update(
+    {
+        "expression_statement": _expression,
+        "function_declaration": _function,
+        "generator_function_declaration": _function,
+        "function_signature": _signature,
+        "class_declaration": _class,
+        "abstract_class_declaration": _class,
+        "interface_declaration": _dated,
+        "type_alias_declaration": lambda low, node: void(interfaces.alias(low, node)),
+        "enum_declaration": lambda low, node: void(interfaces.enum(low, node)),
+        "internal_module": lambda low, node: void(interfaces.namespace(low, node)),
+        "module": lambda low, node: void(interfaces.namespace(low, node)),
+        "ambient_declaration": _inside,
+        "lexical_declaration": declarations.variables,
+        "variable_declaration": declarations.variables,
+        "statement_block": _block,
+        "if_statement": _if,
+        "else_clause": _inside,
+        "for_statement": _for,
+        "for_in_statement": _for_in,
+        "while_statement": _inside,
+        "do_statement": _inside,
+        "switch_statement": _inside,
+        "switch_body": _switch_body,
+        "switch_case": _inside,
+        "switch_default": _inside,
+        "try_statement": _try,
+        "catch_clause": _catch,
+        "finally_clause": _inside,
+        "labeled_statement": _label,
+        "return_statement": _return,
+        "throw_statement": _inside,
+        "with_statement": _inside,
+        "ERROR": _inside,
+        "empty_statement": _nothing,
+        "break_statement": _nothing,
+        "continue_statement": _nothing,
+        "import_alias": lambda low, node: declarations.import_alias(low, node),
+        "hash_bang_line": _nothing,
+        "string": _nothing,
+    }
+)
+
+
+def void(_: object) -> None:
+    """For statements that are lowered by a function with a result."""
+
+
+__all__ = ["commonjs", "types"]

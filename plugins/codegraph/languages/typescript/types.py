@@ -1,0 +1,225 @@
+"""Types: annotations, generics, unions, object and function types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Attr, Call, Expr, Group, Inner, Item, Literal, Name, OneOf
+from plugins.codegraph.languages.typescript.lowering import Lowering, line_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_NOTHING = frozenset({"any", "unknown", "void", "never", "object", "undefined", "null"})
+_DEEPEST = 40
+
+
+def annotated(low: Lowering, node: Node | None) -> Expr | None:
+    """The type in an annotation (``: T``), a guard (``x is T``) being a boolean."""
+    if node is None:
+        return None
+    if node.type in ("type_predicate_annotation", "asserts_annotation"):
+        return Literal("boolean")
+    if node.type == "type_annotation":
+        inside = node.named_children
+        return lower(low, inside[-1]) if inside else None
+    return lower(low, node)
+
+
+def lower(low: Lowering, node: Node | None, depth: int = 0) -> Expr | None:
+    """A type as an expression that is evaluated as a type; None where nothing is known."""
+    if node is None or depth > _DEEPEST:
+        return None
+    handler = _TYPES.get(node.type)
+    return handler(low, node, depth + 1) if handler is not None else None
+
+
+def _named(low: Lowering, node: Node, depth: int) -> Expr | None:
+    return Name(low.text(node))
+
+
+def _nested(low: Lowering, node: Node, depth: int) -> Expr | None:
+    """``ns.Q``, ``import("./x").Q``."""
+    of = node.child_by_field_name("module") or node.child_by_field_name("object")
+    named = node.child_by_field_name("name") or node.child_by_field_name("property")
+    if of is None or named is None:
+        return None
+    if of.type == "call_expression":
+        from plugins.codegraph.languages.typescript import commonjs
+
+        module = commonjs.literal_argument(low, of)
+        return Attr(low.whole(module, line_of(of)), low.text(named)) if module else None
+    inner = lower(low, of, depth)
+    return Attr(inner, low.text(named)) if inner is not None else None
+
+
+def _predefined(low: Lowering, node: Node, depth: int) -> Expr | None:
+    kind = low.text(node)
+    return None if kind in _NOTHING else Literal(kind)
+
+
+def _generic(low: Lowering, node: Node, depth: int) -> Expr | None:
+    of = lower(low, node.child_by_field_name("name"), depth)
+    given = node.child_by_field_name("type_arguments")
+    if of is None or given is None:
+        return of
+    inside = [child for child in given.named_children if child.type != "comment"]
+    args = tuple(lower(low, child, depth) for child in inside)
+    if isinstance(of, Name) and of.id in ("ReturnType", "InstanceType") and len(args) == 1:
+        return _derived(of.id, args[0])
+    return Item(of, None, args)
+
+
+def _derived(name: str, of: Expr | None) -> Expr | None:
+    """``InstanceType<typeof X>`` is X, ``ReturnType<typeof f>`` what a call of it gives."""
+    if name == "ReturnType":
+        return Call(of, (), 0)
+    if isinstance(of, Item) and of.of == Name(TYPEOF) and of.args:
+        return of.args[0]
+    return of
+
+
+TYPEOF = "typeof"
+"""The name under which ``typeof x`` is a generic type, whose argument is no type but a value."""
+
+
+def _array(low: Lowering, node: Node, depth: int) -> Expr | None:
+    return Item(Name("Array"), None, (lower(low, node.named_child(0), depth),))
+
+
+def _tuple(low: Lowering, node: Node, depth: int) -> Expr | None:
+    return Group("t", tuple(lower(low, child, depth) for child in node.named_children))
+
+
+def _union(low: Lowering, node: Node, depth: int) -> Expr | None:
+    """A union, which leans to the left; ``null`` and the like are left out."""
+    members: list[Node] = []
+    current: Node = node
+    while current.type == node.type:
+        inside = current.named_children
+        members.extend(reversed(inside[1:]))
+        if not inside:
+            break
+        current = inside[0]
+    members.append(current)
+    kept = [child for child in reversed(members) if not _is_nothing(low, child)]
+    choices = tuple(lower(low, child, depth) for child in kept)
+    if node.type == "intersection_type":
+        choices = tuple(each for each in choices if each is not None)
+    if len(choices) == 1:
+        return choices[0]
+    return OneOf(choices) if choices else None
+
+
+def _is_nothing(low: Lowering, node: Node) -> bool:
+    if node.type not in ("literal_type", "predefined_type", "comment"):
+        return False
+    return node.type == "comment" or low.text(node) in _NOTHING
+
+
+def _literal(low: Lowering, node: Node, depth: int) -> Expr | None:
+    inside = node.named_child(0)
+    kind = inside.type if inside is not None else ""
+    if kind in ("string", "number"):
+        return Literal(kind)
+    return Literal("boolean") if kind in ("true", "false") else None
+
+
+def _inside(low: Lowering, node: Node, depth: int) -> Expr | None:
+    return lower(low, node.named_child(0), depth)
+
+
+def _last(low: Lowering, node: Node, depth: int) -> Expr | None:
+    """``readonly T[]``, an optional or rest member of a tuple."""
+    inside = node.named_children
+    return lower(low, inside[-1], depth) if inside else None
+
+
+def _query(low: Lowering, node: Node, depth: int) -> Expr | None:
+    """``typeof x``: the type of a value."""
+    inside = node.named_child(0)
+    if inside is None:
+        return None
+    if inside.type == "call_expression":
+        from plugins.codegraph.languages.typescript import commonjs
+
+        module = commonjs.literal_argument(low, inside)
+        value: Expr | None = low.whole(module, line_of(inside)) if module else None
+    else:
+        value = low.expr(inside)
+    if value is None:
+        return None
+    shown = value.name if isinstance(value, Attr) else getattr(value, "id", "")
+    return Item(Name(TYPEOF), None, (value,)) if _is_class_name(shown) else value
+
+
+def _is_class_name(name: str) -> bool:
+    """Whether a name is written as classes are: ``typeof Foo`` is then the class itself."""
+    return name[:1].isupper() and not name.isupper()
+
+
+def _lookup(low: Lowering, node: Node, depth: int) -> Expr | None:
+    """``Foo["bar"]``: the type of a member."""
+    inside = node.named_children
+    of = lower(low, inside[0], depth) if inside else None
+    if of is None or len(inside) < 2 or inside[1].type != "literal_type":
+        return None
+    key = inside[1].named_child(0)
+    if key is None or key.type != "string":
+        return None
+    return Attr(of, low.text(key)[1:-1])
+
+
+def _object(low: Lowering, node: Node, depth: int) -> Expr | None:
+    from plugins.codegraph.languages.typescript import interfaces
+
+    scope = low.draft.scope("class", -1, low.scope)
+    scope.modifiers.append("interface")
+    low.later(scope, lambda: interfaces.members(low, node))
+    return Inner(scope.number)
+
+
+def _function(low: Lowering, node: Node, depth: int) -> Expr | None:
+    """A function type: its parameters' types and its result's. ``new () => T`` is a class."""
+    if node.type == "constructor_type":
+        made = lower(low, node.child_by_field_name("type"), depth)
+        return Item(Name("Constructor"), None, (made,)) if made is not None else None
+    given = node.child_by_field_name("parameters")
+    inside = given.named_children if given is not None else []
+    stated = [annotated(low, child.child_by_field_name("type")) for child in inside]
+    result = annotated(low, node.child_by_field_name("return_type"))
+    return Item(Name("Callable"), None, (*stated, result))
+
+
+_TYPES: dict[str, Callable[[Lowering, Node, int], Expr | None]] = {
+    "type_identifier": _named,
+    "identifier": _named,
+    "property_identifier": _named,
+    "this_type": lambda low, node, depth: Name("this"),
+    "this": lambda low, node, depth: Name("this"),
+    "nested_type_identifier": _nested,
+    "nested_identifier": _nested,
+    "member_expression": _nested,
+    "predefined_type": _predefined,
+    "generic_type": _generic,
+    "array_type": _array,
+    "tuple_type": _tuple,
+    "union_type": _union,
+    "intersection_type": _union,
+    "literal_type": _literal,
+    "template_literal_type": lambda low, node, depth: Literal("string"),
+    "index_type_query": lambda low, node, depth: Literal("string"),
+    "parenthesized_type": _inside,
+    "readonly_type": _last,
+    "optional_type": _inside,
+    "rest_type": _inside,
+    "optional_parameter": _last,
+    "required_parameter": _last,
+    "type_annotation": _last,
+    "type_query": _query,
+    "lookup_type": _lookup,
+    "object_type": _object,
+    "function_type": _function,
+    "constructor_type": _function,
+}

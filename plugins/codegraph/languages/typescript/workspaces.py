@@ -1,0 +1,180 @@
+"""The npm packages of a repository, and what makes it a workspace.
+
+Sources: npm "workspaces", Yarn "Workspaces", pnpm "pnpm-workspace.yaml", Lerna "lerna.json",
+Nx "project.json" and Turborepo, which builds on one of the first three.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from posixpath import dirname
+from typing import Any
+
+from plugins.codegraph.languages.base import Package
+from plugins.codegraph.languages.typescript.manifests import (
+    ancestors,
+    manifest,
+    once,
+    within,
+)
+from plugins.codegraph.linking.world import World
+
+_LOCAL = ("file:", "link:", "portal:")
+_DEPENDENCIES = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+def packages(world: World) -> Sequence[Package]:
+    """The packages that manifests name: members of workspaces, and those that stand alone."""
+    found: tuple[Package, ...] = once(world, "npm packages", _packages, world)
+    return found
+
+
+def by_name(world: World) -> Mapping[str, str]:
+    """The packages that other packages of the repository can import: their roots by name."""
+    found: Mapping[str, str] = once(world, "npm names", _by_name, world)
+    return found
+
+
+def _packages(world: World) -> tuple[Package, ...]:
+    members = set(_members(world))
+    tool = _tool(world) if len(members) > 1 else ""
+    found: dict[str, Package] = {}
+    for root in _roots(world):
+        content = manifest(world, _at(root, "package.json")) or {}
+        name = content.get("name")
+        if isinstance(name, str) and name:
+            found[root] = Package(name, root, "npm", tool if root in members else "")
+    for path in world.manifests("project.json"):
+        root = dirname(path)
+        content = manifest(world, path) or {}
+        name = content.get("name")
+        if root not in found and isinstance(name, str) and world.manifests("nx.json"):
+            found[root] = Package(name, root, "npm", "nx")
+    return tuple(found[root] for root in sorted(found))
+
+
+def _at(root: str, name: str) -> str:
+    return f"{root}/{name}" if root else name
+
+
+def _roots(world: World) -> list[str]:
+    """The directories with a ``package.json``, installed ones left out."""
+    found = (dirname(path) for path in world.manifests("package.json"))
+    return [root for root in found if "node_modules" not in root.split("/")]
+
+
+def _by_name(world: World) -> dict[str, str]:
+    found: dict[str, str] = {}
+    everything = [*_members(world), *_linked(world)]
+    for root in everything:
+        name = (manifest(world, _at(root, "package.json")) or {}).get("name")
+        if isinstance(name, str) and name:
+            found.setdefault(name, root)
+    for root in _roots(world):
+        content = manifest(world, _at(root, "package.json")) or {}
+        for name, target in _local_dependencies(content):
+            at = within(root, target)
+            if manifest(world, _at(at, "package.json")) is not None:
+                found.setdefault(name, at)
+    return found
+
+
+def _linked(world: World) -> Iterator[str]:
+    """Packages outside of workspaces: the root's own, which may import itself by name."""
+    yield from (root for root in _roots(world) if root == "")
+
+
+def _local_dependencies(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for kind in _DEPENDENCIES:
+        given = content.get(kind)
+        for name, version in given.items() if isinstance(given, dict) else ():
+            if isinstance(version, str) and version.startswith(_LOCAL):
+                yield name, version.partition(":")[2]
+
+
+def _members(world: World) -> list[str]:
+    """The directories that workspaces name, in the order of their paths."""
+    found: list[str] = once(world, "npm members", _find_members, world)
+    return found
+
+
+def _find_members(world: World) -> list[str]:
+    roots = _roots(world)
+    found: set[str] = set()
+    for base, globs in _declared(world, roots):
+        wanted = [_regex(within(base, glob)) for glob in globs if not glob.startswith("!")]
+        unwanted = [_regex(within(base, glob[1:])) for glob in globs if glob.startswith("!")]
+        chosen = (root for root in roots if any(each.fullmatch(root) for each in wanted))
+        found.update(root for root in chosen if not any(e.fullmatch(root) for e in unwanted))
+        found.add(base)
+    if world.manifests("nx.json"):
+        found.update(dirname(path) for path in world.manifests("project.json"))
+    return sorted(found)
+
+
+def _declared(world: World, roots: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    for path in world.manifests("pnpm-workspace.yaml"):
+        yield dirname(path), _strings(_yaml(world.read(path)).get("packages"))
+    for path in world.manifests("lerna.json"):
+        content = manifest(world, path) or {}
+        yield dirname(path), _strings(content.get("packages")) or ["packages/*"]
+    for root in roots:
+        given = (manifest(world, _at(root, "package.json")) or {}).get("workspaces")
+        if isinstance(given, dict):
+            given = given.get("packages")
+        if given:
+            yield root, _strings(given)
+
+
+def _strings(given: object) -> list[str]:
+    return [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
+
+
+def _yaml(data: bytes | None) -> Mapping[str, Any]:
+    import yaml
+
+    try:
+        read = yaml.safe_load(data or b"")
+    except (yaml.YAMLError, UnicodeDecodeError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _regex(glob: str) -> re.Pattern[str]:
+    """A glob as the package managers have it: ``*``, ``**``, ``{a,b}``."""
+    parts = []
+    for part in glob.rstrip("/").split("/"):
+        if part == "**":
+            parts.append("(?:[^/]+/)*")
+            continue
+        escaped = re.escape(part).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+        escaped = escaped.replace(r"\{", "{").replace(r"\}", "}")
+        escaped = _BRACES.sub(lambda m: "(?:" + m.group(1).replace(",", "|") + ")", escaped)
+        parts.append(escaped + "/")
+    pattern = "".join(parts)
+    return re.compile(pattern[:-1] if pattern.endswith("/") else pattern + "[^/]+")
+
+
+def _tool(world: World) -> str:
+    """What runs the workspace; those that build on a package manager come first."""
+    for name, tool in (
+        ("nx.json", "nx"),
+        ("turbo.json", "turborepo"),
+        ("lerna.json", "lerna"),
+        ("pnpm-workspace.yaml", "pnpm"),
+    ):
+        if world.manifests(name):
+            return tool
+    root = manifest(world, "package.json") or {}
+    yarn = str(root.get("packageManager", "")).startswith("yarn")
+    return "yarn" if yarn or world.manifests("yarn.lock") else "npm"
+
+
+def package_around(world: World, path: str) -> str | None:
+    """The root of the package that a file belongs to, or None."""
+    for directory in ancestors(dirname(path)):
+        if manifest(world, _at(directory, "package.json")) is not None:
+            return directory
+    return None

@@ -1,0 +1,3 @@
+module.exports = lazy;
+
+function lazy() {}

@@ -1,0 +1,3 @@
+module.exports = function log(text) {
+  console.log(text);
+};

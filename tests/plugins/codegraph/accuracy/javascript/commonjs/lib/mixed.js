@@ -1,0 +1,5 @@
+function mixed() {}
+
+mixed.extra = function () {};
+
+module.exports = mixed;

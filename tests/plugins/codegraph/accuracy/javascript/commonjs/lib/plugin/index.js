@@ -1,0 +1,7 @@
+const log = require('../log');
+
+function install() {
+  log('installed');
+}
+
+exports.install = install;
