@@ -1,0 +1,112 @@
+"""The durable work on repositories: a heavy queue that indexes, and a light one for the rest.
+
+What is light (vectors, removals, expiry) waits on a model or a database and goes on while a large
+index is made (kap10, "Temporal Worker Task Queue Segregation").
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.contract import Host, Job, JobRun
+from plugins.codegraph.repositories.making import Making
+from plugins.codegraph.repositories.purging import Purger
+from plugins.codegraph.repositories.registry import Repositories
+from plugins.codegraph.repositories.work import Busy, Gone, Work
+
+INDEX, UPKEEP, AUDIT, SWEEP = "index", "upkeep", "audit", "sweep"
+LIGHT_AT_ONCE = 4
+_DAILY, _QUARTERLY = "23 3 * * *", "*/15 * * * *"
+_STOPS_WITHIN = 20
+"""Half seconds that a purge waits for the work on its repository to stop."""
+
+Progress = Callable[[int, int, str], None]
+Embed = Callable[[str, str, Progress], Awaitable[int]]
+"""``await embed(org, repo, progress)``: makes the vectors that are missing; how many it made."""
+Sweep = Callable[[], Awaitable[int]]
+"""``await sweep()``: deletes what has expired; how much that was."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryJobs:
+    """Runs the jobs.
+
+    Attributes:
+        host: the plugin's services.
+        repositories: the registry.
+        work: who works on what.
+        making: makes indexes.
+        purger: purges what was removed.
+        embed: makes vectors, or None where there are none to be.
+        sweeps: what deletes expired things.
+    """
+
+    host: Host
+    repositories: Repositories
+    work: Work
+    making: Making
+    purger: Purger
+    embed: Embed | None
+    sweeps: Sequence[Sweep]
+
+    def declared(self) -> Sequence[Job]:
+        """The jobs, each with a queue of its own."""
+        return (
+            Job(INDEX, self.index),
+            Job(UPKEEP, self.upkeep, concurrency=LIGHT_AT_ONCE),
+            Job(AUDIT, self.audit, schedule=_DAILY),
+            Job(SWEEP, self.sweep, schedule=_QUARTERLY),
+        )
+
+    async def index(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
+        """Index the repository ``repo``, where somebody still asks for it."""
+        repository = await self.repositories.by_id(str(payload["repo"]))
+        if repository is None:
+            return {"skipped": "It was removed."}
+        # A job that went on after a crash finds its own request answered only by itself.
+        if repository.state.requested is None and repository.layer is not None:
+            return {"skipped": "Somebody else has made it."}
+        try:
+            return await self.making.make(repository, run.id, run, run.progress)
+        except Gone:
+            return {"skipped": "It was removed, or somebody else took it over."}
+        except Busy as busy:
+            await self.work.request(repository.id)  # and with it another job, in a moment
+            return {"skipped": str(busy)}
+
+    async def upkeep(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
+        """Do a piece of light work: ``embed`` a repository, or ``purge`` a removed one."""
+        if payload["task"] == "purge":
+            return await self._purge(str(payload["entry"]), run.id)
+        repository = await self.repositories.by_id(str(payload["repo"]))
+        if repository is None or self.embed is None:
+            return {"skipped": "There is nothing to embed."}
+        return {"vectors": await self.embed(repository.org, repository.id, run.progress)}
+
+    async def audit(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
+        """Look for what removals have left behind; an alert where one takes too long."""
+        late = await self.purger.audit()
+        for deletion in late:
+            self.host.log.error(
+                "removal_late",
+                repository=deletion.name,
+                requested=deletion.requested.isoformat(),
+                attempts=deletion.attempts,
+                reason=deletion.error,
+            )
+        return {"late": [deletion.name for deletion in late]}
+
+    async def sweep(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
+        """Delete what has expired."""
+        return {"deleted": sum([await sweep() for sweep in self.sweeps])}
+
+    async def _purge(self, entry: str, holder: str) -> Mapping[str, int]:
+        for _ in range(_STOPS_WITHIN):
+            try:
+                return await self.purger.purge(entry, holder)
+            except Busy:
+                await asyncio.sleep(0.5)
+        return await self.purger.postpone(entry, "Somebody still works on it.")

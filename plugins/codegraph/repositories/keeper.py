@@ -1,0 +1,185 @@
+"""What a portal that serves does for its repositories: it notices, watches, indexes and purges."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from gateway.contract import Health, Host, follow, is_outage
+from plugins.codegraph.config import CodegraphConfig
+from plugins.codegraph.repositories.jobs import INDEX, UPKEEP, RepositoryJobs
+from plugins.codegraph.repositories.making import NotMade, PlainSteps
+from plugins.codegraph.repositories.repository import Repository
+from plugins.codegraph.repositories.work import Busy, Gone
+
+LOOKS = 1.0
+"""Seconds between two looks at the registry, which other processes write to as well."""
+_PAUSE, _LONGEST = timedelta(seconds=30), timedelta(hours=1)
+
+
+class Keeper:
+    """Keeps the indexes in step with the repositories, for as long as a portal runs.
+
+    Args:
+        config: the plugin's section of ``portal.yaml``.
+        host: the plugin's services.
+        jobs: what does the work.
+        now: the time, in UTC.
+        problems: what of the section could not be carried out.
+    """
+
+    def __init__(
+        self,
+        config: CodegraphConfig,
+        host: Host,
+        jobs: RepositoryJobs,
+        now: Callable[[], datetime],
+        problems: Sequence[str] = (),
+    ) -> None:
+        self._config, self._host, self._jobs, self._now = config, host, jobs, now
+        self._problems = list(problems)
+        self._me = f"watch:{secrets.token_hex(4)}"
+        self._watching: dict[str, asyncio.Task[None]] = {}
+        self._asked: dict[str, str] = {}
+        self._said: dict[str, str] = {}
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Keep up for as long as the block lasts; where the host waits, once, before it begins."""
+        if self._host.wait_ready:
+            await self._once()
+            yield
+            return
+        looking = asyncio.create_task(self._look_on())
+        try:
+            yield
+        finally:
+            for task in (looking, *self._watching.values()):
+                task.cancel()
+            for task in (looking, *self._watching.values()):
+                with suppress(asyncio.CancelledError):
+                    await task
+
+    async def health(self) -> Health:
+        """``degraded`` where an index failed, a removal is late or a declaration is wrong."""
+        found = await self._jobs.repositories.all()
+        open_removals = await self._jobs.purger.log(is_open=True)
+        late = [each.name for each in open_removals if each.is_late(self._now())]
+        facts = {
+            "repositories": len(found),
+            "entities": sum(int(each.state.summary.get("entities", 0)) for each in found),
+            "indexing": [f"{each.name}: {each.state}" for each in found if each.state.holder],
+            "waiting": [each.name for each in found if each.state.requested],
+            "removing": len(open_removals),
+            "late_removals": late,
+        }
+        failed = [f"{each.name}: {each.state.error}" for each in found if each.state.error]
+        said = [*self._problems, *failed]
+        if late:
+            names = ", ".join(late)
+            said.insert(0, f"Removed more than 24 hours ago and not purged: {names}.")
+        if said:
+            return Health("degraded", " ".join(said)[:1000], facts)
+        return Health("ok", "" if found else "No repository has been added.", facts)
+
+    async def _once(self) -> None:
+        for repository in await self._jobs.repositories.all():
+            try:
+                if repository.layer is None or repository.state.requested:
+                    await self._jobs.making.make(repository, self._me, PlainSteps())
+                elif repository.kind == "path":
+                    await self._jobs.making.catch_up(repository, self._me)
+            except (Busy, Gone, NotMade) as reason:
+                self._say(repository.name, str(reason))
+        if self._jobs.embed is not None:
+            for repository in await self._jobs.repositories.all():
+                if repository.layer is not None and not repository.embedded:
+                    await self._jobs.embed(repository.org, repository.id, _tell_nobody)
+
+    async def _look_on(self) -> None:
+        while True:
+            try:
+                await self._look()
+                self._said.pop("", None)
+            except Exception as error:
+                if not is_outage(error):
+                    self._host.log.error("repositories_not_kept", exc_info=error)
+                else:
+                    self._say("", str(error))
+            await asyncio.sleep(LOOKS)
+
+    async def _look(self) -> None:
+        found = await self._jobs.repositories.all()
+        for repository in found:
+            await self._see_to(repository)
+        watched = {each.id: each for each in found if each.kind == "path" and each.layer}
+        for repo in set(self._watching) - set(watched):
+            self._watching.pop(repo).cancel()
+        for repo, repository in watched.items():
+            if repo not in self._watching:
+                self._watching[repo] = asyncio.create_task(self._watch(repository))
+        for deletion in await self._jobs.purger.log(is_open=True):
+            if deletion.is_due(self._now()):
+                key = f"purge/{deletion.id}/{deletion.attempts}"
+                await self._ask(UPKEEP, {"task": "purge", "entry": deletion.id}, key)
+
+    async def _see_to(self, repository: Repository) -> None:
+        state, repo, work = repository.state, repository.id, self._jobs.work
+        if state.requested and not state.holder:
+            await self._ask(INDEX, {"repo": repo}, f"index/{repo}/{state.requested.isoformat()}")
+        elif state.error and not state.holder:
+            await work.request_stale(repo, min(_PAUSE * 2 ** min(state.failures, 10), _LONGEST))
+        elif repository.kind == "git" and self._config.refresh is not None:
+            await self._refresh(repository, self._config.refresh)
+        ready = repository.layer is not None and not repository.embedded and not state.holder
+        if ready and self._jobs.embed is not None:
+            made = f"{repository.layer}/{repository.generation}/{self._now():%Y%m%d%H}"
+            await self._ask(UPKEEP, {"task": "embed", "repo": repo}, f"embed/{repo}/{made}")
+
+    async def _refresh(self, repository: Repository, age: timedelta) -> None:
+        finished = repository.state.finished
+        if finished is not None and finished < self._now() - age:
+            await self._jobs.work.request_stale(repository.id, age)
+
+    async def _ask(self, name: str, payload: dict[str, Any], key: str) -> None:
+        """Queue a job, once in this process; over all replicas its key makes it one."""
+        about = "/".join(key.split("/")[:2])
+        if self._asked.get(about) == key:
+            return
+        with suppress(RuntimeError):  # the jobs begin a moment after the plugins
+            await self._host.jobs.enqueue(name, payload, key=key)
+            self._asked[about] = key
+
+    async def _watch(self, repository: Repository) -> None:
+        async def catch_up() -> bool:
+            now = await self._jobs.repositories.by_id(repository.id)
+            if now is None or now.layer is None:
+                return True
+            try:
+                found = await self._jobs.making.catch_up(now, self._me)
+            except Busy:
+                return False
+            except (Gone, NotMade) as reason:
+                self._say(repository.name, str(reason))
+                return False
+            self._said.pop(repository.name, None)
+            if found is not None:
+                self._host.log.info("repository_caught_up", repository=repository.name)
+            return True
+
+        await follow([Path(repository.location)], catch_up)
+
+    def _say(self, about: str, reason: str) -> None:
+        """Log a failure, but not again at every retry."""
+        if self._said.get(about) != reason:
+            self._said[about] = reason
+            self._host.log.warning("repository_not_indexed", repository=about, reason=reason)
+
+
+def _tell_nobody(done: int, total: int, message: str) -> None:
+    return None
