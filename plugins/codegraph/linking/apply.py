@@ -59,7 +59,7 @@ def external(engine: Engine, sheet: Sheet, number: int, value: External, call: C
     return worded(engine, sheet, word, evaluate.evaluate(engine, sheet, number, first))
 
 
-_FUNCTION_FIRST = {known.RESULT, known.RESULTS, known.EACH, known.FIRST, known.CALLED}
+_FUNCTION_FIRST = {known.INJECTED, known.RESULT, known.RESULTS, known.EACH, known.FIRST, known.CALLED}
 
 
 def _elements(engine: Engine, sheet: Sheet, number: int, expr: Expr | None) -> Values:
@@ -81,9 +81,22 @@ def _with_function(
         found = _given_back(engine, sheet, number, func)
     if word in (known.RESULT, known.FIRST):
         return found
+    if word == known.INJECTED:
+        return _made(engine, sheet, found)
     if word == known.CALLED:
         return {Thing(""): INFERRED}
     return {Thing("list", (inside(found),)): INFERRED}
+
+
+def _made(engine: Engine, sheet: Sheet, values: Values) -> Values:
+    """What is injected: of a generator, what it yields."""
+    found: Values = {}
+    for value, rank in values.items():
+        if isinstance(value, Thing) and value.name in sheet.rules.containers:
+            add(found, evaluate.elements(engine, sheet, {value: rank}, -1))
+        else:
+            found[value] = rank
+    return found
 
 
 def _given_back(engine: Engine, sheet: Sheet, number: int, func: Expr | None) -> Values:

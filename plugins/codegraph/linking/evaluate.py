@@ -133,11 +133,12 @@ def _subscript(engine: Engine, sheet: Sheet, value: Any, rank: int, key: str | N
 
 
 def _of_group(value: Tuple, rank: int, key: str | None) -> Values:
-    if key is not None and key.lstrip("-").isdigit():
+    if key is not None and value.kind != "c" and key.lstrip("-").isdigit():
         place = int(key)
         if -len(value.items) <= place < len(value.items):
             return outside(value.items[place], rank)
-        return NOTHING
+        if value.kind == "t":
+            return NOTHING
     return dict.fromkeys([each for part in value.items for each in part], rank)
 
 

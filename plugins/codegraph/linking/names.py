@@ -185,8 +185,17 @@ def of_origin(engine: Engine, sheet: Sheet, origin: Origin) -> Values:
     if how == "param":
         return results.param(engine, Func(sheet.path, origin.scope), origin.number)
     if how == "typevar":
-        return {Var(_typevar_name(sheet, origin)): SCOPE}
+        return _type_variable(engine, sheet, origin)
     return _of_put(engine, sheet, origin)
+
+
+def _type_variable(engine: Engine, sheet: Sheet, origin: Origin) -> Values:
+    name = _typevar_name(sheet, origin)
+    bounds: Values = {}
+    for each in sheet.names[origin.scope].get(f"{name}:bound", ()):
+        if each.how == "bind":
+            add(bounds, types.stated(engine, sheet, origin.scope, each.of.type))  # type: ignore[union-attr]
+    return {Var(name, inside(bounds)): SCOPE}
 
 
 def _typevar_name(sheet: Sheet, origin: Origin) -> str:

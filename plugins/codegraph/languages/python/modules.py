@@ -1,0 +1,121 @@
+"""Which file a Python module is: packages, source roots, namespace packages, stubs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from posixpath import basename, dirname
+
+from plugins.codegraph.languages.python.projects import source_roots
+from plugins.codegraph.linking.rules import BaseRules, Target
+from plugins.codegraph.linking.world import World
+
+_STANDARD = frozenset(sys.stdlib_module_names)
+
+
+class Modules:
+    """Finds the files of modules in one repository.
+
+    Args:
+        rules: the language's rules, which remember.
+    """
+
+    def __init__(self, rules: BaseRules) -> None:
+        self._rules = rules
+
+    @property
+    def _world(self) -> World:
+        return self._rules.world
+
+    def absolute(self, path: str, module: str) -> Target:
+        """What ``import module`` in the file at ``path`` means."""
+        top = module.partition(".")[0]
+        own = self._own_root(dirname(path))
+        root = self._rules.once(("top", own, dirname(path), top), self._root_of, path, own, top)
+        if root is None:
+            return Target(external=True, name=module)
+        found = self._rules.once(("at", root, module), self._at, root, module)
+        return found or Target(external=True, name=module)
+
+    def relative(self, path: str, module: str, level: int) -> Target:
+        """What ``from ..module import`` means."""
+        directory = dirname(path)
+        for _ in range(level - 1):
+            directory = dirname(directory)
+        return self._at(directory, module) or Target()
+
+    def inside(self, directory: str, name: str) -> Target | None:
+        """A module of a package's directory."""
+        return self._at(directory, name)
+
+    def _own_root(self, directory: str) -> str:
+        """The directory that is searched first for modules: that of the script, or the one that
+        holds the outermost package."""
+        return self._rules.once(("own", directory), self._outermost, directory)
+
+    def _outermost(self, directory: str) -> str:
+        while directory and self._is_package(directory):
+            directory = dirname(directory)
+        return directory
+
+    def _is_package(self, directory: str) -> bool:
+        world = self._world
+        return world.exists(_in(directory, "__init__.py")) or world.exists(
+            _in(directory, "__init__.pyi")
+        )
+
+    def _root_of(self, path: str, own: str, top: str) -> str | None:
+        if self._has(own, top):
+            return own
+        if top in _STANDARD:
+            return None
+        for root in self._roots(path):
+            if self._has(root, top):
+                return root
+        return None
+
+    def _roots(self, path: str) -> Iterator[str]:
+        """Where modules are looked for, the nearest first."""
+        known = self._rules.once("roots", source_roots, self._world)
+        inside = [root for root in known if not root or path.startswith(f"{root}/")]
+        yield from sorted(inside, key=lambda root: (-len(root), root))
+        directory = dirname(path)
+        while directory:
+            directory = dirname(directory)
+            yield directory
+        yield from (root for root in known if root not in inside)
+
+    def _has(self, root: str, top: str) -> bool:
+        return self._at(root, top) is not None
+
+    def _at(self, root: str, module: str) -> Target | None:
+        """A module under a root; None where there is none."""
+        base = _in(root, module.replace(".", "/")) if module else root
+        world = self._world
+        for name in ("__init__.py", "__init__.pyi"):
+            if world.exists(_in(base, name)):
+                return Target((_in(base, name),), (base,))
+        if module:
+            for suffix in (".py", ".pyi"):
+                if world.exists(base + suffix):
+                    return Target((base + suffix,))
+        if base and any(each.endswith((".py", ".pyi")) for each in world.directory(base)):
+            return Target((), (base,))
+        return None
+
+
+def _in(directory: str, name: str) -> str:
+    return f"{directory}/{name}" if directory else name
+
+
+def conftests(world: World, path: str) -> Iterator[str]:
+    """The files of fixtures that pytest reads for a test, the nearest first."""
+    directory = dirname(path)
+    while True:
+        found = _in(directory, "conftest.py")
+        if basename(path) != "conftest.py" or found != path:
+            if world.exists(found):
+                yield found
+        if not directory:
+            return
+        directory = dirname(directory)

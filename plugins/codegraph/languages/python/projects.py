@@ -1,0 +1,107 @@
+"""The projects of a repository, and the directories that their modules are found in."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from posixpath import basename, dirname, join, normpath
+from typing import Any
+
+from plugins.codegraph.languages.base import Package
+from plugins.codegraph.linking.world import World
+
+_MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py")
+
+
+def _toml(world: World, path: str) -> dict[str, Any]:
+    """A manifest's content; empty where it cannot be read."""
+    data = world.read(path)
+    if data is None:
+        return {}
+    try:
+        return tomllib.loads(data.decode("utf-8", "replace"))
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _at(table: Any, *keys: str) -> Any:
+    for key in keys:
+        table = table.get(key) if isinstance(table, dict) else None
+    return table
+
+
+def source_roots(world: World) -> tuple[str, ...]:
+    """The directories from which modules are imported, by what the projects' manifests say, and
+    ``src`` and the project's own directory, as is usual."""
+    found: dict[str, None] = {}
+    for name in _MANIFESTS:
+        for path in world.manifests(name):
+            directory = dirname(path)
+            said = _said(_toml(world, path)) if name == "pyproject.toml" else ()
+            for each in (*said, "src", "lib", ""):
+                root = normpath(join(directory, each))
+                if not root.startswith(".."):
+                    found["" if root == "." else root] = None
+    found.setdefault("src", None)
+    found.setdefault("", None)
+    return tuple(sorted(found))
+
+
+def _said(manifest: dict[str, Any]) -> Iterator[str]:
+    """Where a project says that its packages are: setuptools, poetry, hatch, pdm, uv, pytest."""
+    tool = manifest.get("tool")
+    listed: list[Any] = []
+    listed += _list(_at(tool, "setuptools", "packages", "find", "where"))
+    mapped = _at(tool, "setuptools", "package-dir")
+    listed += [value for key, value in mapped.items() if key == ""] if _is_table(mapped) else []
+    for each in _list(_at(tool, "poetry", "packages")):
+        listed.append(_at(each, "from"))
+    for package in _list(_at(tool, "hatch", "build", "targets", "wheel", "packages")):
+        listed.append(dirname(package) if isinstance(package, str) else None)
+    listed += _list(_at(tool, "pytest", "ini_options", "pythonpath"))
+    listed.append(_at(tool, "pdm", "build", "package-dir"))
+    listed.append(_at(tool, "uv", "build-backend", "module-root"))
+    yield from (each for each in listed if isinstance(each, str) and not each.startswith("/"))
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _list(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        return value.split()
+    return value if isinstance(value, list) else []
+
+
+def packages(world: World) -> Sequence[Package]:
+    """The projects: each ``pyproject.toml`` that names one, and each old ``setup.py`` alone."""
+    found: dict[str, Package] = {}
+    members = _workspace(world)
+    for path in world.manifests("pyproject.toml"):
+        manifest = _toml(world, path)
+        name = _at(manifest, "project", "name") or _at(manifest, "tool", "poetry", "name")
+        root = dirname(path)
+        if isinstance(name, str):
+            found[root] = Package(name, root, "python", "uv" if root in members else "")
+    for path in (*world.manifests("setup.cfg"), *world.manifests("setup.py")):
+        root = dirname(path)
+        found.setdefault(root, Package(basename(root) or world.repo, root, "python"))
+    return [found[root] for root in sorted(found)]
+
+
+def _workspace(world: World) -> frozenset[str]:
+    """The directories of uv workspaces' members, and of the workspaces themselves."""
+    from fnmatch import fnmatchcase
+
+    found: set[str] = set()
+    projects = [dirname(path) for path in world.manifests("pyproject.toml")]
+    for path in world.manifests("pyproject.toml"):
+        members = _list(_at(_toml(world, path), "tool", "uv", "workspace", "members"))
+        top = dirname(path)
+        if members:
+            found.add(top)
+        for pattern in members:
+            whole = normpath(join(top, str(pattern)))
+            found.update(each for each in projects if fnmatchcase(each, whole))
+    return frozenset(found)
