@@ -62,6 +62,16 @@ async def known(connection: AsyncConnection, owner: Owner, digests: Collection[s
     return set(await connection.scalars(select(texts.c.digest).where(*mine)))
 
 
+async def texts_of(
+    connection: AsyncConnection, owner: Owner, digests: Collection[str]
+) -> dict[str, bytes]:
+    """Texts by their digests, deflated; those that are not there are left out."""
+    query = select(texts.c.digest, texts.c.data).where(
+        *_mine(owner), among(connection, texts.c.digest, digests)
+    )
+    return {row[0]: row[1] for row in await connection.execute(query)}
+
+
 async def text_of(connection: AsyncConnection, owner: Owner, digest: str) -> bytes | None:
     """A text by its digest, or None."""
     query = select(texts.c.data).where(*_mine(owner), texts.c.digest == digest)

@@ -1,0 +1,123 @@
+"""A whole index: a new layer is built beside the one that is served, and takes its place."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from plugins.codegraph.indexing.cache import FactsCache
+from plugins.codegraph.indexing.link import known_of, link, snapshot_of, unlinked
+from plugins.codegraph.indexing.manifests import manifests_of
+from plugins.codegraph.indexing.parse import Parsing
+from plugins.codegraph.indexing.place import Place
+from plugins.codegraph.indexing.progress import Steps
+from plugins.codegraph.indexing.scan import Scan
+from plugins.codegraph.indexing.snapshot import Known, keys_of
+from plugins.codegraph.indexing.source import Source, Summary, counted
+from plugins.codegraph.indexing.tasks import Parsed
+from plugins.codegraph.indexing.workers import Workers
+from plugins.codegraph.store.filing import batches
+from plugins.codegraph.store.layers import Layers, Stamp
+from plugins.codegraph.store.rows import FileGraph, Manifest
+
+
+class FullIndex:
+    """Builds one layer. Whatever kills it, the next one goes on where it was.
+
+    Args:
+        workers: who parses and links.
+        layers: where it is written.
+        place: where its facts are kept.
+        source: the repository.
+        steps: told how far it is.
+    """
+
+    def __init__(
+        self, workers: Workers, layers: Layers, place: Place, source: Source, steps: Steps
+    ) -> None:
+        self._workers, self._layers, self._place = workers, layers, place
+        self._source, self._steps = source, steps
+
+    async def build(self, parsing: Parsing, scan: Scan, settled: Mapping[str, Parsed]) -> Summary:
+        """Index all files.
+
+        Args:
+            parsing: reads and parses files.
+            scan: what is there.
+            settled: the files of the scan whose bytes and facts are known already.
+        """
+        stamp = Stamp(scan.commit, scan.branch)
+        layer = await self._layers.building() or await self._layers.begin(stamp)
+
+        async def keep(texts: Sequence[object]) -> None:
+            await self._layers.keep(layer, texts)  # type: ignore[arg-type]
+
+        unread = [each for each in scan.found if each.path not in settled]
+        self._steps.begin("reading", len(unread))
+        parsed = {**settled, **await parsing.all(unread, keep, self._steps)}
+        files = [FileGraph(report) for report in scan.skipped]
+        files += [unlinked(parsed[path]) for path in sorted(parsed)]
+        known = {path: found for path, each in parsed.items() if (found := known_of(each))}
+        manifests = await manifests_of(self._source.root, parsed)
+        layer = await self._whole(layer, stamp, files, manifests)
+        await self._link(layer, files, known, manifests)
+        await self._layers.serve(layer, stamp)
+        await asyncio.to_thread(self._tidy, known)
+        return counted(layer, files, parsed=len(unread), linked=len(files))
+
+    async def _whole(
+        self, layer: int, stamp: Stamp, files: Sequence[FileGraph], manifests: Sequence[Manifest]
+    ) -> int:
+        """The layer to go on with: this one, unless it has rows of another state of the files."""
+        state = _digest(files, manifests)
+        marker = f"{layer} {state}"
+        if not await self._marked(marker):
+            if await self._layers.written(layer):
+                await self._layers.drop(layer)
+                layer = await self._layers.begin(stamp)
+                marker = f"{layer} {state}"
+            await asyncio.to_thread(self._place.marker.write_text, marker, "utf-8")
+        await self._layers.set_manifests(layer, manifests)
+        return layer
+
+    async def _marked(self, marker: str) -> bool:
+        try:
+            return await asyncio.to_thread(self._place.marker.read_text, "utf-8") == marker
+        except OSError:
+            return False
+
+    async def _link(
+        self,
+        layer: int,
+        files: Sequence[FileGraph],
+        known: Mapping[str, Known],
+        manifests: Sequence[Manifest],
+    ) -> None:
+        written = await self._layers.written(layer)
+        left = [each for each in files if each.report.path not in written]
+        self._steps.begin("linking", len(files))
+        self._steps.done(len(files) - len(left))
+        snapshot = snapshot_of(self._source.repo, self._place.cache, known, manifests)
+        with self._place.snapshot(snapshot) as file:
+            async for linked in link(self._workers, file, left):
+                for batch in batches(linked):
+                    await self._layers.write(layer, batch)
+                self._steps.done(len(linked))
+
+    def _tidy(self, known: Mapping[str, Known]) -> None:
+        self._place.marker.unlink(missing_ok=True)
+        self._place.clear()
+        cache = FactsCache(self._place.cache)
+        try:
+            cache.forget_but(keys_of(known.values()))
+        finally:
+            cache.close()
+
+
+def _digest(files: Sequence[FileGraph], manifests: Sequence[Manifest]) -> str:
+    """What a layer follows from."""
+    state = [[each.report for each in files], [each.digest for each in manifests]]
+    return hashlib.sha256(msgspec.msgpack.encode(state)).hexdigest()

@@ -1,0 +1,114 @@
+"""Files are read and parsed by the workers; what they say is kept as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from plugins.codegraph.indexing.cache import FactsCache, Key
+from plugins.codegraph.indexing.place import Place
+from plugins.codegraph.indexing.progress import Steps
+from plugins.codegraph.indexing.said import reader_of
+from plugins.codegraph.indexing.scan import Found, Limits
+from plugins.codegraph.indexing.tasks import Parsed, ParseTask, refused
+from plugins.codegraph.indexing.workers import Troubled, Workers
+from plugins.codegraph.store.contents import Content
+
+_FILES = 48
+"""At most so many files a task ..."""
+_BYTES = 384 * 1024
+"""... and about so many bytes."""
+Keep = Callable[[Sequence[Content]], Awaitable[None]]
+
+
+class Parsing:
+    """Reads and parses the files of one repository.
+
+    Args:
+        workers: who does it.
+        place: where its facts are kept.
+        root: its directory.
+        limits: what is indexed at most.
+    """
+
+    def __init__(self, workers: Workers, place: Place, root: str, limits: Limits) -> None:
+        self._workers, self._place = workers, place
+        self._root, self._limits = root, limits
+
+    async def all(
+        self,
+        files: Sequence[Found],
+        keep: Keep,
+        steps: Steps,
+        given: Mapping[str, bytes] | None = None,
+    ) -> dict[str, Parsed]:
+        """Read and parse files.
+
+        Args:
+            files: the files.
+            keep: takes their texts; called before their facts are in the cache.
+            steps: told of each file.
+            given: their bytes, where they do not come from the directory.
+
+        Returns:
+            What became of each, by path, without the facts and the text.
+        """
+        cache = await asyncio.to_thread(FactsCache, self._place.cache)
+        sizes = {each.path: each for each in files}
+        settled: dict[str, Parsed] = {}
+        try:
+            async for results in self._workers.each(self._tasks(files, given), Parsed):
+                found = [_settled(each, sizes) for each in results]
+                texts = [Content(each.report.digest, each.text) for each in found if each.text]
+                await keep(texts)
+                await asyncio.to_thread(cache.put, list(_facts(found)))
+                for each in found:
+                    settled[each.report.path] = _light(each)
+                steps.done(len(found))
+        finally:
+            cache.close()
+        return settled
+
+    def _tasks(
+        self, files: Sequence[Found], given: Mapping[str, bytes] | None
+    ) -> Iterator[ParseTask]:
+        cache = str(self._place.cache)
+        for part in _parts(files, self._workers.most):
+            data = None if given is None else [given[each.path] for each in part]
+            yield ParseTask(self._root, cache, self._limits, part, data)
+
+
+def _parts(files: Sequence[Found], workers: int) -> Iterator[list[Found]]:
+    # A handful of files is spread, so that no worker waits for another.
+    most = max(1, min(_FILES, -(-len(files) // workers)))
+    part: list[Found] = []
+    size = 0
+    for each in files:
+        part.append(each)
+        size += each.size
+        if len(part) >= most or size >= _BYTES:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _settled(result: Parsed | Troubled, files: Mapping[str, Found]) -> Parsed:
+    if isinstance(result, Parsed):
+        return result
+    found = files[result.path]
+    return Parsed(refused(found, f"it could not be parsed: {result.reason}"), found)
+
+
+def _facts(found: Iterable[Parsed]) -> Iterator[tuple[Key, bytes]]:
+    for each in found:
+        if each.facts:
+            yield (each.report.digest, reader_of(each.report.path)), each.facts
+
+
+def _light(parsed: Parsed) -> Parsed:
+    if not parsed.facts and not parsed.text:
+        return parsed
+    return msgspec.structs.replace(parsed, facts=b"", text=b"")

@@ -1,0 +1,134 @@
+"""What some changed files mean for the rest: which others are linked again, and the result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.contract import Database
+from plugins.codegraph.indexing.asked import affected, changed_keys, changed_settings
+from plugins.codegraph.indexing.basis import Basis
+from plugins.codegraph.indexing.cache import missing_in
+from plugins.codegraph.indexing.link import known_of, link, snapshot_of, unlinked
+from plugins.codegraph.indexing.parse import Parsing
+from plugins.codegraph.indexing.place import Place
+from plugins.codegraph.indexing.progress import Steps, silent
+from plugins.codegraph.indexing.scan import Found
+from plugins.codegraph.indexing.snapshot import Known
+from plugins.codegraph.indexing.tasks import Parsed
+from plugins.codegraph.indexing.workers import Workers
+from plugins.codegraph.store.contents import Content, inflated, texts_of
+from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.rows import FileGraph, Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What is other than a layer says.
+
+    Attributes:
+        parsed: files that are new or changed, by path.
+        gone: paths that are no more.
+        manifests: the settings as they are now.
+    """
+
+    parsed: Mapping[str, Parsed]
+    gone: Collection[str]
+    manifests: Sequence[Manifest]
+
+
+class Relinking:
+    """Links what a change makes necessary, and no more.
+
+    Args:
+        workers: who links.
+        place: where the facts are kept.
+        database: holds the texts of files whose facts are not kept here.
+        owner: whose files.
+        basis: the layer before the change, its links loaded.
+        changed: the change.
+    """
+
+    def __init__(
+        self,
+        workers: Workers,
+        place: Place,
+        database: Database,
+        owner: Owner,
+        basis: Basis,
+        changed: Changed,
+    ) -> None:
+        self._workers, self._place = workers, place
+        self._database, self._owner = database, owner
+        self._basis, self._changed = basis, changed
+        self.known = _known(basis, changed)
+
+    def files(self) -> list[FileGraph]:
+        """The files to link: those that changed, and those that asked for what did; by path."""
+        basis, changed = self._basis, self._changed
+        differing = [*changed.parsed, *changed.gone]
+        keys = changed_keys(basis.known, self.known, differing)
+        settings = changed_settings(basis.links.manifests, changed.manifests)
+        others = {
+            path: each.asked
+            for path, each in basis.links.files.items()
+            if path not in changed.parsed and path not in changed.gone
+        }
+        hit = affected(others, keys, settings)
+        files = [unlinked(each) for each in changed.parsed.values()]
+        for path in hit:
+            state = basis.files[path]
+            files.append(FileGraph(state.report, state.mtime, state.inode))
+        return sorted(files, key=lambda each: each.report.path)
+
+    async def link(
+        self, parsing: Parsing, files: Sequence[FileGraph], steps: Steps
+    ) -> list[FileGraph]:
+        """Link files in the new state.
+
+        Args:
+            parsing: reads the texts of files again whose facts are not there any more.
+            files: the files.
+            steps: told of each.
+        """
+        await self._refill(parsing)
+        repo = self._owner.repo
+        snapshot = snapshot_of(repo, self._place.cache, self.known, self._changed.manifests)
+        steps.begin("linking", len(files))
+        linked: list[FileGraph] = []
+        with self._place.snapshot(snapshot) as file:
+            async for some in link(self._workers, file, files):
+                linked += some
+                steps.done(len(some))
+        return linked
+
+    async def _refill(self, parsing: Parsing) -> None:
+        """Parse again what the cache does not hold: it may be of another replica, or deleted."""
+        keys = {(each.digest, each.reader): path for path, each in self.known.items()}
+        missing = await asyncio.to_thread(missing_in, self._place.cache, set(keys))
+        if not missing:
+            return
+        paths = {keys[key]: key[0] for key in missing}
+        async with self._database.read() as connection:
+            texts = await texts_of(connection, self._owner, set(paths.values()))
+        given = {path: inflated(texts[digest]) for path, digest in paths.items() if digest in texts}
+        found = [Found(path, len(data), 0, 0) for path, data in given.items()]
+
+        async def keep(_: Sequence[Content]) -> None:
+            """The texts are kept already."""
+
+        await parsing.all(found, keep, Steps(silent), given)
+
+
+def _known(basis: Basis, changed: Changed) -> dict[str, Known]:
+    known = dict(basis.known)
+    for path in changed.gone:
+        known.pop(path, None)
+    for path, parsed in changed.parsed.items():
+        found = known_of(parsed)
+        if found is None:
+            known.pop(path, None)
+        else:
+            known[path] = found
+    return known

@@ -1,0 +1,77 @@
+"""What a file says, with what an index needs of it at once, as one value for the cache."""
+
+from __future__ import annotations
+
+import zlib
+from posixpath import splitext
+
+import msgspec
+
+from plugins.codegraph.facts import FACTS_VERSION, FileFacts, decoded, encoded
+from plugins.codegraph.languages.registry import language_of
+from plugins.codegraph.linking.digest import interface_digest
+
+VERSION = FACTS_VERSION * 100 + 1
+"""Raised also whenever :class:`Said` changes."""
+LEVEL = 1
+
+
+class Said(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One file's facts, and what is asked of them most.
+
+    Attributes:
+        lines: how many it has.
+        problem: what could not be read.
+        package: the package that it declares.
+        interface: the digest of what others can see of it, as hexadecimal digits.
+        facts: all of it, as MessagePack.
+    """
+
+    lines: int
+    problem: str
+    package: str
+    interface: str
+    facts: bytes
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Said)
+
+
+def reader_of(path: str) -> str:
+    """What reads a file: the language with the ending, since some read one text in two ways.
+
+    Empty where no language reads such files.
+    """
+    language = language_of(path)
+    return "" if language is None else f"{language.name}{splitext(path)[1].lower()}"
+
+
+def said(path: str, data: bytes) -> Said:
+    """What a file of a known language says.
+
+    Args:
+        path: from the repository's root.
+        data: its bytes.
+    """
+    language = language_of(path)
+    if language is None:
+        raise ValueError(f"{path} is of no known language")
+    facts = language.parse(path, data)
+    interface = interface_digest(facts).hex()
+    return Said(facts.lines, facts.problem, facts.package, interface, encoded(facts))
+
+
+def packed(found: Said) -> bytes:
+    """What is kept of it."""
+    return zlib.compress(_encoder.encode(found), LEVEL)
+
+
+def unpacked(data: bytes) -> Said:
+    """What was kept."""
+    return _decoder.decode(zlib.decompress(data))
+
+
+def facts_in(found: Said) -> FileFacts:
+    """The facts themselves."""
+    return decoded(found.facts)

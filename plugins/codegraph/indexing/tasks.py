@@ -1,0 +1,188 @@
+"""What workers do: read and parse files, and link them. Plain functions over plain values."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from plugins.codegraph.facts import FileFacts
+from plugins.codegraph.indexing import asked, reading
+from plugins.codegraph.indexing.cache import FactsCache
+from plugins.codegraph.indexing.said import packed, reader_of, said, unpacked
+from plugins.codegraph.indexing.scan import Found, Limits
+from plugins.codegraph.indexing.snapshot import Snapshot, load
+from plugins.codegraph.indexing.world import SnapshotWorld
+from plugins.codegraph.linking.entities import entities_of
+from plugins.codegraph.linking.linker import Linker
+from plugins.codegraph.model import FileReport
+from plugins.codegraph.store.contents import deflated
+from plugins.codegraph.store.rows import FileGraph
+
+
+class ParseTask(msgspec.Struct, frozen=True, array_like=True, tag="parse"):
+    """Read and parse some files.
+
+    Attributes:
+        root: the repository's directory.
+        cache: the file that holds facts.
+        limits: what is indexed at most.
+        files: the files.
+        given: the bytes of each, where they do not come from the directory.
+    """
+
+    root: str
+    cache: str
+    limits: Limits
+    files: list[Found]
+    given: list[bytes] | None = None
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that it is about."""
+        return [each.path for each in self.files]
+
+    def only(self, path: str) -> ParseTask:
+        """The same for one file alone."""
+        at = self.paths.index(path)
+        given = None if self.given is None else [self.given[at]]
+        return ParseTask(self.root, self.cache, self.limits, [self.files[at]], given)
+
+
+class LinkTask(msgspec.Struct, frozen=True, array_like=True, tag="link"):
+    """Link some files of a snapshot, each with the report that it gets."""
+
+    snapshot: str
+    files: list[FileGraph]
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that it is about."""
+        return [each.report.path for each in self.files]
+
+    def only(self, path: str) -> LinkTask:
+        """The same for one file alone."""
+        return LinkTask(self.snapshot, [self.files[self.paths.index(path)]])
+
+
+class Parsed(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What became of one file.
+
+    Attributes:
+        report: the report that it gets.
+        found: the file as it was when it was read.
+        package, interface: of its facts.
+        facts: what it says, packed; b"" where the cache has it, or no language reads it.
+        text: its bytes, deflated; b"" where it is not in the graph.
+    """
+
+    report: FileReport
+    found: Found
+    package: str = ""
+    interface: str = ""
+    facts: bytes = b""
+    text: bytes = b""
+
+
+Task = ParseTask | LinkTask
+
+
+class Worker:
+    """Carries out tasks, and keeps between them what the next one may need.
+
+    Args:
+        lines: of how many lines one linker remembers what it worked out, before another begins.
+    """
+
+    def __init__(self, lines: int = 400_000) -> None:
+        self._lines = lines
+        self._caches: dict[str, FactsCache] = {}
+        self._state = ""
+        self._linker: Linker | None = None
+        self._world: SnapshotWorld | None = None
+        self._snapshot: Snapshot | None = None
+        self._linked = 0
+
+    def parse(self, task: ParseTask) -> Iterator[Parsed]:
+        """Read and parse files."""
+        cache = self._cache(task.cache)
+        root = Path(task.root)
+        for at, found in enumerate(task.files):
+            try:
+                if task.given is None:
+                    data, found = reading.read(root, found, task.limits)
+                else:
+                    data = task.given[at]
+                reading.check_text(data)
+            except reading.Unread as reason:
+                seen = found if reason.lasting else msgspec.structs.replace(found, mtime=0)
+                yield Parsed(refused(found, str(reason)), seen)
+                continue
+            yield _parsed(cache, found, data)
+
+    def link(self, task: LinkTask) -> Iterator[FileGraph]:
+        """Link files."""
+        self._prepare(task.snapshot)
+        for file in task.files:
+            yield self._link(file)
+
+    def _link(self, file: FileGraph) -> FileGraph:
+        snapshot, linker, world = self._snapshot, self._linker, self._world
+        if snapshot is None or linker is None or world is None:
+            raise RuntimeError("no snapshot was loaded")
+        path = file.report.path
+        known = snapshot.files.get(path)
+        if known is None:
+            plain = FileFacts("", file.report.lines)
+            entities = entities_of(snapshot.repo, path, plain)
+            return msgspec.structs.replace(file, entities=entities)
+        facts = world.facts(path)
+        if facts is None:
+            raise LookupError(f"The facts of {path} are gone. Index the repository again.")
+        result = linker.link(path)
+        self._linked += facts.lines
+        return msgspec.structs.replace(
+            file,
+            entities=entities_of(snapshot.repo, path, facts),
+            edges=result.edges,
+            unresolved=result.unresolved,
+            interface=known.interface,
+            package=known.package,
+            asked=asked.packed(result.dependencies),
+        )
+
+    def _prepare(self, file: str) -> None:
+        if self._state != file or self._snapshot is None:
+            self._snapshot, self._state, self._linker = load(Path(file)), file, None
+        if self._linker is None or self._linked > self._lines:
+            self._world = SnapshotWorld(self._snapshot, self._cache(self._snapshot.cache))
+            self._linker, self._linked = Linker(self._world), 0
+
+    def _cache(self, file: str) -> FactsCache:
+        if file not in self._caches:
+            for old in self._caches.values():
+                old.close()
+            self._caches = {file: FactsCache(Path(file))}
+        return self._caches[file]
+
+
+def refused(found: Found, reason: str) -> FileReport:
+    """The report of a file that is not in the graph."""
+    return FileReport(found.path, "", "", 0, found.size, reason, skipped=True)
+
+
+def _parsed(cache: FactsCache, found: Found, data: bytes) -> Parsed:
+    digest = hashlib.sha256(data).hexdigest()
+    reader = reader_of(found.path)
+    text = deflated(data)
+    if not reader:
+        lines = data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
+        return Parsed(FileReport(found.path, digest, "", lines, len(data)), found, text=text)
+    kept = cache.get((digest, reader))
+    says = said(found.path, data) if kept is None else unpacked(kept)
+    language = reader.partition(".")[0]
+    report = FileReport(found.path, digest, language, says.lines, len(data), says.problem)
+    facts = packed(says) if kept is None else b""
+    return Parsed(report, found, says.package, says.interface, facts, text)
