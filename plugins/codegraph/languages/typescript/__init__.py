@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 MANIFESTS = (
     "package.json",
-    "tsconfig*.json",
+    "*tsconfig*.json",
+    "base.json",
+    "nextjs.json",
+    "library.json",
+    "react-library.json",
+    "node.json",
     "jsconfig*.json",
     "pnpm-workspace.yaml",
     "lerna.json",

@@ -85,10 +85,20 @@ CONTAINERS: Mapping[str, Container] = MappingProxyType(
 UNWRAPS: Mapping[str, int] = MappingProxyType({"Promise": 0, "PromiseLike": 0, "Awaited": 0})
 TRANSPARENT: Mapping[str, int] = MappingProxyType(
     dict.fromkeys(
-        (
-            "Readonly Partial Required NonNullable Pick Omit Extract Exclude NoInfer DeepPartial"
-            " DeepReadonly InstanceType"
-        ).split(),
+        [
+            "Readonly",
+            "Partial",
+            "Required",
+            "NonNullable",
+            "Pick",
+            "Omit",
+            "Extract",
+            "Exclude",
+            "NoInfer",
+            "DeepPartial",
+            "DeepReadonly",
+            "InstanceType",
+        ],
         0,
     )
 )

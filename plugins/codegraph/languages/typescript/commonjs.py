@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Arg, Attr, Bind, Call, Expr, Import, Inner, Name, Unwrapped
+from plugins.codegraph.facts import Arg, Bind, Call, Expr, Import, Inner, Name, Unwrapped
 from plugins.codegraph.languages.typescript import functions, objects, prototypes
-from plugins.codegraph.languages.typescript.draft import DraftScope
 from plugins.codegraph.languages.typescript.lowering import (
     CLASSES,
     FUNCTIONS,
@@ -14,7 +13,7 @@ from plugins.codegraph.languages.typescript.lowering import (
     last_line,
     line_of,
 )
-from plugins.codegraph.languages.typescript.patterns import key_of, names_of
+from plugins.codegraph.languages.typescript.patterns import key_of
 from plugins.codegraph.model import EntityKind
 
 if TYPE_CHECKING:

@@ -69,6 +69,7 @@ def _member(low: Lowering, node: Node) -> Expr | None:
     named = node.child_by_field_name("property")
     if low.source[node.start_byte : node.end_byte] == b"module.exports":
         return Name("exports")
+    low.calls += 1
     of = low.expr(node.child_by_field_name("object"))
     name = low.text(named) if named is not None else ""
     return Attr(of, name) if name and name != "prototype" else of

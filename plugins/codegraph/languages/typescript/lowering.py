@@ -70,7 +70,8 @@ class Lowering:
         file: the file's own scope.
         scope: the scope that is being filled.
         env: the new names of names that a block around binds anew.
-        calls: how many calls were lowered; more after an expression than before: it has some.
+        calls: how many calls were lowered, and members read, which may be accessors; more after an
+            expression than before: it has some.
         doc: the doc comment before the statement or member at hand, as it stands, or "".
         exported: the file's own names that it exports.
         module: whether it has imports or exports at all.

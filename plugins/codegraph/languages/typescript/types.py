@@ -219,6 +219,8 @@ _TYPES: dict[str, Callable[[Lowering, Node, int], Expr | None]] = {
     "type_annotation": _last,
     "type_query": _query,
     "lookup_type": _lookup,
+    "constraint": _last,
+    "default_type": _last,
     "object_type": _object,
     "function_type": _function,
     "constructor_type": _function,

@@ -1,0 +1,3 @@
+export function env(): string {
+  return 'test';
+}

@@ -1,0 +1,5 @@
+import { store } from './store';
+
+export function api(): void {
+  store();
+}

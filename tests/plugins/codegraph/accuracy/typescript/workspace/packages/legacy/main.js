@@ -1,0 +1,3 @@
+module.exports = { legacy };
+
+function legacy() {}

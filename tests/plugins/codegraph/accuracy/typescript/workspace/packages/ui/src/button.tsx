@@ -1,0 +1,9 @@
+import { core } from '@acme/core';
+
+export function label(): string {
+  return core();
+}
+
+export function Button() {
+  return <button>{label()}</button>;
+}

@@ -1,0 +1,3 @@
+export function today(): Date {
+  return new Date();
+}
