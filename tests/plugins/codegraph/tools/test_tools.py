@@ -1,0 +1,255 @@
+"""What an agent asks of a repository, and what it is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from gateway.items import tool_item
+from tests.plugins.codegraph.world import World
+
+
+def names(answer: dict) -> list[str]:
+    return [each["name"] for each in answer["data"]]
+
+
+async def test_who_calls_a_function_is_told_with_place_strategy_and_confidence(shop: World) -> None:
+    answer = await shop.call("get_callers", name="checkout")
+    told = {(each["name"], each["at"], each["strategy"]) for each in answer["data"]}
+    assert told == {
+        ("main", "src/app.ts:5", "import"),
+        ("testCheckout", "test/cart.test.ts:5", "import"),
+    }
+    assert all(each["confidence"] > 0.9 for each in answer["data"])
+    assert answer["data"][0]["source"].startswith("export function main()")
+    assert answer["meta"]["completeness"] == {"state": "complete"}
+
+
+async def test_many_callers_are_summarised_and_come_in_pages_of_twenty(shop: World) -> None:
+    first = await shop.call("get_callers", name="price")
+    assert first["meta"]["summarized"]
+    assert "source" not in first["data"][0]
+    assert (len(first["data"]), first["pagination"]["totalCount"]) == (20, 31)
+    second = await shop.call("get_callers", name="price", cursor=first["pagination"]["cursor"])
+    assert len(second["data"]) == 11
+    assert not second["pagination"]["hasMore"]
+    assert len({each["key"] for each in first["data"] + second["data"]}) == 31
+
+
+async def test_no_callers_are_told_with_how_sure_that_is(shop: World) -> None:
+    answer = await shop.call("get_callers", name="main")
+    assert (answer["data"], answer["meta"]["completeness"]["state"]) == ([], "complete")
+
+
+async def test_a_call_that_may_be_anyones_makes_an_answer_incomplete(shop: World) -> None:
+    answer = await shop.call("get_callers", name="Half.apply")
+    complete = answer["meta"]["completeness"]
+    assert (complete["state"], complete["unresolvedSites"]) == ("incomplete", 1)
+    assert complete["unresolvedAt"] == ["src/app.ts:9"]
+
+
+async def test_callers_of_callers_are_told_by_depth_and_way(shop: World) -> None:
+    answer = await shop.call("get_callers", name="Cart.total", depth=2)
+    ways = {(each["name"], each["depth"], each.get("via")) for each in answer["data"]}
+    assert ways >= {("checkout", 1, None), ("main", 2, "checkout")}
+
+
+async def test_the_callers_of_a_class_are_those_of_its_constructor(shop: World) -> None:
+    answer = await shop.call("get_callers", name="Cart", kind="class")
+    assert names(answer) == ["main", "testCheckout"]
+
+
+async def test_what_is_less_sure_than_asked_for_is_left_out(shop: World) -> None:
+    every = await shop.call("get_callees", name="checkout")
+    sure = await shop.call("get_callees", name="checkout", min_confidence=0.99)
+    assert (names(every), names(sure)) == (["Cart.total"], [])
+
+
+async def test_an_unknown_name_is_an_error_that_lists_the_nearest(shop: World) -> None:
+    failed = await shop.refused("get_callers", name="chekout")
+    assert failed.code == "unknown_name"
+    assert "function checkout (src/cart.ts:13)" in failed.message
+    assert failed.details["candidates"][0]["name"] == "checkout"
+
+
+async def test_a_name_that_is_elsewhere_says_where(shop: World) -> None:
+    failed = await shop.refused("get_function", name="price", file="src/cart.ts")
+    assert "It is elsewhere: function price (src/pricing.ts:2)" in failed.message
+
+
+async def test_an_ambiguous_name_lists_every_candidate_with_place_and_kind(shop: World) -> None:
+    failed = await shop.refused("get_callers", name="apply")
+    assert failed.code == "ambiguous_name"
+    found = {(each["name"], each["kind"], each["file"]) for each in failed.details["candidates"]}
+    assert found == {
+        ("Discount.apply", "method", "src/pricing.ts"),
+        ("Half.apply", "method", "src/pricing.ts"),
+    }
+    assert all(
+        f"src/pricing.ts:{each['line']}" in failed.message for each in failed.details["candidates"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("Cart.total", None),
+        ("total", None),
+        ("total", "src/cart.ts"),
+        ("total", "src\\cart.ts"),
+        ("total", ".\\src\\cart.ts"),
+        ("total", "cart.ts"),
+        ("total", "C:\\work\\shop\\src\\cart.ts"),
+        ("total", "/home/ada/shop/src/cart.ts"),
+        ("src/cart.ts::Cart.total", None),
+        ("src\\cart.ts::Cart.total", None),
+        ("src/cart.ts::Cart::total", None),
+    ],
+)
+async def test_a_method_is_found_by_every_spelling(
+    shop: World, name: str, file: str | None
+) -> None:
+    answer = await shop.call("get_function", name=name, file=file)
+    assert (answer["entity"]["name"], answer["entity"]["file"]) == ("Cart.total", "src/cart.ts")
+    by_key = await shop.call("get_function", name=answer["entity"]["key"])
+    assert by_key == answer
+
+
+async def test_a_function_is_whole_with_callers_and_callees(shop: World) -> None:
+    answer = await shop.call("get_function", name="Cart.total")
+    assert answer["source"]["text"].splitlines()[0] == "  total(): number {"
+    assert answer["documentation"] == "What all of it costs."
+    assert [each["name"] for each in answer["callers"]] == ["checkout"]
+    assert {each["name"] for each in answer["callees"]} >= {"price", "Discount.apply"}
+    assert answer["callerCount"] == 1
+    assert "nextOffset" not in answer["source"]
+
+
+async def test_a_class_has_its_members_and_what_it_implements(shop: World) -> None:
+    answer = await shop.call("get_class", name="Half")
+    assert [each["name"] for each in answer["members"]] == ["Half.apply"]
+    assert [each["name"] for each in answer["bases"]] == ["Discount"]
+    above = await shop.call("get_class", name="Discount")
+    assert ([each["name"] for each in above["subclasses"]], above["subclassCount"]) == (["Half"], 1)
+
+
+async def test_asking_a_class_of_the_tool_for_functions_says_which_tool(shop: World) -> None:
+    failed = await shop.refused("get_function", name="Half", kind="class")
+    assert "for class use get_class" in failed.message
+
+
+async def test_a_long_file_is_read_by_offset_to_the_last_byte(shop: World) -> None:
+    text = "".join(f"export const value{n} = '{'ü' * 20}';\n" for n in range(2_000))
+    await shop.index("long", {"long.ts": text.encode()})
+    read, offset, sizes = "", 0, []
+    while offset is not None:
+        answer = await shop.call("get_file", file="long.ts", offset=offset, repo="long")
+        read += answer["source"]["text"]
+        sizes.append(len(str(answer).encode()))
+        offset = answer["source"].get("nextOffset")
+    assert read == text
+    assert len(sizes) > 2
+    assert max(sizes) < 36_000
+
+
+async def test_a_file_is_read_with_what_it_defines(shop: World) -> None:
+    answer = await shop.call("get_file", file="src\\pricing.ts")
+    assert answer["path"] == "src/pricing.ts"
+    assert answer["source"]["text"].startswith("/** What a")
+    assert {"price", "Discount", "Half"} <= {each["name"] for each in answer["symbols"]}
+
+
+async def test_an_unknown_file_is_an_error_that_lists_the_nearest(shop: World) -> None:
+    failed = await shop.refused("get_file", file="src/pricng.ts")
+    assert "file src/pricing.ts" in failed.message
+
+
+async def test_imports_are_followed_in_both_directions_and_steps(shop: World) -> None:
+    direct = await shop.call("get_imports", file="src/app.ts")
+    assert {each["file"] for each in direct["data"]} == {"src/cart.ts", "src/pricing.ts"}
+    deep = await shop.call("get_imports", file="test/cart.test.ts", depth=2)
+    assert {each["file"] for each in deep["data"]} == {"src/cart.ts", "src/pricing.ts"}
+    by = await shop.call("get_imports", file="src/cart.ts", direction="imported_by")
+    assert {each["file"] for each in by["data"]} == {"src/app.ts", "test/cart.test.ts"}
+
+
+async def test_an_impact_is_told_by_file_and_by_test(shop: World) -> None:
+    answer = await shop.call("analyze_impact", name="Cart.total")
+    files = {each["file"]: each["isTest"] for each in answer["data"]}
+    assert files == {"src/cart.ts": False, "src/app.ts": False, "test/cart.test.ts": True}
+    assert answer["meta"]["tests"] == ["test/cart.test.ts::testCheckout"]
+    assert (answer["meta"]["files"], answer["meta"]["testFiles"]) == (2, 1)
+
+
+async def test_the_impact_of_a_file_is_that_of_all_in_it(shop: World) -> None:
+    answer = await shop.call("analyze_impact", name="src/cart.ts")
+    assert {each["file"] for each in answer["data"]} == {"src/app.ts", "test/cart.test.ts"}
+
+
+async def test_words_find_names_that_are_split(shop: World) -> None:
+    answer = await shop.call("search_code", query="cart")
+    assert {"Cart", "src/cart.ts"} <= set(names(answer))
+    only = await shop.call("search_code", query="cart", kind="class")
+    assert names(only) == ["Cart"]
+    assert only["data"][0]["source"].startswith("export class Cart")
+
+
+async def test_nothing_found_is_an_empty_page(shop: World) -> None:
+    answer = await shop.call("search_code", query="zebra")
+    assert (answer["data"], answer["meta"]["originalCount"]) == ([], 0)
+
+
+async def test_an_overview_counts_and_says_what_is_missing(shop: World) -> None:
+    answer = await shop.call("get_project_stats")
+    assert answer["files"] == 5
+    assert answer["languages"][0]["language"] == "typescript"
+    assert answer["entities"]["class"] == 2
+    assert answer["unresolvedCalls"] == 1
+    assert answer["problems"] == []
+
+
+async def test_what_goes_on_with_the_index_is_part_of_every_answer(shop: World) -> None:
+    shop.registry.doing = "indexing, 3 of 9"
+    for tool, args in {
+        "get_function": {"name": "price"},
+        "get_callers": {"name": "price"},
+        "search_code": {"query": "price"},
+        "analyze_impact": {"name": "price"},
+        "get_project_stats": {},
+    }.items():
+        answer = await shop.call(tool, **args)
+        assert answer["meta"]["index"] == "indexing, 3 of 9", tool
+
+
+async def test_a_file_with_a_syntax_error_makes_answers_incomplete(shop: World) -> None:
+    broken = {"a.ts": b"export function f() { return 1; }\n", "b.ts": b"export function { {{ ( \n"}
+    await shop.index("broken", broken)
+    answer = await shop.call("get_callers", name="f", repo="broken")
+    assert answer["meta"]["completeness"]["state"] == "incomplete"
+    assert answer["meta"]["completeness"]["unread"][0].startswith("b.ts: ")
+
+
+async def test_two_repositories_must_be_told_apart(shop: World) -> None:
+    await shop.index("other", {"a.ts": b"export function f() {}\n"})
+    failed = await shop.refused("get_callers", name="f")
+    assert "'shop', 'other'" in failed.message
+    assert (await shop.call("get_callers", name="f", repo="other"))["data"] == []
+
+
+async def test_a_repository_of_another_group_is_not_there(shop: World) -> None:
+    await shop.index("secret", {"a.ts": b"export function f() {}\n"}, "guild", frozenset({"ada"}))
+    assert (
+        await shop.refused("get_function", "bob", name="f", repo="secret")
+    ).code == "repo_needed"
+    found = await shop.call("get_function", "ada", name="f", repo="secret")
+    assert found["entity"]["name"] == "f"
+
+
+async def test_every_tool_says_what_it_is_for_and_that_it_only_reads(shop: World) -> None:
+    assert len(shop.tools) == 12
+    for tool in shop.tools.values():
+        item = tool_item("codegraph", tool, tool.name)
+        assert "repo" in item.entry["inputSchema"]["properties"]
+        assert len(tool.summary) > 80
+        assert tool.title
+        reads = tool.annotations is not None and tool.annotations.read_only_hint
+        assert reads == (tool.name != "sync_local_diff")
