@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from plugins.codegraph.facts import Call, Expr
-from plugins.codegraph.linking import classes, evaluate, known, results, types
+from plugins.codegraph.linking import classes, evaluate, known, overloads, results, types
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.sheet import Sheet
 from plugins.codegraph.linking.values import (
@@ -59,7 +59,14 @@ def external(engine: Engine, sheet: Sheet, number: int, value: External, call: C
     return worded(engine, sheet, word, evaluate.evaluate(engine, sheet, number, first))
 
 
-_FUNCTION_FIRST = {known.INJECTED, known.RESULT, known.RESULTS, known.EACH, known.FIRST, known.CALLED}
+_FUNCTION_FIRST = {
+    known.INJECTED,
+    known.RESULT,
+    known.RESULTS,
+    known.EACH,
+    known.FIRST,
+    known.CALLED,
+}
 
 
 def _elements(engine: Engine, sheet: Sheet, number: int, expr: Expr | None) -> Values:
@@ -320,15 +327,34 @@ def _by_type(engine: Engine, value: Func | Bound, at: int, place: int) -> Values
     func = value.func if isinstance(value, Bound) else value
     home = engine.there(func.path)
     scope = home.scopes[func.scope]
-    index = at + 1 if isinstance(value, Bound) and home.rules.first_parameter else at
+    explicit = bool(scope.params) and scope.params[0].name in home.rules.receivers
+    shifted = isinstance(value, Bound) and (home.rules.first_parameter or explicit)
+    index = at + 1 if shifted else at
     if index >= len(scope.params):
         return NOTHING
     expr = scope.params[index].type
     args = getattr(expr, "args", ())
     if not args or args[0] is None:
-        return NOTHING
+        return _by_interface(engine, home, func, index, place)
     stated = types.argument(engine, home, func.scope, args[0])
     for each in stated:
         if isinstance(each, Tuple) and place < len(each.items):
             return outside(each.items[place], INFERRED)
     return NOTHING
+
+
+def _by_interface(engine: Engine, home: Sheet, func: Func, index: int, place: int) -> Values:
+    """What the one method of an interface says that a function passed for it is called with."""
+    found: Values = {}
+    for each in types.stated(engine, home, func.scope, home.scopes[func.scope].params[index].type):
+        if not isinstance(each, Instance):
+            continue
+        sheet = engine.there(each.path)
+        if "interface" not in sheet.scopes[each.scope].modifiers:
+            continue
+        origins = [o for os in sheet.names[each.scope].values() for o in os if o.how == "scope"]
+        if len(origins) == 1:
+            params = overloads.parameters(sheet, origins[0].number)
+            if place < len(params):
+                add(found, types.stated(engine, sheet, origins[0].number, params[place].type))
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.codegraph.linking import evaluate, names, results, types
+from plugins.codegraph.linking import evaluate, names, overloads, results, types
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.rules import BaseRules
 from plugins.codegraph.linking.sheet import Origin, Sheet
@@ -254,11 +254,34 @@ def search(engine: Engine, classes: tuple[Class | External, ...], name: str) -> 
             continue
         defined, values = _told(engine, origins)
         if defined or values:
-            return (defined, values, each)
+            return (_overloaded(engine, classes, each, name, defined), values, each)
         empty = empty or ((), NOTHING, each)
     if empty is not None:
         return empty
     return _MISSING if outside_of is None else ((), NOTHING, outside_of)
+
+
+def _overloaded(
+    engine: Engine,
+    classes: tuple[Class | External, ...],
+    owner: Class,
+    name: str,
+    defined: tuple[tuple[str, int], ...],
+) -> tuple[tuple[str, int], ...]:
+    """With the functions of this name that the classes above add for other arguments."""
+    rules = engine.there(owner.path).rules
+    if not rules.overloads or not defined or name in rules.constructors:
+        return defined
+    found = list(defined)
+    seen = {overloads.shape(engine.there(path), number) for path, number in defined}
+    for each in classes[classes.index(owner) + 1 :]:
+        if isinstance(each, Class):
+            for sheet, origin in own_origins(engine, each.path, each.scope, name):
+                shape = overloads.shape(sheet, origin.number) if origin.how == "scope" else ()
+                if origin.how == "scope" and shape not in seen:
+                    seen.add(shape)
+                    found.append((sheet.path, origin.number))
+    return tuple(found)
 
 
 _NO_MEMBERS = {"object", "ABC", "Protocol", "Generic", "Object"}
@@ -443,7 +466,7 @@ def inherited(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
             found[External(f"{owner.name}.{name}")] = rank
         elif owner is not None:
             add(found, _as_member(engine, own, rank, defined, values, owner))
-        elif name.startswith("__") or not above:
+        elif name.startswith("__") or not above or name in sheet.rules.constructors:
             found[External(f"object.{name}")] = rank
     return found
 

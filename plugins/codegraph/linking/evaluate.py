@@ -22,7 +22,7 @@ from plugins.codegraph.facts import (
     Typed,
     Unwrapped,
 )
-from plugins.codegraph.linking import classes, names, results, types
+from plugins.codegraph.linking import classes, names, overloads, results, types
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.sheet import Sheet
 from plugins.codegraph.linking.values import (
@@ -80,7 +80,10 @@ def _call(engine: Engine, sheet: Sheet, number: int, expr: Call) -> Values:
         if known is not None:
             return known
     found: Values = {}
-    for value, rank in evaluate(engine, sheet, number, expr.of).items():
+    callees = evaluate(engine, sheet, number, expr.of)
+    if len(callees) > 1:
+        callees = overloads.chosen(engine, sheet, number, callees, expr)
+    for value, rank in callees.items():
         add(found, results.called(engine, sheet, number, value, rank, expr))
     if idle:
         sheet.known[id(expr)] = found

@@ -99,6 +99,9 @@ class Rules(Protocol):
     """Whether calling a type converts a value to it, which is no call (Go)."""
     overloads: bool
     """Whether of several functions of one name the arguments choose (Java)."""
+    final: Mapping[str, str]
+    """Types that have no others below them, each with the one that it stands for: an argument of
+    one is never meant for a parameter of another (``int``, ``Integer``, ``String``)."""
     structural: bool
     """Whether a class implements an interface by having its methods (Go)."""
     linear: bool
@@ -197,6 +200,7 @@ class BaseRules:
     constructors: tuple[str, ...] = ("constructor",)
     converts: bool = False
     overloads: bool = False
+    final: Mapping[str, str] = _NONE
     structural: bool = False
     linear: bool = False
     containers: Mapping[str, Container] = MappingProxyType({})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plugins.codegraph.facts import Attr, Call, Element, Expr, Item, Name, Scope, Super, Unwrapped
-from plugins.codegraph.linking import classes, evaluate, known
+from plugins.codegraph.linking import classes, evaluate, known, overloads
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.entities import file_key
 from plugins.codegraph.linking.relations import STRATEGIES, entity_keys
@@ -49,6 +49,7 @@ class Sites:
         self._source = 0
         self._line = 0
         self._scope = 0
+        self._now: Call | None = None
 
     def edges(self) -> list[Edge]:
         """The edges that were found."""
@@ -138,6 +139,8 @@ class Sites:
     def _call(self, call: Call) -> None:
         self._line = call.line or self._line
         values = evaluate.evaluate(self._engine, self._sheet, self._scope, call.of)
+        values = overloads.chosen(self._engine, self._sheet, self._scope, values, call)
+        self._now = call
         of = call.of
         name = of.id if type(of) is Name else of.name if type(of) is Attr else ""
         if type(of) is Super:
@@ -220,6 +223,9 @@ class Sites:
             return
         for name in home.rules.constructors:
             defined, _, _ = classes.find(engine, value.path, value.scope, name)
+            if home.rules.overloads and self._now is not None:
+                around = (engine, self._sheet, self._scope)
+                defined = tuple(overloads.best(*around, defined, self._now))
             for path, number in defined:
                 self._edge(Func(path, number), rank)
                 found = True

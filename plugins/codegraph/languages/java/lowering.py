@@ -112,7 +112,7 @@ class Lowering(Statements):
             of = self.type(child.child_by_field_name("type"))
             self._variable(self.text(name), child, of, None, exported=True)
             # The accessor that the compiler writes, unless the record has one of its own.
-            got = Item(Name("Callable"), None, (of,))
+            got = Item(Name("()"), None, (of,))
             self.scope.binds.append(Bind(Name(self.text(name)), None, got))
 
     def _variable(
@@ -188,6 +188,8 @@ class Lowering(Statements):
         before = self.enter("function", number, CONSTRUCTOR if maker else name)
         if self._modified(node, "static"):
             self.scope.modifiers.append("static")
+        elif not maker:
+            self.scope.params.append(Param("this"))
         self.locals.push()
         self.typevars(node)
         if node.type == "compact_constructor_declaration":

@@ -71,9 +71,15 @@ class Types(Draft):
         if kind == "tuple_type":
             return Group("t", tuple(self.type(child) for child in node.named_children))
         if kind == "function_type":
-            result = node.child_by_field_name("return_type")
-            return Item(Name("Callable"), None, (self.type(result),))
+            return self._function_type(node)
         return None
+
+    def _function_type(self, node: Node) -> Expr:
+        parameters = node.child_by_field_name("parameters")
+        given = parameters.named_children if parameters is not None else []
+        types = Group("t", tuple(self.type(child) for child in given))
+        result = self.type(node.child_by_field_name("return_type"))
+        return Item(Name("fn"), None, (types, result))
 
     def named(self, name: str) -> Expr | None:
         """A bare name that is not a value."""
