@@ -1,0 +1,105 @@
+"""``porch codegraph add``, ``index``, ``list`` and ``remove``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, Field, model_validator
+
+from gateway.contract import Command, CommandContext, Tier
+
+
+class AddArgs(BaseModel):
+    """What ``porch codegraph add`` takes."""
+
+    location: str = Field(
+        description="A directory on this machine, or the https address of a Git repository."
+    )
+    name: str | None = Field(None, description="What to call it; else the last part of LOCATION.")
+    tier: Tier | None = Field(None, description="The tier that may see it; else default_tier.")
+    group: tuple[str, ...] = Field(
+        (), description="A group whose members alone may see it; may be given several times."
+    )
+    branch: str | None = Field(
+        None, description="The branch of an address; else the host's default one."
+    )
+
+
+class IndexArgs(BaseModel):
+    """What ``porch codegraph index`` takes."""
+
+    name: tuple[str, ...] = Field(description="The repositories' names; all of them if none.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _all_if_none(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"name": (), **given}
+
+
+class ListArgs(BaseModel):
+    """What ``porch codegraph list`` takes."""
+
+
+class RemoveArgs(BaseModel):
+    """What ``porch codegraph remove`` takes."""
+
+    name: str = Field(description="The repository's name.")
+
+
+async def add(args: AddArgs, context: CommandContext) -> int:
+    """Add a repository and index it; 2 where the arguments are wrong, 1 where it cannot be."""
+    from plugins.codegraph.repositories import console
+
+    return await console.add(args, context)
+
+
+async def index(args: IndexArgs, context: CommandContext) -> int:
+    """Index repositories anew; 1 where one of them cannot be."""
+    from plugins.codegraph.repositories import console
+
+    return await console.index(args, context)
+
+
+async def listed(args: ListArgs, context: CommandContext) -> int:
+    """Show the repositories, their state and what was removed."""
+    from plugins.codegraph.repositories import console
+
+    return await console.listed(context)
+
+
+async def remove(args: RemoveArgs, context: CommandContext) -> int:
+    """Remove a repository and all that is kept of it."""
+    from plugins.codegraph.repositories import console
+
+    return await console.remove(args, context)
+
+
+ADD = Command(
+    name="add",
+    summary="Add a directory or a Git repository, and index it.",
+    args=AddArgs,
+    run=add,
+    beside_portal=True,
+)
+INDEX = Command(
+    name="index",
+    summary="Index repositories anew.",
+    args=IndexArgs,
+    run=index,
+    beside_portal=True,
+)
+LIST = Command(
+    name="list",
+    summary="Show the repositories and how their indexes are.",
+    args=ListArgs,
+    run=listed,
+    beside_portal=True,
+)
+REMOVE = Command(
+    name="remove",
+    summary="Remove a repository and all that is kept of it.",
+    args=RemoveArgs,
+    run=remove,
+    beside_portal=True,
+)

@@ -1,0 +1,38 @@
+"""The codegraph plugin: repositories of code as a graph that agents ask."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from gateway.contract import Host, Offer, Plugin, hookimpl
+from plugins.codegraph.commands import ADD, INDEX, LIST, REMOVE
+from plugins.codegraph.config import CodegraphConfig
+from plugins.codegraph.onboarding.command import ONBOARD
+
+
+@hookimpl
+def porch_plugin() -> Plugin:
+    """Declare the plugin."""
+    return Plugin(
+        name="codegraph",
+        summary="Repositories of code as a graph: who calls what, what a change breaks.",
+        config=CodegraphConfig,
+        open=open_codegraph,
+        commands=(ADD, INDEX, LIST, REMOVE, ONBOARD),
+    )
+
+
+@asynccontextmanager
+async def open_codegraph(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
+    """Serve the graphs of the repositories, and keep them in step.
+
+    Args:
+        config: the plugin's section of ``portal.yaml``.
+        host: the plugin's services.
+    """
+    # Late, because these need the database driver, and commands start without it.
+    from plugins.codegraph.offer import opened
+
+    async with opened(config, host) as offer:
+        yield offer

@@ -1,0 +1,210 @@
+"""What the commands do; imported late. They work beside a portal that runs, and without one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from gateway.contract import CommandContext, Host
+from plugins.codegraph.api import shown as shown_as_json
+from plugins.codegraph.commands import AddArgs, IndexArgs, RemoveArgs
+from plugins.codegraph.config import CodegraphConfig
+from plugins.codegraph.model import EntityKind
+from plugins.codegraph.offer import MIGRATIONS, Repositing, now
+from plugins.codegraph.repositories import bar, told, urls
+from plugins.codegraph.repositories.git import GitFailed, git
+from plugins.codegraph.repositories.making import NotMade, PlainSteps, check_directory
+from plugins.codegraph.repositories.purging import PurgeFailed, Purger
+from plugins.codegraph.repositories.registry import Taken, Unknown
+from plugins.codegraph.repositories.repository import Draft, Repository
+from plugins.codegraph.repositories.work import HELD, Busy, Gone
+
+
+@asynccontextmanager
+async def _opened(context: CommandContext) -> AsyncGenerator[tuple[Repositing, Host]]:
+    async with context.host() as host:
+        await host.database.migrate(MIGRATIONS)
+        base = Repositing.of(context.config, host)
+        try:
+            yield base, host
+        finally:
+            await base.indexer.close()
+
+
+async def add(args: AddArgs, context: CommandContext) -> int:
+    """Add a repository and index it; 2 where the arguments are wrong, 1 where it cannot be."""
+    try:
+        draft = await _draft(args, context.config)
+    except (urls.BadAddress, NotMade, GitFailed) as error:
+        return _fail(context, str(error), 2)
+    holder = _me()
+    async with _opened(context) as (base, host):
+        try:
+            repository = await base.repositories.add(draft, holder, HELD)
+        except Taken as error:
+            return _fail(context, str(error), 1)
+        found = await _made(base, repository, context, holder)
+        if isinstance(found, str):
+            await _purged(base, host, await base.repositories.remove(draft.name))
+            return _fail(context, f"{found} {draft.name} was not added.", 1)
+        await _tell(base, await base.repositories.get(draft.name), found, context)
+    return 0
+
+
+async def index(args: IndexArgs, context: CommandContext) -> int:
+    """Index repositories anew; 1 where one of them cannot be."""
+    code = 0
+    done = []
+    async with _opened(context) as (base, _):
+        try:
+            chosen = [await base.repositories.get(name) for name in args.name]
+        except Unknown as error:
+            return _fail(context, str(error), 1)
+        for repository in chosen or await base.repositories.all():
+            found = await _made(base, repository, context, _me())
+            if isinstance(found, str):
+                code = 1
+                done.append({"name": repository.name, "error": found})
+                if not context.json:
+                    context.echo(f"{repository.name}: {found}")
+                continue
+            done.append({"name": repository.name, **found})
+            if not context.json:
+                for line in told.found(repository, found):
+                    context.echo(line)
+    if context.json:
+        context.emit(done)
+    elif not done:
+        context.echo("No repository has been added: `porch codegraph add .` adds this directory.")
+    return code
+
+
+async def listed(context: CommandContext) -> int:
+    """Show the repositories, their state and what was removed and is not purged yet."""
+    async with _opened(context) as (base, host):
+        found = await base.repositories.all()
+        purger = Purger(host.database, base.work, base.kept(), now)
+        removals = await purger.log(is_open=True)
+    if context.json:
+        context.emit(
+            {
+                "repositories": [shown_as_json(each).model_dump(mode="json") for each in found],
+                "removing": [{"name": r.name, "requested": str(r.requested)} for r in removals],
+            }
+        )
+        return 0
+    for line in told.table(found):
+        context.echo(line)
+    for removal in removals:
+        since = f"{removal.requested:%Y-%m-%d %H:%M} UTC"
+        context.echo(f"{removal.name}: removed {since}; the portal purges the rest of it.")
+    return 0
+
+
+async def remove(args: RemoveArgs, context: CommandContext) -> int:
+    """Remove a repository and all that is kept of it."""
+    async with _opened(context) as (base, host):
+        try:
+            repository = await base.repositories.get(args.name)
+            if repository.declared:
+                reason = "stands in portal.yaml: take it out there, and start the portal again."
+                return _fail(context, f"{args.name} {reason}", 1)
+            entry = await base.repositories.remove(args.name)
+        except Unknown as error:
+            return _fail(context, str(error), 1)
+        counts = await _purged(base, host, entry)
+    if context.json:
+        context.emit({"name": args.name, "removal": entry, "deleted": counts})
+        return 0
+    rows = sum(counts.values())
+    context.echo(f"{args.name} is removed: nobody sees it any more ({rows:,} rows deleted).")
+    context.echo("Its vectors and what is left are deleted by the portal, within 24 hours.")
+    return 0
+
+
+async def _draft(args: AddArgs, config: CodegraphConfig) -> Draft:
+    is_url = urls.is_address(args.location)
+    if is_url:
+        location = urls.checked_url(args.location)
+        await git(Path(), "version")
+    else:
+        if args.branch:
+            raise urls.BadAddress("--branch is for an address; a directory is read as it lies.")
+        location = await asyncio.to_thread(_directory, args.location)
+    return Draft(
+        name=urls.checked_name(args.name) if args.name else urls.name_from(location),
+        kind="git" if is_url else "path",
+        location=location,
+        branch=urls.checked_branch(args.branch) if args.branch else None,
+        tier=args.tier or config.default_tier,
+        groups=args.group,
+    )
+
+
+def _directory(given: str) -> str:
+    directory = Path(given).expanduser()
+    check_directory(directory)
+    return str(directory.resolve())
+
+
+async def _made(
+    base: Repositing, repository: Repository, context: CommandContext, holder: str
+) -> dict[str, Any] | str:
+    """What an index found, or why it could not be made."""
+    echo = None if context.json else context.echo
+    try:
+        with bar.shown(repository.name, echo) as progress:
+            return await base.making.make(repository, holder, PlainSteps(), progress)
+    except (NotMade, Busy, Gone) as error:
+        return str(error)
+
+
+async def _purged(base: Repositing, host: Host, entry: str) -> dict[str, int]:
+    """Purge what a command may; the entry stays open, for the portal has the vectors."""
+    purger = Purger(host.database, base.work, base.kept(), now, whole=False)
+    try:
+        return dict(await purger.purge(entry, _me()))
+    except (Busy, PurgeFailed):
+        return {}  # the portal does it
+
+
+async def _tell(
+    base: Repositing, repository: Repository, found: dict[str, Any], context: CommandContext
+) -> None:
+    if context.json:
+        context.emit({"name": repository.name, **found})
+        return
+    for line in told.found(repository, found):
+        context.echo(line)
+    example = await _example(base, repository)
+    for line in told.next_steps(repository, example, context.url):
+        context.echo(line)
+
+
+async def _example(base: Repositing, repository: Repository) -> str:
+    """A function's name to ask about, or ""."""
+    view = await base.store.view(repository.org, repository.id)
+    if view is None:
+        return ""
+    kinds = (EntityKind.FUNCTION, EntityKind.METHOD)
+    entities = [each for _, each in await base.store.open(view).page(0, 400, kinds)]
+    telling = (each.name for each in entities if not each.test and not each.name.startswith("_"))
+    return next(telling, "")
+
+
+def _fail(context: CommandContext, reason: str, code: int) -> int:
+    if context.json:
+        context.emit({"error": reason})
+    else:
+        context.echo(reason)
+    return code
+
+
+def _me() -> str:
+    return f"command:{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(2)}"
