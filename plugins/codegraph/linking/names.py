@@ -115,7 +115,7 @@ def own_object(engine: Engine, sheet: Sheet, owner: int) -> Values:
 
 def _outside(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
     """A name that no scope of the file binds."""
-    for path in sheet.rules.beside(sheet.path, sheet.facts):
+    for path in sheet.rules.besides(sheet.path, sheet.facts, name):
         other = engine.sheet(path) if path != sheet.path else None
         if other is not None and name in other.names[0]:
             return bound(engine, other, 0, name)

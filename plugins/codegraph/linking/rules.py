@@ -159,6 +159,11 @@ class Rules(Protocol):
         those of the package (Go, Java). Star imports do not belong here."""
         ...
 
+    def besides(self, path: str, facts: FileFacts, name: str) -> Sequence[str]:
+        """Those of the files :meth:`beside` that may have this name: all of them, or for a large
+        package those that an index says."""
+        ...
+
     def extensions(self, path: str, facts: FileFacts) -> Sequence[str]:
         """The files in which methods of this file's classes may be defined from outside of the
         class, by scopes with a ``receiver`` (Go, Rust); with the file itself."""
@@ -245,6 +250,10 @@ class BaseRules:
     def beside(self, path: str, facts: FileFacts) -> Sequence[str]:
         """None: a file sees its own names alone."""
         return ()
+
+    def besides(self, path: str, facts: FileFacts, name: str) -> Sequence[str]:
+        """All of them."""
+        return self.beside(path, facts)
 
     def extensions(self, path: str, facts: FileFacts) -> Sequence[str]:
         """The file itself."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from plugins.codegraph.languages.go.modules import Modules
 from plugins.codegraph.languages.go.naming import default_name
+from plugins.codegraph.languages.top import top_level
 from plugins.codegraph.linking.rules import UNKNOWN, BaseRules, Container, Target
 
 if TYPE_CHECKING:
@@ -32,12 +33,12 @@ class GoRules(BaseRules):
     body_sees_members = False
     converts = True
     structural = True
-    containers: Mapping[str, Container] = {  # noqa: RUF012 - never written to
+    containers: Mapping[str, Container] = {
         "[]": Container(element=0, item=0),
         "map": Container(element=1, item=1, key=0),
         "chan": Container(element=0, item=0, key=0),
     }
-    callables: Mapping[str, int] = {"func": 0}  # noqa: RUF012
+    callables: Mapping[str, int] = {"func": 0}
     vague = frozenset({"any"})
 
     def module(self, path: str, imported: Import) -> Target:
@@ -61,14 +62,22 @@ class GoRules(BaseRules):
 
     def beside(self, path: str, facts: FileFacts) -> Sequence[str]:
         """The other files of the package."""
-        return self.once(("beside", path), self._beside, path, facts)
+        return self._seen(path, self._of_package(dirname(path), facts.package))
 
-    def _beside(self, path: str, facts: FileFacts) -> Sequence[str]:
-        directory = dirname(path)
-        mine = [each for each in self._go_files(directory) if self._clause(each) == facts.package]
+    def besides(self, path: str, facts: FileFacts, name: str) -> Sequence[str]:
+        """The other files of the package that have a name at their top level."""
+        directory, package = dirname(path), facts.package
+        index = self.once(("index", directory, package), self._index, directory, package)
+        return self._seen(path, index.get(name, ()))
+
+    def _seen(self, path: str, files: Sequence[str]) -> Sequence[str]:
         if not path.endswith("_test.go"):
-            mine = [each for each in mine if not each.endswith("_test.go")]
-        return _nearest(path, mine)
+            files = [each for each in files if not each.endswith("_test.go")]
+        return _nearest(path, files)
+
+    def _index(self, directory: str, package: str) -> Mapping[str, Sequence[str]]:
+        files = self._of_package(directory, package)
+        return top_level(self.world, files)
 
     def extensions(self, path: str, facts: FileFacts) -> Sequence[str]:
         """All files of the package, where methods of a type may be."""
@@ -101,7 +110,7 @@ class GoRules(BaseRules):
         return facts.package if facts is not None else ""
 
 
-def _nearest(path: str, files: list[str]) -> list[str]:
+def _nearest(path: str, files: Sequence[str]) -> Sequence[str]:
     """Files for the same platform first: ``a_linux.go`` sees ``b_linux.go``."""
     suffix = path.rpartition("/")[2].removesuffix(".go").partition("_")[2]
     if not suffix:

@@ -1,0 +1,93 @@
+"""How Java's names are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from posixpath import commonprefix, dirname
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.languages.java.expressions import CONSTRUCTOR
+from plugins.codegraph.languages.java.words import CONTAINERS, FINAL, LANG, METHODS, PRIMITIVES
+from plugins.codegraph.languages.top import top_level
+from plugins.codegraph.linking.rules import BaseRules, Container, Target
+
+if TYPE_CHECKING:
+    from plugins.codegraph.facts import FileFacts, Import, Scope
+
+_STATIC = "static:"
+
+
+class JavaRules(BaseRules):
+    """Java: packages are declared, a class sees what its package and its bases have."""
+
+    receivers = frozenset({"this"})
+    class_scopes = True
+    body_sees_members = False
+    builtins = PRIMITIVES | LANG
+    constructors: tuple[str, ...] = (CONSTRUCTOR,)
+    overloads = True
+    stars_hide = False
+    containers: Mapping[str, Container] = CONTAINERS
+    unwraps: Mapping[str, int] = {"Optional": 0}
+    callables: Mapping[str, int] = {"()": 0}
+    vague = frozenset({"Object"})
+    methods: Mapping[str, str] = METHODS
+    final: Mapping[str, str] = FINAL
+    iterates: tuple[tuple[str, str], ...] = ()
+
+    def module(self, path: str, imported: Import) -> Target:
+        """The files of a package, or the class in one of them that a name is imported from."""
+        name = imported.module.removeprefix(_STATIC)
+        return self.once(("module", name, dirname(path)), self._module, path, name)
+
+    def _module(self, path: str, name: str) -> Target:
+        parts = name.split(".")
+        for at in range(len(parts), 0, -1):
+            files = self.world.packaged("java", ".".join(parts[:at]))
+            if not files:
+                continue
+            within = tuple(parts[at:])
+            if within and not within[0][:1].isupper():
+                break
+            return Target(paths=tuple(_nearest(path, files, within)), within=within)
+        return Target(external=True, name=name)
+
+    def named(self, path: str, scope: Scope, name: str) -> Target | None:
+        """A class that may come from a package outside of the repository, by ``import x.*``."""
+        facts = self.world.facts(path)
+        if facts is None or not name[:1].isupper():
+            return None
+        for each in facts.scopes[0].imports:
+            if each.symbol == "*" and self.module(path, each).external:
+                return Target(external=True, name=name)
+        return None
+
+    def beside(self, path: str, facts: FileFacts) -> Sequence[str]:
+        """The files of the package."""
+        return self._of_package(path, facts.package)
+
+    def besides(self, path: str, facts: FileFacts, name: str) -> Sequence[str]:
+        """The files of the package that have a class of this name, those of the own directory
+        first: a package may be spread over source roots and modules."""
+        key = ("index", facts.package or dirname(path))
+        index = self.once(key, self._index, path, facts.package)
+        found = index.get(name, ())
+        return found if len(found) < 2 else _nearest(path, found, ())
+
+    def _index(self, path: str, package: str) -> Mapping[str, Sequence[str]]:
+        return top_level(self.world, self._of_package(path, package))
+
+    def _of_package(self, path: str, package: str) -> Sequence[str]:
+        if package:
+            return self.world.packaged("java", package)
+        directory = self.world.directory(dirname(path))
+        return [each for each in directory if each.endswith(".java")]
+
+
+def _nearest(path: str, files: Sequence[str], within: tuple[str, ...]) -> Sequence[str]:
+    """Files by how near they are; the one that is called like the class before all others."""
+    own = f"/{within[0]}.java" if within else "/"
+    return sorted(
+        files,
+        key=lambda each: (not f"/{each}".endswith(own), -len(commonprefix((path, each))), each),
+    )
