@@ -83,25 +83,11 @@ CONTAINERS: Mapping[str, Container] = MappingProxyType(
     }
 )
 UNWRAPS: Mapping[str, int] = MappingProxyType({"Promise": 0, "PromiseLike": 0, "Awaited": 0})
-TRANSPARENT: Mapping[str, int] = MappingProxyType(
-    dict.fromkeys(
-        [
-            "Readonly",
-            "Partial",
-            "Required",
-            "NonNullable",
-            "Pick",
-            "Omit",
-            "Extract",
-            "Exclude",
-            "NoInfer",
-            "DeepPartial",
-            "DeepReadonly",
-            "InstanceType",
-        ],
-        0,
-    )
-)
+_SAME_MEMBERS = """
+Readonly Partial Required NonNullable Pick Omit Extract Exclude NoInfer DeepPartial DeepReadonly
+InstanceType
+"""
+TRANSPARENT: Mapping[str, int] = MappingProxyType(dict.fromkeys(_SAME_MEMBERS.split(), 0))
 METHODS: Mapping[str, str] = MappingProxyType(
     {
         "map": known.RESULTS,

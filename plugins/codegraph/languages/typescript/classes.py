@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from plugins.codegraph.facts import Expr, Item, Name
 from plugins.codegraph.languages.typescript import functions, jsdoc, objects, types
 from plugins.codegraph.languages.typescript.draft import DraftScope
-from plugins.codegraph.languages.typescript.lowering import FUNCTIONS, Lowering, line_of
+from plugins.codegraph.languages.typescript.lowering import FUNCTIONS, Lowering, child_at, line_of
 from plugins.codegraph.languages.typescript.patterns import key_of
 from plugins.codegraph.model import EntityKind
 
@@ -41,7 +41,7 @@ def lower(
     scope = low.draft.scope("class", definition, low.scope)
     scope.name = shown
     given = [*(decorators or []), *(c for c in node.named_children if c.type == "decorator")]
-    scope.decorators = [low.expr(each.named_child(0)) for each in given]
+    scope.decorators = [low.expr(child_at(each)) for each in given]
     if node.type == "abstract_class_declaration":
         scope.modifiers.append("abstract")
     for child in node.named_children:
@@ -131,7 +131,7 @@ def _method(low: Lowering, node: Node, decorators: list[Node]) -> None:
         scope.modifiers.append("constructor")
         _properties(low, node)
     inside = [*decorators, *(c for c in node.named_children if c.type == "decorator")]
-    scope.decorators = [low.expr(each.named_child(0)) for each in inside]
+    scope.decorators = [low.expr(child_at(each)) for each in inside]
 
 
 def _properties(low: Lowering, node: Node) -> None:
@@ -167,7 +167,7 @@ def _field(low: Lowering, node: Node, decorators: list[Node]) -> None:
     _hide(low, definition, node, name)
     inside = [*decorators, *(c for c in node.named_children if c.type == "decorator")]
     for each in inside:
-        low.effect(each.named_child(0))
+        low.effect(child_at(each))
     if callable_value and value is not None:
         scope = functions.lower(low, value, definition, name)
         scope.modifiers.extend(word for word in words if word == "static")

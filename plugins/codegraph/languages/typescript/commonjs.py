@@ -10,6 +10,7 @@ from plugins.codegraph.languages.typescript.lowering import (
     CLASSES,
     FUNCTIONS,
     Lowering,
+    child_at,
     last_line,
     line_of,
 )
@@ -26,7 +27,7 @@ WHOLE = "module.exports"
 def literal_argument(low: Lowering, call: Node) -> str:
     """The only argument of a call where it is a string, else ""."""
     given = call.child_by_field_name("arguments")
-    first = given.named_child(0) if given is not None else None
+    first = child_at(given) if given is not None else None
     if first is None or first.type not in ("string", "template_string"):
         return ""
     text = low.text(first)[1:-1]
@@ -99,7 +100,7 @@ def then(low: Lowering, function: Node, given: Node | None) -> Expr | None:
         return None
     callee = of.child_by_field_name("function") if of.type == "call_expression" else None
     module = literal_argument(low, of) if callee is not None and callee.type == "import" else ""
-    first = given.named_child(0) if given is not None else None
+    first = child_at(given) if given is not None else None
     if first is None or first.type not in FUNCTIONS:
         return None
     if not module:

@@ -18,6 +18,7 @@ from plugins.codegraph.languages.typescript.lowering import (
     FUNCTIONS,
     RENAMED,
     Lowering,
+    child_at,
     line_of,
 )
 from plugins.codegraph.languages.typescript.patterns import names_of, target
@@ -41,7 +42,7 @@ def _variable(low: Lowering, node: Node, whole: Node) -> None:
     if name is None:
         return
     while value is not None and value.type == "parenthesized_expression":
-        value = value.named_child(0)
+        value = child_at(value)
     if value is not None and value.type == "assignment_expression" and name.type == "identifier":
         value = _chained(low, name, value)
     if name.type == "identifier":
@@ -92,7 +93,7 @@ def _plain(low: Lowering, node: Node, name: Node, value: Node | None) -> None:
     elif value is not None:
         inner = value
         while inner.type in ("as_expression", "satisfies_expression"):
-            inner = inner.named_child(0) or inner
+            inner = child_at(inner) or inner
         if inner is not value and inner.type == "object" and name.type == "identifier":
             held = objects.lower(low, inner, low.text(name), definition)
         else:

@@ -14,18 +14,17 @@ from plugins.codegraph.facts import (
     Inner,
     Item,
     Literal,
-    Many,
     Name,
-    OneOf,
     Super,
-    Table,
     Typed,
     Unwrapped,
 )
 from plugins.codegraph.languages.typescript import (
     commonjs,
     functions,
+    jsx,
     objects,
+    operators,
     prototypes,
     suites,
     types,
@@ -33,6 +32,7 @@ from plugins.codegraph.languages.typescript import (
 from plugins.codegraph.languages.typescript.lowering import (
     EXPRESSIONS,
     Lowering,
+    child_at,
     last_line,
     line_of,
 )
@@ -100,7 +100,7 @@ def arguments(low: Lowering, node: Node | None) -> tuple[Arg, ...]:
         if child.type == "comment":
             continue
         if child.type == "spread_element":
-            found.append(Arg(low.expr(child.named_child(0)), spread=True))
+            found.append(Arg(low.expr(child_at(child)), spread=True))
         else:
             found.append(Arg(low.expr(child)))
     return tuple(found)
@@ -114,22 +114,24 @@ def _call(low: Lowering, node: Node) -> Expr | None:
     kind = function.type
     if kind == "import":
         return commonjs.dynamic_import(low, node, given)
-    if kind == "identifier":
-        special = commonjs.required(low, function, given)
-        if special is not None:
-            return special
-    if kind == "member_expression":
-        special = commonjs.then(low, function, given)
-        if special is not None:
-            return special
+    special = _SPECIAL.get(kind)
+    found = special(low, function, given) if special is not None else None
+    if found is not None:
+        return found
     low.calls += 1
     if suites.is_suite(low, function, given):
         return suites.suite(low, node, function, given)
     prototypes.inheritance(low, function, given)
-    applied = _applied(low, function, given)
-    if applied is not None:
-        return applied
     return Call(low.expr(function), arguments(low, given), last_line(function))
+
+
+def _of_member(low: Lowering, function: Node, given: Node | None) -> Expr | None:
+    """Calls of members that mean another call: ``then``, ``call``, ``apply``."""
+    return commonjs.then(low, function, given) or _applied(low, function, given)
+
+
+_SPECIAL = {"identifier": commonjs.required, "member_expression": _of_member}
+"""By the kind of what is called, what may be more than a call."""
 
 
 def _applied(low: Lowering, function: Node, given: Node | None) -> Expr | None:
@@ -138,9 +140,10 @@ def _applied(low: Lowering, function: Node, given: Node | None) -> Expr | None:
     of = function.child_by_field_name("object")
     if named is None or of is None or given is None or low.text(named) not in ("call", "apply"):
         return None
-    first = given.named_child(0) if given.type == "arguments" else None
+    first = child_at(given) if given.type == "arguments" else None
     if first is None or first.type not in ("this", "null", "undefined"):
         return None
+    low.calls += 1
     rest = arguments(low, given)[1:]
     if low.text(named) == "apply":
         rest = tuple(Arg(each.value, spread=True) for each in rest)
@@ -177,7 +180,7 @@ def _array(low: Lowering, node: Node) -> Expr | None:
     items: list[Expr | None] = []
     for child in node.named_children:
         if child.type == "spread_element":
-            items.append(Element(low.expr(child.named_child(0))))
+            items.append(Element(low.expr(child_at(child))))
         elif child.type != "comment":
             items.append(low.expr(child))
     return Group("l", tuple(items))
@@ -192,7 +195,7 @@ def _inside(low: Lowering, node: Node) -> Expr | None:
 
 
 def _await(low: Lowering, node: Node) -> Expr | None:
-    return Unwrapped(low.expr(node.named_child(0)))
+    return Unwrapped(low.expr(child_at(node)))
 
 
 def _as(low: Lowering, node: Node) -> Expr | None:
@@ -208,129 +211,18 @@ def _assertion(low: Lowering, node: Node) -> Expr | None:
     parts = node.named_children
     if len(parts) < 2:
         return None
-    given = parts[0].named_child(0)
+    given = child_at(parts[0])
     stated = types.lower(low, given) if given is not None else None
     value = low.expr(parts[1])
     return Typed(stated, value) if stated is not None else value
-
-
-def _conditional(low: Lowering, node: Node) -> Expr | None:
-    before = low.calls
-    low.keep(low.expr(node.child_by_field_name("condition")), before)
-    choices: list[Expr | None] = []
-    while True:
-        choices.append(low.expr(node.child_by_field_name("consequence")))
-        other = node.child_by_field_name("alternative")
-        if other is None or other.type != "ternary_expression":
-            choices.append(low.expr(other))
-            return OneOf(tuple(choices))
-        node = other
-        before = low.calls
-        low.keep(low.expr(node.child_by_field_name("condition")), before)
-
-
-_CHOICES = frozenset({"||", "??", "&&"})
-
-
-def _binary(low: Lowering, node: Node) -> Expr | None:
-    """A chain of operators, which leans to the left and may be long."""
-    operands: list[Expr | None] = []
-    operators: set[str] = set()
-    current: Node | None = node
-    while current is not None and current.type == "binary_expression":
-        operator = current.child_by_field_name("operator")
-        operators.add(operator.type if operator is not None else "")
-        operands.append(low.expr(current.child_by_field_name("right")))
-        current = current.child_by_field_name("left")
-    operands.append(low.expr(current))
-    operands.reverse()
-    if operators == {"&&"}:
-        before = operands[:-1]
-        low.scope.calls.extend(each for each in before if _has_call(each))
-        return operands[-1]
-    if operators <= _CHOICES:
-        return OneOf(tuple(operands))
-    kept = tuple(each for each in operands if each is not None)
-    return Many(kept) if kept else None
-
-
-def _has_call(value: Expr | None) -> bool:
-    return value is not None and not isinstance(value, Name | Literal | Inner | Super)
-
-
-def _operands(low: Lowering, node: Node) -> Expr | None:
-    return Many(tuple(low.expr(child) for child in node.named_children))
-
-
-def _template(low: Lowering, node: Node) -> Expr | None:
-    inside = [
-        low.expr(child.named_child(0))
-        for child in node.named_children
-        if child.type == "template_substitution"
-    ]
-    return Many(tuple(inside), "string")
-
-
-def _sequence(low: Lowering, node: Node) -> Expr | None:
-    parts = node.named_children
-    for part in parts[:-1]:
-        low.effect(part)
-    return low.expr(parts[-1]) if parts else None
-
-
-def _yield(low: Lowering, node: Node) -> Expr | None:
-    value = low.expr(node.named_child(0))
-    delegated = any(child.type == "*" for child in node.children)
-    low.scope.yields.append(Element(value) if delegated else value)
-    return None
 
 
 def _literal(kind: str) -> Literal:
     return Literal(kind)
 
 
-# -- JSX ------------------------------------------------------------------------------------
-
-
-def _element(low: Lowering, node: Node) -> Expr | None:
-    opening = node.child_by_field_name("open_tag")
-    if node.type == "jsx_self_closing_element":
-        opening = node
-    inside = [
-        low.expr(child)
-        for child in node.named_children
-        if child.type in ("jsx_element", "jsx_self_closing_element", "jsx_expression")
-    ]
-    if node.type == "jsx_self_closing_element":
-        inside = []
-    children = tuple(each for each in inside if each is not None)
-    named = opening.child_by_field_name("name") if opening is not None else None
-    if opening is None or named is None:
-        return Many(children)
-    properties = _attributes(low, opening)
-    if children:
-        properties.append(("children", children[0] if len(children) == 1 else Many(children)))
-    if named.type == "identifier" and low.text(named)[:1].islower():
-        return Many(tuple(value for _, value in properties))
-    low.calls += 1
-    of = low.expr(named)
-    return Call(of, (Arg(Table(tuple(properties))),), last_line(named))
-
-
-def _attributes(low: Lowering, opening: Node) -> list[tuple[str | None, Expr | None]]:
-    found: list[tuple[str | None, Expr | None]] = []
-    for child in opening.named_children:
-        if child.type == "jsx_attribute":
-            value = low.expr(child.named_child(1)) if child.named_child_count > 1 else None
-            first = child.named_child(0)
-            found.append((low.text(first) if first is not None else None, value))
-        elif child.type == "jsx_expression":
-            found.append((None, low.expr(child)))
-    return found
-
-
 def _first(low: Lowering, node: Node) -> Expr | None:
-    return low.expr(node.named_child(0))
+    return low.expr(child_at(node))
 
 
 EXPRESSIONS.update(
@@ -358,13 +250,13 @@ EXPRESSIONS.update(
         "as_expression": _as,
         "satisfies_expression": _as,
         "type_assertion": _assertion,
-        "ternary_expression": _conditional,
-        "binary_expression": _binary,
-        "unary_expression": _operands,
-        "update_expression": _operands,
-        "template_string": _template,
-        "sequence_expression": _sequence,
-        "yield_expression": _yield,
+        "ternary_expression": operators.conditional,
+        "binary_expression": operators.binary,
+        "unary_expression": operators.operands,
+        "update_expression": operators.operands,
+        "template_string": operators.template,
+        "sequence_expression": operators.sequence,
+        "yield_expression": operators.yielded,
         "assignment_expression": assigned,
         "augmented_assignment_expression": assigned,
         "string": lambda low, node: _literal("string"),
@@ -373,8 +265,8 @@ EXPRESSIONS.update(
         "true": lambda low, node: _literal("boolean"),
         "false": lambda low, node: _literal("boolean"),
         "null": lambda low, node: _literal("null"),
-        "jsx_element": _element,
-        "jsx_self_closing_element": _element,
+        "jsx_element": jsx.element,
+        "jsx_self_closing_element": jsx.element,
         "jsx_expression": _first,
         "spread_element": _first,
     }

@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING
 from plugins.codegraph.facts import Expr, Item, Name, Param
 from plugins.codegraph.languages.typescript import jsdoc, types
 from plugins.codegraph.languages.typescript.draft import DraftDefinition, DraftScope
-from plugins.codegraph.languages.typescript.lowering import Lowering, last_line, line_of
+from plugins.codegraph.languages.typescript.lowering import Lowering, child_at, last_line, line_of
 from plugins.codegraph.languages.typescript.patterns import declared, names_of, target
 from plugins.codegraph.model import EntityKind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_WORDS = frozenset({"async", "static", "abstract", "override", "declare"})
+_WORDS = {
+    "async": "async",
+    "static": "static",
+    "abstract": "abstract",
+    "get": "property",
+    "set": "setter",
+    "*": "generator",
+}
 
 
 def define(
@@ -92,13 +99,7 @@ def modifiers(node: Node) -> list[str]:
     for child in node.children:
         kind = child.type
         if kind in _WORDS:
-            found.append(kind)
-        elif kind == "get":
-            found.append("property")
-        elif kind == "set":
-            found.append("setter")
-        elif kind == "*":
-            found.append("generator")
+            found.append(_WORDS[kind])
         elif kind in ("formal_parameters", "statement_block"):
             break
     if node.type.startswith("generator_function") and "generator" not in found:
@@ -217,7 +218,7 @@ def _parameter(low: Lowering, node: Node, number: int) -> None:
         default = _default(low, pattern, node.child_by_field_name("right"))
     kind = ""
     if pattern.type == "rest_pattern":
-        kind, pattern = "*", pattern.named_child(0) or pattern
+        kind, pattern = "*", child_at(pattern) or pattern
         stated = _of_array(stated)
     if pattern.type == "this":
         if stated is not None:

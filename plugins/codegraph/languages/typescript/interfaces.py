@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Name
 from plugins.codegraph.languages.typescript import functions, types
-from plugins.codegraph.languages.typescript.lowering import Lowering, line_of
+from plugins.codegraph.languages.typescript.lowering import Lowering, child_at, line_of
 from plugins.codegraph.languages.typescript.patterns import key_of
 from plugins.codegraph.model import EntityKind
 
@@ -69,9 +69,9 @@ def _method(low: Lowering, member: Node, function: Node, name: str, *, named: bo
 
 def _property(low: Lowering, node: Node, name: str, *, named: bool) -> None:
     stated = node.child_by_field_name("type")
-    inside = stated.named_child(0) if stated is not None else None
+    inside = child_at(stated) if stated is not None else None
     while inside is not None and inside.type == "parenthesized_type":
-        inside = inside.named_child(0)
+        inside = child_at(inside)
     if inside is not None and inside.type == "function_type":
         _method(low, node, inside, name, named=named)
         return

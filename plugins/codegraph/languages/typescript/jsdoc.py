@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from plugins.codegraph.facts import Bind, Expr, Literal, Name, Param
 from plugins.codegraph.languages.typescript import types
 from plugins.codegraph.languages.typescript.grammar import parser
+from plugins.codegraph.languages.typescript.lowering import child_at
 
 if TYPE_CHECKING:
     from plugins.codegraph.languages.typescript.lowering import Lowering
@@ -97,7 +98,7 @@ def _lowered(low: Lowering, source: bytes) -> Expr | None:
     root = parser("ts").parse(source).root_node
     if root.has_error:
         return None
-    statement = root.named_child(0)
+    statement = child_at(root)
     value = statement.child_by_field_name("value") if statement is not None else None
     outer, low.source = low.source, source
     try:

@@ -260,6 +260,11 @@ def member(of: Expr | None, name: str) -> Attr:
     return Attr(of, name)
 
 
+def child_at(node: Node, place: int = 0) -> Node | None:
+    """A named child, or None where a node has fewer."""
+    return node.named_child(place) if place < node.named_child_count else None
+
+
 def line_of(node: Node) -> int:
     """The line in which a node begins, from 1."""
     return node.start_point.row + 1

@@ -11,6 +11,7 @@ from plugins.codegraph.languages.typescript.lowering import (
     FUNCTIONS,
     STATEMENTS,
     Lowering,
+    child_at,
     line_of,
 )
 from plugins.codegraph.languages.typescript.patterns import names_of
@@ -42,7 +43,7 @@ def imported(low: Lowering, node: Node) -> None:
     for child in node.named_children:
         if child.type == "import_require_clause":
             module = _text(low, child.child_by_field_name("source"))
-            alias = _text(low, child.named_child(0))
+            alias = _text(low, child_at(child))
             into.append(Import(alias, module, type_only=types, line=line))
             bound = True
         elif child.type == "import_clause":
@@ -59,9 +60,7 @@ def _clause(low: Lowering, node: Node, module: str, *, types: bool) -> None:
         if child.type == "identifier":
             into.append(Import(low.text(child), module, "default", type_only=types, line=line))
         elif child.type == "namespace_import":
-            into.append(
-                Import(_text(low, child.named_child(0)), module, type_only=types, line=line)
-            )
+            into.append(Import(_text(low, child_at(child)), module, type_only=types, line=line))
         elif child.type == "named_imports":
             for each in child.named_children:
                 if each.type != "import_specifier":
@@ -98,7 +97,7 @@ def _equals(low: Lowering, node: Node) -> None:
     """``export = x``."""
     from plugins.codegraph.languages.typescript import commonjs
 
-    value = node.named_child(0)
+    value = child_at(node)
     if value is None:
         return
     if value.type == "identifier":
@@ -114,7 +113,7 @@ def _clauses(low: Lowering, node: Node) -> None:
     clause = next((c for c in node.named_children if c.type == "export_clause"), None)
     space = next((c for c in node.named_children if c.type == "namespace_export"), None)
     if space is not None:
-        name = _text(low, space.named_child(0))
+        name = _text(low, child_at(space))
         into.append(Import("", module, "", exported=name, type_only=types, line=line))
     elif clause is None and module:
         into.append(Import("", module, "*", exported="*", type_only=types, line=line))
@@ -159,7 +158,7 @@ def _declared(low: Lowering, node: Node, declaration: Node, *, default: bool) ->
 def _default(low: Lowering, node: Node, value: Node) -> None:
     """``export default <expression>``."""
     while value.type in ("parenthesized_expression", "as_expression", "satisfies_expression"):
-        value = value.named_child(0) or value
+        value = child_at(value) or value
     line = line_of(node)
     low.exported.add("default")
     own = value.child_by_field_name("name") if value.type in FUNCTIONS | CLASSES else None

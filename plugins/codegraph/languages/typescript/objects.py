@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from plugins.codegraph.facts import Bind, Expr, Inner, Name, Table
 from plugins.codegraph.languages.typescript import functions
 from plugins.codegraph.languages.typescript.draft import DraftScope
-from plugins.codegraph.languages.typescript.lowering import FUNCTIONS, Lowering, line_of
+from plugins.codegraph.languages.typescript.lowering import FUNCTIONS, Lowering, child_at, line_of
 from plugins.codegraph.languages.typescript.patterns import key_of
 from plugins.codegraph.model import EntityKind
 
@@ -71,7 +71,7 @@ def _table(low: Lowering, node: Node) -> Expr:
 def _key(low: Lowering, node: Node | None) -> str | None:
     if node is not None and node.type == "computed_property_name":
         before = low.calls
-        low.keep(low.expr(node.named_child(0)), before)
+        low.keep(low.expr(child_at(node)), before)
     return key_of(low, node)
 
 
@@ -80,7 +80,7 @@ def _members(low: Lowering, scope: DraftScope, node: Node, *, named: bool) -> No
         low.doc = doc
         kind = child.type
         if kind == "spread_element":
-            scope.bases.append(low.expr(child.named_child(0)))
+            scope.bases.append(low.expr(child_at(child)))
         elif kind == "shorthand_property_identifier":
             key = low.text(child)
             scope.binds.append(Bind(Name(key), low.expr(child), None, line_of(child)))

@@ -90,21 +90,23 @@ def _conditional(entries: Mapping[str, Any], name: str) -> Iterator[str]:
     if name in entries:
         yield from _leaves(entries[name])
         return
-    best: tuple[int, Any, str] | None = None
+    fitting = list(_patterns(entries, name))
+    if not fitting:
+        return
+    _, value, middle = max(fitting, key=lambda each: len(each[0]))
+    for target in _leaves(value):
+        yield target + middle if target.endswith("/") else target.replace("*", middle)
+
+
+def _patterns(entries: Mapping[str, Any], name: str) -> Iterator[tuple[str, Any, str]]:
+    """The patterns that fit a name: how each begins, with its value and what its star is."""
     for pattern, value in entries.items():
         head, star, tail = pattern.partition("*")
-        if not star and pattern.endswith("/"):
-            head, star, tail = pattern, "*", ""
-        if not star or not name.startswith(head) or not name.endswith(tail):
+        if not star and not pattern.endswith("/"):
             continue
-        if len(name) > len(head) + len(tail) - 1 and (best is None or len(head) > best[0]):
-            best = (len(head), value, name[len(head) : len(name) - len(tail)])
-    if best is not None:
-        for target in _leaves(best[1]):
-            if target.endswith("/"):
-                yield target + best[2]
-            else:
-                yield target.replace("*", best[2])
+        longer = len(name) > len(head) + len(tail) - 1
+        if longer and name.startswith(head) and name.endswith(tail):
+            yield head, value, name[len(head) : len(name) - len(tail)]
 
 
 def _leaves(value: object) -> Iterator[str]:

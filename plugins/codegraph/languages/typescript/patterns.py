@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Element, Expr, Group, Item, Many, Name, Table
-from plugins.codegraph.languages.typescript.lowering import CLASSES, FUNCTIONS, Lowering, line_of
+from plugins.codegraph.languages.typescript.lowering import (
+    CLASSES,
+    FUNCTIONS,
+    Lowering,
+    child_at,
+    line_of,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -77,7 +83,7 @@ def _entries(low: Lowering, node: Node) -> Iterator[tuple[str | None, Expr | Non
             key = child.child_by_field_name("key")
             yield key_of(low, key), target(low, child.child_by_field_name("value"))
         elif kind == "rest_pattern":
-            yield None, target(low, child.named_child(0))
+            yield None, target(low, child_at(child))
         elif kind == "object_assignment_pattern":
             left = child.child_by_field_name("left")
             yield low.text(left) if left is not None else None, target(low, child)
@@ -106,7 +112,7 @@ def key_of(low: Lowering, node: Node | None) -> str | None:
     if kind == "string":
         return low.text(node)[1:-1]
     if kind == "computed_property_name":
-        inside = node.named_child(0)
+        inside = child_at(node)
         if inside is not None and inside.type == "string":
             return low.text(inside)[1:-1]
         if inside is not None and inside.type == "member_expression":
@@ -128,7 +134,7 @@ def assigned(low: Lowering, node: Node) -> Expr | None:
         if operator is None or operator.type not in ("||=", "??=", "&&="):
             return Many((low.expr(left), low.expr(right)))
     if left.type == "parenthesized_expression":
-        left = left.named_child(0) or left
+        left = child_at(left) or left
     if commonjs.assigned(low, node, left, right):
         return None
     to = target(low, left)

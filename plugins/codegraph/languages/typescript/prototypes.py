@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from plugins.codegraph.facts import Attr, Bind, Expr, Inner, Name
 from plugins.codegraph.languages.typescript import functions
 from plugins.codegraph.languages.typescript.draft import DraftScope
-from plugins.codegraph.languages.typescript.lowering import FUNCTIONS, Lowering, line_of
+from plugins.codegraph.languages.typescript.lowering import FUNCTIONS, Lowering, child_at, line_of
 from plugins.codegraph.languages.typescript.patterns import key_of
 from plugins.codegraph.model import EntityKind
 
@@ -78,7 +78,7 @@ def _base(low: Lowering, right: Node) -> Expr | None:
         return low.expr(right.child_by_field_name("constructor"))
     if right.type == "call_expression":
         given = right.child_by_field_name("arguments")
-        first = given.named_child(0) if given is not None else None
+        first = child_at(given) if given is not None else None
         if first is not None and first.type == "member_expression":
             named = first.child_by_field_name("property")
             if named is not None and low.text(named) == "prototype":

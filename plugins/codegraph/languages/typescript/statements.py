@@ -13,7 +13,7 @@ from plugins.codegraph.languages.typescript import (
     interfaces,
     types,
 )
-from plugins.codegraph.languages.typescript.lowering import STATEMENTS, Lowering, line_of
+from plugins.codegraph.languages.typescript.lowering import STATEMENTS, Lowering, child_at, line_of
 from plugins.codegraph.languages.typescript.patterns import (
     declared,
     loop_value,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def _expression(low: Lowering, node: Node) -> None:
-    inside = node.named_child(0)
+    inside = child_at(node)
     if inside is not None and inside.type == "internal_module":
         interfaces.namespace(low, inside)
         return

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Call, Expr, Group, Inner, Item, Literal, Name, OneOf
-from plugins.codegraph.languages.typescript.lowering import Lowering, line_of
+from plugins.codegraph.languages.typescript.lowering import Lowering, child_at, line_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -85,7 +85,7 @@ TYPEOF = "typeof"
 
 
 def _array(low: Lowering, node: Node, depth: int) -> Expr | None:
-    return Item(Name("Array"), None, (lower(low, node.named_child(0), depth),))
+    return Item(Name("Array"), None, (lower(low, child_at(node), depth),))
 
 
 def _tuple(low: Lowering, node: Node, depth: int) -> Expr | None:
@@ -119,7 +119,7 @@ def _is_nothing(low: Lowering, node: Node) -> bool:
 
 
 def _literal(low: Lowering, node: Node, depth: int) -> Expr | None:
-    inside = node.named_child(0)
+    inside = child_at(node)
     kind = inside.type if inside is not None else ""
     if kind in ("string", "number"):
         return Literal(kind)
@@ -127,7 +127,7 @@ def _literal(low: Lowering, node: Node, depth: int) -> Expr | None:
 
 
 def _inside(low: Lowering, node: Node, depth: int) -> Expr | None:
-    return lower(low, node.named_child(0), depth)
+    return lower(low, child_at(node), depth)
 
 
 def _last(low: Lowering, node: Node, depth: int) -> Expr | None:
@@ -138,7 +138,7 @@ def _last(low: Lowering, node: Node, depth: int) -> Expr | None:
 
 def _query(low: Lowering, node: Node, depth: int) -> Expr | None:
     """``typeof x``: the type of a value."""
-    inside = node.named_child(0)
+    inside = child_at(node)
     if inside is None:
         return None
     if inside.type == "call_expression":
@@ -165,7 +165,7 @@ def _lookup(low: Lowering, node: Node, depth: int) -> Expr | None:
     of = lower(low, inside[0], depth) if inside else None
     if of is None or len(inside) < 2 or inside[1].type != "literal_type":
         return None
-    key = inside[1].named_child(0)
+    key = child_at(inside[1])
     if key is None or key.type != "string":
         return None
     return Attr(of, low.text(key)[1:-1])

@@ -1,0 +1,87 @@
+"""Operators: which of their operands the result may be, and which only count for their calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Element, Expr, Inner, Literal, Many, Name, OneOf, Super
+from plugins.codegraph.languages.typescript.lowering import Lowering, child_at
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def conditional(low: Lowering, node: Node) -> Expr | None:
+    """``a ? b : c``, also where c is another."""
+    before = low.calls
+    low.keep(low.expr(node.child_by_field_name("condition")), before)
+    choices: list[Expr | None] = []
+    while True:
+        choices.append(low.expr(node.child_by_field_name("consequence")))
+        other = node.child_by_field_name("alternative")
+        if other is None or other.type != "ternary_expression":
+            choices.append(low.expr(other))
+            return OneOf(tuple(choices))
+        node = other
+        before = low.calls
+        low.keep(low.expr(node.child_by_field_name("condition")), before)
+
+
+_CHOICES = frozenset({"||", "??", "&&"})
+
+
+def binary(low: Lowering, node: Node) -> Expr | None:
+    """A chain of operators, which leans to the left and may be long."""
+    operands: list[Expr | None] = []
+    operators: set[str] = set()
+    current: Node | None = node
+    while current is not None and current.type == "binary_expression":
+        operator = current.child_by_field_name("operator")
+        operators.add(operator.type if operator is not None else "")
+        operands.append(low.expr(current.child_by_field_name("right")))
+        current = current.child_by_field_name("left")
+    operands.append(low.expr(current))
+    operands.reverse()
+    if operators == {"&&"}:
+        before = operands[:-1]
+        low.scope.calls.extend(each for each in before if _has_call(each))
+        return operands[-1]
+    if operators <= _CHOICES:
+        return OneOf(tuple(operands))
+    kept = tuple(each for each in operands if each is not None)
+    return Many(kept) if kept else None
+
+
+def _has_call(value: Expr | None) -> bool:
+    return value is not None and not isinstance(value, Name | Literal | Inner | Super)
+
+
+def operands(low: Lowering, node: Node) -> Expr | None:
+    """A unary operator: only the calls in its operand matter."""
+    return Many(tuple(low.expr(child) for child in node.named_children))
+
+
+def template(low: Lowering, node: Node) -> Expr | None:
+    """A template string."""
+    inside = [
+        low.expr(child_at(child))
+        for child in node.named_children
+        if child.type == "template_substitution"
+    ]
+    return Many(tuple(inside), "string")
+
+
+def sequence(low: Lowering, node: Node) -> Expr | None:
+    """``a, b``: the last one."""
+    parts = node.named_children
+    for part in parts[:-1]:
+        low.effect(part)
+    return low.expr(parts[-1]) if parts else None
+
+
+def yielded(low: Lowering, node: Node) -> Expr | None:
+    """``yield`` and ``yield*``."""
+    value = low.expr(child_at(node))
+    delegated = any(child.type == "*" for child in node.children)
+    low.scope.yields.append(Element(value) if delegated else value)
+    return None
