@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gateway.config import Portal
     from gateway.config_models import Limits
 
-PATIENCE = 0.5
+PATIENCE = 2.0
 """Seconds that a server which counts may take."""
 PAUSE = 5.0
 """Seconds before a server that did not answer is asked again."""
