@@ -26,8 +26,9 @@ def end_of_block(data: bytes, after: int) -> int | None:
         The end, or None where no key follows: code that names such a line.
     """
     limit = min(len(data), after + _LONGEST)
-    found = _END.search(data, after, limit)
-    if found is not None and not _BEGIN.search(data, after, found.start()):
+    if another := _BEGIN.search(data, after, limit):
+        limit = another.start()
+    if found := _END.search(data, after, limit):
         return found.end() if _HELD.search(data, after, found.start()) else None
     return _broken_off(data, after, limit)
 

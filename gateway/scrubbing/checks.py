@@ -21,10 +21,13 @@ _REFERENCES = (
     *(b"$", b"{", b"<", b"%", b"./", b"../", b"~/", b"env:", b"file:", b"arn:", b"op://"),
     *(b"vault:", b"ssm:", b"ref+", b"projects/", b"http://", b"https://", b"process.env"),
 )
-_DUMMY = re.compile(rb"(?i)\[redacted|\*{3}|x{4}|\.{3}|your[_-]|example|placeholder|change_?-?me")
+_DUMMY = re.compile(
+    rb"(?i)\[redacted|\*{3}|x{4}|\.{3}|your[_-]|example|placeholder|change_?-?me"
+    rb"|\$\{|\{\{|\[\^|\]\+|\\[dws]"  # a template, or a pattern
+)
 _WORD = re.compile(rb"[A-Za-z]+|[0-9]{1,4}|v[0-9]+")
 _NUMBERED = re.compile(rb"[A-Za-z]+[0-9]{0,3}|[0-9]{1,4}|[0-9][A-Za-z]{1,3}")
-_SPLIT = re.compile(rb"[-_./:@\\]+")
+_SPLIT = re.compile(rb"[-_./:@#\\]+")
 _DIGIT = re.compile(rb"[0-9]")
 _LETTER = re.compile(rb"[A-Za-z]")
 _UNUSUAL = re.compile(rb"[0-9!@#$%^&*+=~?\x80-\xff]")
@@ -32,17 +35,18 @@ _OTHER_NAME = re.compile(
     rb"(?i)(?:page|next|prev|continuation|sync|cursor|csrf|xsrf|public|publishable|design|cancel)"
     rb"[_.-]?$"
 )
+_ADDRESS = re.compile(rb"0x[0-9a-fA-F]{40}")
 _LONG_WORDS = re.compile(rb"[A-Za-z]?[a-z]{3,}")
 _HASH_NAME = re.compile(
     rb"(?i)(?:sha-?\d*|hash|integrity|checksum|digest|etag|fingerprint|nonce|commit|rev|cid|address"
-    rb"|public_?-?key|site_?-?key)[\"'\]]{0,2}\s*(?::|=>|={1,3})\s*[\[(]?$"
+    rb"|public_?-?key|site_?-?key|(?:next|page|continuation)_?token|cursor)[\"'\]]{0,2}\s*(?::|=>|={1,3})\s*[\[(]?$"
 )
 _NO_SECRET = re.compile(
     rb"sha(?:1|224|256|384|512)[-_]|pk_(?:live|test)_|npub1|bc1|addr1|Qm[1-9A-Za-z]{44}$|baf[a-z2-7]{50,}$"
     # The first bytes of images, fonts, archives and programs, in Base64.
     rb"|iVBORw0KGgo|/9j/|R0lGOD|UklGR|PHN2Zy|Qk0|AAABAA|JVBERi|UEsDB|H4sI|d09G|AAEAAAA|T1RUTw|AGFzbQ"
 )
-_SEQUENCES = (b"ABCDEFGH", b"abcdefgh", b"01234567", b"12345678", b"QWERTY")
+_SEQUENCES = (b"ABCDEFGH", b"abcdefgh", b"01234567", b"12345678", b"QWERTY", b"useandom")
 
 
 def entropy(value: bytes) -> float:
@@ -68,6 +72,7 @@ def password(data: bytes, begin: int, start: int, end: int) -> bool:
         and _UNUSUAL.search(value) is not None
         and len(set(value)) > 3
         and not _words(value, _WORD)
+        and not _ADDRESS.fullmatch(value)
         and _OTHER_NAME.search(data, max(0, begin - 24), begin) is None
     )
 

@@ -1,24 +1,25 @@
-"""Finds what the rules describe: one alternation finds candidates, one rule names each.
+"""Finds what the rules describe: one automaton says which rules to ask, those say where.
 
-RE2 takes time in proportion to the text, whatever the text is, and looks for all rules at once.
+RE2 takes time in proportion to the text, whatever the text is. Its set of all patterns says in
+one pass which of them match, but not where: to know where a match begins it would have to read
+backwards for two hundred patterns at once, which takes more states than memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from gateway.scrubbing.blocks import blotted, end_of_block
 from gateway.scrubbing.checks import CHECKS, entropy
 from gateway.scrubbing.rules import Rule
 
-_MEMORY = 64 << 20
-"""Bytes that the alternation's automaton may take; it grows with the texts it has seen."""
-_SHORT = 4096
+_MEMORY = 32 << 20
+"""Bytes that an automaton may take; it grows with the texts it has seen."""
+_PART = 8 << 10
+"""Bytes that are looked at together; a part ends with a line."""
 _GROUPS = ("secret", "single", "tick")
-_SHA = b"sha"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,39 +53,24 @@ class Scanner:
         self._options = options = re2.Options()
         options.log_errors = False
         options.max_mem = _MEMORY
-        self._names = re2.Set.SearchSet(options)
+        self._which = re2.Set.SearchSet(options)
         for rule in self._rules:
-            self._names.Add(rule.pattern)
-        self._names.Compile()
+            self._which.Add(rule.rough)
+        self._which.Compile()
         self._each: dict[int, _Single] = {}
 
     def may_hold(self, data: bytes) -> bool:
-        """Whether a text has anything that looks like a secret; at once, where it is short."""
-        if len(data) < _SHORT:
-            return self._names.Match(data) is not None
-        return self._any.search(data) is not None
+        """Whether a text has anything that looks like a secret, for a second look."""
+        return self._which.Match(data) is not None
 
-    def find(self, data: bytes) -> Iterator[Found]:
+    def find(self, data: bytes) -> list[Found]:
         """Every secret, from the first to the last; they do not overlap."""
-        place = 0
-        while (candidate := self._any.search(data, place)) is not None:
-            start, end = candidate.span()
-            found = self._named(data, start, end)
-            if found is None:
-                place = start + 1
-            else:
-                yield found
-                place = max(found.end, start + 1)
-
-    def _named(self, data: bytes, start: int, end: int) -> Found | None:
-        if data.startswith(_SHA, start + 1):  # a lockfile's hashes come by the hundred
-            return None
-        numbers = self._names.Match(data[start:end])
-        for number in sorted(numbers) if numbers else range(len(self._rules)):
-            found = self._single(number).find(data, start, end)
-            if found is not None:
-                return found
-        return None
+        named: list[Found] = []
+        for start, end in _parts(data):
+            numbers = self._which.Match(data[start:end] if end - start < len(data) else data)
+            for number in sorted(numbers or ()):
+                named += self._single(number).find(data, start, end)
+        return _apart(named)
 
     def _single(self, number: int) -> _Single:
         single = self._each.get(number)
@@ -92,20 +78,31 @@ class Scanner:
             single = self._each[number] = _Single(self._rules[number], self._options)
         return single
 
-    @cached_property
-    def _any(self) -> Any:
-        import re2
 
-        self._options.never_capture = True
-        whole = "|".join(f"(?:{rule.pattern})" for rule in self._rules)
-        try:
-            return re2.compile(whole, self._options)
-        finally:
-            self._options.never_capture = False
+def _parts(data: bytes) -> Iterator[tuple[int, int]]:
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + _PART) + 1 or len(data)
+        yield start, end
+        start = end
+
+
+def _apart(named: list[Found]) -> list[Found]:
+    """Those that overlap none of an earlier rule, in the order of the text."""
+    if len(named) < 2:
+        return named
+    order = {id(each): number for number, each in enumerate(named)}
+    kept: list[Found] = []
+    for each in sorted(named, key=lambda found: (found.start, -found.end)):
+        if not kept or each.start >= kept[-1].end:
+            kept.append(each)
+        elif (each.rule.rank, order[id(each)]) < (kept[-1].rule.rank, order[id(kept[-1])]):
+            kept[-1] = each
+    return kept
 
 
 class _Single:
-    """One rule, ready to look at a candidate."""
+    """One rule, ready to look for what it describes."""
 
     __slots__ = ("_check", "_groups", "_pattern", "_rule")
 
@@ -118,10 +115,17 @@ class _Single:
         index: dict[str, int] = pattern.groupindex
         self._groups = [index[name] for name in _GROUPS if name in index]
 
-    def find(self, data: bytes, start: int, end: int) -> Found | None:
-        match = self._pattern.search(data, start, end)
-        if match is None:
-            return None
+    def find(self, data: bytes, start: int, end: int) -> Iterator[Found]:
+        """Every secret of this rule that begins in a part of a text."""
+        while start < end and (match := self._pattern.search(data, start, end)) is not None:
+            found = self._found(data, match)
+            if found is not None:
+                yield found
+                start = max(found.end, match.start() + 1)
+            else:
+                start = match.start() + 1
+
+    def _found(self, data: bytes, match: Any) -> Found | None:
         rule, (begin, stop) = self._rule, self._secret(match)
         if rule.block:
             return self._whole_block(data, match.start(), match.end())

@@ -74,7 +74,7 @@ class Scrubber:
         data = text.encode("utf-8", "surrogatepass")
         redactions: list[Redaction] = []
         for _ in range(_ROUNDS):  # what was taken out may bare something else, if rarely
-            found = list(self.scanner.find(data)) if self.scanner.may_hold(data) else []
+            found = self.scanner.find(data)
             if not found:
                 break
             redactions += _told(data, found, argument)

@@ -22,6 +22,9 @@ from plugins.workflows.store.folder_lists import FolderLists
 from plugins.workflows.tools.base import ADDS, EDITS, Wire
 from plugins.workflows.tools.callers import PUBLISH, writer
 
+_FILES = ("attachments.base64",)
+"""Bytes of any kind: what looks like a secret in their Base64 is none."""
+
 
 def tools(
     playbook: Playbook,
@@ -122,6 +125,7 @@ def _tool(
         result=Written,
         tier=tier,
         annotations=annotations,
+        opaque=_FILES if "attachments" in args.model_fields else (),
     )
 
 
