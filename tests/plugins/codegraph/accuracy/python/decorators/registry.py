@@ -1,0 +1,9 @@
+commands = {}
+
+
+def command(name):
+    def register(func):
+        commands[name] = func
+        return func
+
+    return register

@@ -1,0 +1,2 @@
+from .builder import build
+from .engine import Engine as Engine

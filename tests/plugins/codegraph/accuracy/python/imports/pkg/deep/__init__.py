@@ -1,0 +1,4 @@
+from .leaf import *
+from .stars import starred
+
+__all__ = ["starred"]

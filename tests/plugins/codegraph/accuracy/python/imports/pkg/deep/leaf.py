@@ -1,0 +1,6 @@
+def grow():
+    return fall()
+
+
+def fall():
+    return None

@@ -1,0 +1,6 @@
+def starred():
+    return _private()
+
+
+def _private():
+    return None

@@ -1,0 +1,2 @@
+def arrive():
+    return None

@@ -1,0 +1,6 @@
+def speedup():
+    return other()
+
+
+def other():
+    return 1

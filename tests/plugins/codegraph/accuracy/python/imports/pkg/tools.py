@@ -1,0 +1,10 @@
+def cut():
+    return saw()
+
+
+def saw():
+    return None
+
+
+def other():
+    return None
