@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from plugins.codegraph.facts import Call, Expr
+from plugins.codegraph.facts import Call, Element, Expr, Scope
 from plugins.codegraph.linking import classes, evaluate, known, overloads, results, types
 from plugins.codegraph.linking.engine import Engine
-from plugins.codegraph.linking.sheet import Sheet
+from plugins.codegraph.linking.sheet import Sheet, last_name
 from plugins.codegraph.linking.values import (
     INFERRED,
     NOTHING,
@@ -17,6 +17,7 @@ from plugins.codegraph.linking.values import (
     Func,
     Instance,
     Method,
+    Record,
     Returns,
     Some,
     Thing,
@@ -42,8 +43,15 @@ def external(engine: Engine, sheet: Sheet, number: int, value: External, call: C
         return {Thing(last): INFERRED}
     args = [arg for arg in call.args if not arg.name]
     first = args[0].value if args else None
-    if word == known.MEMBER:
-        return _named_member(engine, sheet, number, call)
+    if word == known.TABLE:
+        named = [
+            (arg.name, inside(evaluate.evaluate(engine, sheet, number, arg.value)))
+            for arg in call.args
+            if arg.name and not arg.spread
+        ]
+        if named:
+            return {Record(tuple(named)): INFERRED}
+        word = known.SAME
     if word in _FUNCTION_FIRST:
         rest = args[1].value if len(args) > 1 else None
         return _with_function(engine, sheet, number, word, first, rest)
@@ -71,11 +79,6 @@ _FUNCTION_FIRST = {
 
 def _elements(engine: Engine, sheet: Sheet, number: int, expr: Expr | None) -> Values:
     return evaluate.elements(engine, sheet, evaluate.evaluate(engine, sheet, number, expr), -1)
-
-
-def _named_member(engine: Engine, sheet: Sheet, number: int, call: Call) -> Values:
-    """``getattr``: only where the name is written out would it be known; facts keep no text."""
-    return NOTHING
 
 
 def _with_function(
@@ -263,22 +266,59 @@ def from_calls(engine: Engine, sheet: Sheet, func: Func, place: int) -> Values:
     scope = sheet.scopes[func.scope]
     if not scope.name:
         return _from_use(engine, sheet, func, place)
+    found: Values = {}
+    for where, call, shift in _callers(engine, sheet, func, scope):
+        arg = results.argument(scope.params, place, call, shift)
+        if arg is not None:
+            add(found, evaluate.evaluate(engine, sheet, where, arg.value))
+    return found
+
+
+def _callers(
+    engine: Engine, sheet: Sheet, func: Func, scope: Scope
+) -> Iterator[tuple[int, Call, int]]:
+    """The calls in its own file that run a function: the scope, the call, and how many
+    parameters are filled already."""
     names = [scope.name]
     parent = sheet.scopes[scope.parent]
     if parent.kind == "class" and scope.name in sheet.rules.constructors:
         names.append(parent.name)
-    found: Values = {}
+    elif parent.kind == "function":
+        names.append("()")
     for name in names:
         for where, call in sheet.calls_of(name):
-            if not call.args:
+            if call.args:
+                for value in evaluate.evaluate(engine, sheet, where, call.of):
+                    shift = _runs(engine, value, func)
+                    if shift >= 0:
+                        yield where, call, shift
+
+
+def rest_from_calls(engine: Engine, sheet: Sheet, func: Func, place: int) -> Values:
+    """What the calls in the same file pass for ``*args`` or ``**options``."""
+    scope = sheet.scopes[func.scope]
+    if not scope.name:
+        return NOTHING
+    found: Values = {}
+    items: dict[str | None, Values] = {}
+    named = {each.name for each in scope.params}
+    double = scope.params[place].kind == "**"
+    for where, call, shift in _callers(engine, sheet, func, scope):
+        positional = shift
+        for arg in call.args:
+            if arg.name:
+                if double and arg.name not in named and not arg.spread:
+                    values = evaluate.evaluate(engine, sheet, where, arg.value)
+                    add(items.setdefault(arg.name, {}), values)
                 continue
-            for value in evaluate.evaluate(engine, sheet, where, call.of):
-                shift = _runs(engine, value, func)
-                if shift >= 0:
-                    arg = results.argument(scope.params, place, call, shift)
-                    if arg is not None:
-                        add(found, evaluate.evaluate(engine, sheet, where, arg.value))
-    return found
+            if positional >= place or arg.spread:
+                expr = Element(arg.value) if arg.spread else arg.value
+                add(found, evaluate.evaluate(engine, sheet, where, expr))
+            positional += 1
+    if double:
+        pairs = tuple((name, inside(values)) for name, values in items.items())
+        return {Record(pairs): INFERRED} if pairs else {Thing("dict"): INFERRED}
+    return {Thing("list", (inside(found),)): INFERRED}
 
 
 def _runs(engine: Engine, value: Value, func: Func) -> int:
@@ -315,11 +355,22 @@ def _from_use(engine: Engine, sheet: Sheet, func: Func, place: int) -> Values:
                     over = call.args[index].value
                     add(found, _elements(engine, sheet, where, over))
         elif isinstance(value, Method):
-            if value.word in (known.RESULTS, known.EACH, known.FIRST, known.SORTED) and not place:
-                add(found, evaluate.elements(engine, sheet, {value.receiver: INFERRED}, -1))
+            if value.word in (known.RESULTS, known.EACH, known.FIRST, known.SORTED):
+                add(found, _iterated(engine, sheet, value, func, place))
         elif isinstance(value, Func | Bound):
             add(found, _by_type(engine, value, at, place))
     return ranked(found, INFERRED)
+
+
+def _iterated(engine: Engine, sheet: Sheet, value: Method, func: Func, place: int) -> Values:
+    """What a method of a container calls a function with: elements, or keys and values."""
+    receiver: Values = {value.receiver: INFERRED}
+    pairs = isinstance(value.receiver, Thing) and len(sheet.scopes[func.scope].params) == 2
+    if pairs and isinstance(value.receiver, Thing):
+        container = sheet.rules.containers.get(value.receiver.name)
+        if container is not None and container.key >= 0:
+            return evaluate.elements(engine, sheet, receiver, place)
+    return NOTHING if place else evaluate.elements(engine, sheet, receiver, -1)
 
 
 def _by_type(engine: Engine, value: Func | Bound, at: int, place: int) -> Values:
@@ -334,27 +385,37 @@ def _by_type(engine: Engine, value: Func | Bound, at: int, place: int) -> Values
         return NOTHING
     expr = scope.params[index].type
     args = getattr(expr, "args", ())
+    given: dict[str, Some] = {}
+    if isinstance(value, Bound) and isinstance(value.receiver, Instance):
+        given = classes.type_arguments(engine, value.receiver)
+    if home.rules.overloads:
+        found = _by_interface(engine, home, func, expr, place)
+        if not found and args and last_name(expr) in home.rules.functional:
+            at = min(place, len(args) - 1)
+            found = outside(types.argument(engine, home, func.scope, args[at]), INFERRED)
+        return classes.filled(found, given)
     if not args or args[0] is None:
-        return _by_interface(engine, home, func, index, place)
-    stated = types.argument(engine, home, func.scope, args[0])
+        return NOTHING
+    stated = classes.filled_some(types.argument(engine, home, func.scope, args[0]), given)
     for each in stated:
         if isinstance(each, Tuple) and place < len(each.items):
             return outside(each.items[place], INFERRED)
     return NOTHING
 
 
-def _by_interface(engine: Engine, home: Sheet, func: Func, index: int, place: int) -> Values:
+def _by_interface(engine: Engine, home: Sheet, func: Func, of: Expr | None, place: int) -> Values:
     """What the one method of an interface says that a function passed for it is called with."""
     found: Values = {}
-    for each in types.stated(engine, home, func.scope, home.scopes[func.scope].params[index].type):
+    for each in types.stated(engine, home, func.scope, of):
         if not isinstance(each, Instance):
             continue
         sheet = engine.there(each.path)
-        if "interface" not in sheet.scopes[each.scope].modifiers:
-            continue
-        origins = [o for os in sheet.names[each.scope].values() for o in os if o.how == "scope"]
-        if len(origins) == 1:
-            params = overloads.parameters(sheet, origins[0].number)
+        origins = [o for many in sheet.names[each.scope].values() for o in many]
+        methods = [o.number for o in origins if o.how == "scope"]
+        open_ones = [m for m in methods if "abstract" in sheet.scopes[m].modifiers]
+        if len(open_ones) == 1:
+            params = overloads.parameters(sheet, open_ones[0])
             if place < len(params):
-                add(found, types.stated(engine, sheet, origins[0].number, params[place].type))
+                wanted = types.stated(engine, sheet, open_ones[0], params[place].type)
+                add(found, classes.filled(wanted, classes.type_arguments(engine, each)))
     return found

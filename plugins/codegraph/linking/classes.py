@@ -371,7 +371,8 @@ def of_instance(engine: Engine, value: Instance, rank: int, name: str) -> Values
     """A member of an object."""
     defined, values, owner = find(engine, value.path, value.scope, name)
     if owner is None:
-        return NOTHING
+        inborn = name in engine.there(value.path).rules.inborn
+        return {External(f"object.{name}"): rank} if inborn else NOTHING
     if isinstance(owner, External):
         return {External(f"{owner.name}.{name}"): rank}
     return _as_member(engine, value, rank, defined, values, owner)

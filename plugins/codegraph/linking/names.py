@@ -45,12 +45,12 @@ def lookup(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
         scope = scopes[current]
         names = sheet.names[current]
         if scope.kind == "class" and (current != number or not rules.body_sees_members):
+            if name in names and _seen_within(scope, names[name]):
+                return bound(engine, sheet, current, name)
             if rules.class_scopes:
                 inherited = classes.seen_inside(engine, sheet, current, name)
                 if inherited is not None:
                     return inherited
-            elif name in names and _seen_within(scope, names[name]):
-                return bound(engine, sheet, current, name)
         elif name in names:
             return bound(engine, sheet, current, name)
         elif rules.class_scopes and scope.kind == "class":

@@ -84,6 +84,10 @@ def _imported(engine: Engine, sheet: Sheet, each: Import) -> list[int]:
                 paths = list(value.target.paths)
             else:
                 keys += entity_keys(engine, value)
+        if len(paths) > 1:
+            # Of a package of several files, those that have the name.
+            defining = [v.path for v in member if isinstance(v, Class | Func)]
+            paths = [path for path in paths if path in defining] or paths
         if not keys:
             keys += _variable(engine, paths, each.symbol)
     return [*[file_key(repo, path) for path in paths if engine.world.exists(path)], *keys]

@@ -99,6 +99,11 @@ class Rules(Protocol):
     """Whether calling a type converts a value to it, which is no call (Go)."""
     overloads: bool
     """Whether of several functions of one name the arguments choose (Java)."""
+    functional: frozenset[str]
+    """Types of functions whose type arguments are those of their parameters, in order, where
+    functions are passed as objects of one method (Java's ``Consumer<T>``)."""
+    inborn: frozenset[str]
+    """Members that every object has: ``toString``, ``hashCode``."""
     final: Mapping[str, str]
     """Types that have no others below them, each with the one that it stands for: an argument of
     one is never meant for a parameter of another (``int``, ``Integer``, ``String``)."""
@@ -205,6 +210,8 @@ class BaseRules:
     constructors: tuple[str, ...] = ("constructor",)
     converts: bool = False
     overloads: bool = False
+    functional: frozenset[str] = frozenset()
+    inborn: frozenset[str] = frozenset()
     final: Mapping[str, str] = _NONE
     structural: bool = False
     linear: bool = False

@@ -151,8 +151,18 @@ class Expressions(Types):
             return Typed(self.expr(of))
         text = self.text(name)
         if text[:1].isupper() and not text.isupper():
+            package = self._package(of)
+            if package:
+                return Attr(Name(package), text)
             return Attr(self.expr(of), text)
         return Attr(self.expr(of), f".{text}")
+
+    def _package(self, node: Node) -> str:
+        """The package that a dotted name in lower case is, before a class: ``java.util.List``."""
+        text = self.text(node)
+        if node.type != "field_access" or not text.islower() or "(" in text:
+            return ""
+        return "" if text.partition(".")[0] in self.locals else text
 
     def _call(self, node: Node) -> Expr | None:
         name = node.child_by_field_name("name")
@@ -247,9 +257,7 @@ class Expressions(Types):
             of = types[0] if types else None
         if name is None:
             return
-        stated = self.type(of)
-        if node.child_by_field_name("dimensions") is not None:
-            stated = Item(Name("[]"), None, (stated,))
+        stated = self.array(self.type(of), node)
         given = self.locals.declare(self.text(name))
         self.scope.params.append(Param(given, stated, None, kind))
 

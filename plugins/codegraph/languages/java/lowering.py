@@ -97,6 +97,11 @@ class Lowering(Statements):
             self.scope.modifiers += ["interface", "abstract"]
         if node.type == "enum_declaration":
             self.scope.modifiers.append("enum")
+            own = Name(self.scope.name)
+            self._written("values", Item(Name("[]"), None, (own,)), 0)
+            self._written("valueOf", own, 1)
+            for name in ("ordinal", "name", "compareTo"):
+                self._written(name, None, int(name == "compareTo"))
         self.scope.bases += self.listed(node.child_by_field_name("superclass"))
         self.scope.implements += self.listed(node.child_by_field_name("interfaces"))
         for child in node.children:
@@ -104,16 +109,24 @@ class Lowering(Statements):
                 self.scope.bases += self.listed(child)
 
     def _record(self, node: Node) -> None:
-        parameters = node.child_by_field_name("parameters")
+        parameters, body = (node.child_by_field_name(f) for f in ("parameters", "body"))
+        members = body.named_children if body is not None else []
+        own = {self._title(each) for each in members if each.type == "method_declaration"}
         for child in parameters.named_children if parameters is not None else ():
             name = child.child_by_field_name("name")
             if name is None:
                 continue
             of = self.type(child.child_by_field_name("type"))
             self._variable(self.text(name), child, of, None, exported=True)
-            # The accessor that the compiler writes, unless the record has one of its own.
-            got = Item(Name("()"), None, (of,))
-            self.scope.binds.append(Bind(Name(self.text(name)), None, got))
+            if self.text(name) not in own:
+                self._written(self.text(name), of, 0)
+
+    def _written(self, name: str, of: Expr | None, params: int) -> None:
+        """A function that the compiler writes: a record's accessor, an enum's ``values``."""
+        before = self.enter("function", -1, name)
+        self.scope.params += [Param(f"#{place}") for place in range(params)]
+        self.scope.returns = of
+        self.leave(before)
 
     def _variable(
         self, name: str, node: Node, of: Expr | None, value: Expr | None, *, exported: bool
@@ -200,6 +213,8 @@ class Lowering(Statements):
         body = node.child_by_field_name("body")
         if body is not None:
             self.body(body)
+        else:
+            self.scope.modifiers.append("abstract")
         self.locals.pop()
         self.leave(before)
 

@@ -7,7 +7,14 @@ from posixpath import commonprefix, dirname
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.languages.java.expressions import CONSTRUCTOR
-from plugins.codegraph.languages.java.words import CONTAINERS, FINAL, LANG, METHODS, PRIMITIVES
+from plugins.codegraph.languages.java.words import (
+    CONTAINERS,
+    FINAL,
+    FUNCTIONAL,
+    LANG,
+    METHODS,
+    PRIMITIVES,
+)
 from plugins.codegraph.languages.top import top_level
 from plugins.codegraph.linking.rules import BaseRules, Container, Target
 
@@ -33,6 +40,10 @@ class JavaRules(BaseRules):
     vague = frozenset({"Object"})
     methods: Mapping[str, str] = METHODS
     final: Mapping[str, str] = FINAL
+    functional = FUNCTIONAL
+    inborn = frozenset(
+        ("equals", "hashCode", "toString", "getClass", "notify", "notifyAll", "wait", "clone")
+    )
     iterates: tuple[tuple[str, str], ...] = ()
 
     def module(self, path: str, imported: Import) -> Target:
@@ -54,6 +65,8 @@ class JavaRules(BaseRules):
 
     def named(self, path: str, scope: Scope, name: str) -> Target | None:
         """A class that may come from a package outside of the repository, by ``import x.*``."""
+        if "." in name:
+            return self.once(("module", name, dirname(path)), self._module, path, name)
         facts = self.world.facts(path)
         if facts is None or not name[:1].isupper():
             return None

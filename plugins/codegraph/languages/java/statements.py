@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Bind, Element, Expr, Item, Name
+from plugins.codegraph.facts import Bind, Element, Expr, Name
 from plugins.codegraph.languages.java.expressions import Expressions
 from plugins.codegraph.languages.java.types import one_of
 
@@ -96,9 +96,7 @@ class Statements(Expressions):
 
     def dimensioned(self, of: Expr | None, node: Node) -> Expr | None:
         """The type of ``x[]``, given that of ``x``."""
-        if node.child_by_field_name("dimensions") is None:
-            return of
-        return Item(Name("[]"), None, (of,))
+        return self.array(of, node)
 
     def _return(self, node: Node) -> None:
         value = self.expr(node.named_children[0]) if node.named_child_count else None

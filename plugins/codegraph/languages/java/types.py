@@ -51,13 +51,21 @@ class Types(Draft):
         if kind in ("scoped_type_identifier", "scoped_identifier"):
             return self._scoped(node)
         if kind == "array_type":
-            return Item(Name("[]"), None, (self.type(node.child_by_field_name("element")),))
+            return self.array(self.type(node.child_by_field_name("element")), node)
         if kind in ("wildcard", "annotated_type"):
             inner = [child for child in node.named_children if "annotation" not in child.type]
             return self.type(inner[-1]) if inner and inner[-1].type != "super" else None
         if kind == "catch_type":
             return one_of([self.type(child) for child in node.named_children])
         return Name(_PRIMITIVE[kind]) if kind in _PRIMITIVE else None
+
+    def array(self, of: Expr | None, node: Node) -> Expr | None:
+        """A type with the dimensions that a node adds to it."""
+        dimensions = node.child_by_field_name("dimensions")
+        text = self.text(dimensions) if dimensions is not None else ""
+        for _ in range(min(text.count("["), 8)):
+            of = Item(Name("[]"), None, (of,))
+        return of
 
     def _generic(self, node: Node) -> Expr | None:
         of = self.type(node.named_children[0])
@@ -70,6 +78,9 @@ class Types(Draft):
         parts = [child for child in node.named_children if "annotation" not in child.type]
         if len(parts) < 2:
             return None
+        package = self.text(parts[0])
+        if package.islower() and "." in package:
+            return Attr(Name(package), self.text(parts[-1]))
         return Attr(self.type(parts[0]), self.text(parts[-1]))
 
     def typevars(self, node: Node) -> None:

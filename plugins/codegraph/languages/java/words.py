@@ -90,6 +90,12 @@ _GIVE = {
 }
 METHODS: Mapping[str, str] = {name: word for word, names in _GIVE.items() for name in names.split()}
 """What methods of containers, streams and optionals give. An optional is a container of one."""
+FUNCTIONAL = frozenset(
+    ("BiConsumer", "BiFunction", "BiPredicate", "BinaryOperator", "Comparator", "Consumer",
+     "Function", "Predicate", "ToDoubleFunction", "ToIntFunction", "ToLongFunction",
+     "UnaryOperator")
+)  # fmt: skip
+"""Interfaces of ``java.util.function`` that take objects."""
 FINAL: Mapping[str, str] = {
     **{name: name for name in ("String", "boolean", "char", "double", "float", "int", "long")},
     "Boolean": "boolean",
