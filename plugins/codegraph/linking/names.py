@@ -151,6 +151,9 @@ def of_origins(engine: Engine, sheet: Sheet, origins: Iterable[Origin]) -> Value
         if each.how == "bind" and each.of.type is not None:  # type: ignore[union-attr]
             add(stated, of_origin(engine, sheet, each))
     if types.telling(sheet, stated):
+        for each in origins:
+            if each.how == "scope" and "interface" in sheet.scopes[each.number].modifiers:
+                add(stated, of_origin(engine, sheet, each))
         return stated
     found: Values = dict(stated)
     defined = [each for each in origins if each.how == "scope"]

@@ -9,7 +9,7 @@ from plugins.codegraph.linking import classes, evaluate, known, overloads
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.entities import file_key
 from plugins.codegraph.linking.relations import STRATEGIES, entity_keys
-from plugins.codegraph.linking.results import given
+from plugins.codegraph.linking.results import given, of_method
 from plugins.codegraph.linking.sheet import Sheet, last_name
 from plugins.codegraph.linking.values import (
     Bound,
@@ -219,7 +219,7 @@ class Sites:
         engine = self._engine
         found = False
         home = engine.there(value.path)
-        if home.rules.converts:
+        if home.rules.converts or "interface" in home.scopes[value.scope].modifiers:
             return
         for name in home.rules.constructors:
             defined, _, _ = classes.find(engine, value.path, value.scope, name)
@@ -280,7 +280,8 @@ class Sites:
         elif type(expr) is Element:
             wanted = tuple(first for first, _ in rules.iterates)
         else:
-            wanted = (rules.subscript,) if rules.subscript else ()
+            sliced = expr.key is not None and ":" in expr.key
+            wanted = (rules.subscript,) if rules.subscript and not sliced else ()
         if not wanted:
             return
         found = evaluate.evaluate(self._engine, self._sheet, self._scope, expr.of)
@@ -288,3 +289,13 @@ class Sites:
             if isinstance(value, Instance):
                 for name in wanted:
                     self._method(value, rank, name)
+                if type(expr) is Element:
+                    self._advance(value, rank)
+
+    def _advance(self, value: Instance, rank: Rank) -> None:
+        """An iterator that is an object of the repository gives one value after the other."""
+        for first, then in self._sheet.rules.iterates:
+            made = of_method(self._engine, self._sheet, value, rank, first)
+            for each, own in made.items():
+                if isinstance(each, Instance):
+                    self._method(each, own, then)

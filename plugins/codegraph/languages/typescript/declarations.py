@@ -11,6 +11,7 @@ from plugins.codegraph.languages.typescript import (
     functions,
     jsdoc,
     objects,
+    prototypes,
     types,
 )
 from plugins.codegraph.languages.typescript.lowering import (
@@ -88,7 +89,10 @@ def _plain(low: Lowering, node: Node, name: Node, value: Node | None) -> None:
         stated = jsdoc.stated_type(low, doc)
     definition = _defined(low, node, name)
     held: Expr | None = None
-    if value is not None and value.type == "object" and name.type == "identifier":
+    derived = prototypes.derived(low, name, value)
+    if derived is not None:
+        held = derived
+    elif value is not None and value.type == "object" and name.type == "identifier":
         held = objects.lower(low, value, low.text(name), definition)
     elif value is not None:
         inner = value

@@ -36,7 +36,7 @@ from plugins.codegraph.languages.typescript.lowering import (
     last_line,
     line_of,
 )
-from plugins.codegraph.languages.typescript.patterns import assigned
+from plugins.codegraph.languages.typescript.patterns import assigned, symbol
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -76,11 +76,15 @@ def _member(low: Lowering, node: Node) -> Expr | None:
 
 
 def _subscript(low: Lowering, node: Node) -> Expr | None:
+    low.calls += 1
     of = low.expr(node.child_by_field_name("object"))
     index = node.child_by_field_name("index")
     literal = text_of_string(low, index)
     if literal is not None:
         return Attr(of, literal)
+    named = symbol(low, index)
+    if named is not None:
+        return Attr(of, named)
     if index is not None and index.type == "number":
         return Item(of, low.text(index))
     before = low.calls

@@ -141,6 +141,8 @@ class Lowering:
         """Lower statements and all that is nested in them, in the order of the text."""
         outer, self._stack = self._stack, []
         env = self.env
+        if not self.javascript:
+            self._note_implemented(nodes)
         self.push(hoisted(nodes) if self.constructors else nodes)
         while self._stack:
             node, self.env, self.doc = self._stack.pop()
@@ -150,6 +152,17 @@ class Lowering:
             else:
                 self.effect(node)
         self.env, self._stack = env, outer
+
+    def _note_implemented(self, nodes: list[Node]) -> None:
+        """Note which functions have a body here: their overloads are no definitions."""
+        for node in nodes:
+            inside: Node | None = node
+            if node.type == "export_statement":
+                inside = node.child_by_field_name("declaration")
+            if inside is not None and inside.type in _IMPLEMENTED:
+                named = inside.child_by_field_name("name")
+                if named is not None:
+                    self.implemented.add((self.scope.number, self.text(named)))
 
     def push(self, nodes: list[Node]) -> None:
         """Let these statements come next, each with the doc comment before it."""
@@ -223,7 +236,7 @@ class Lowering:
         """Lower an expression whose value nobody uses."""
         before = self.calls
         value = self.expr(node)
-        if self.calls != before:
+        if self.calls != before and not _is_assignment(node):
             self.scope.calls.append(value)
 
     def keep(self, value: Expr | None, before: int) -> None:
@@ -252,7 +265,15 @@ class Lowering:
         self.file.imports.append(Import("", "", symbol=local, exported=name, line=line))
 
 
+_IMPLEMENTED = frozenset({"function_declaration", "generator_function_declaration"})
 _SILENT = frozenset({"string", "comment", "regex", "type_annotation", "type_arguments"})
+
+
+def _is_assignment(node: Node | None) -> bool:
+    """Whether this is an assignment, whose value is in the facts by what it binds."""
+    while node is not None and node.type == "parenthesized_expression":
+        node = child_at(node)
+    return node is not None and node.type == "assignment_expression"
 
 
 def member(of: Expr | None, name: str) -> Attr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NAMES = frozenset({"identifier", "shorthand_property_identifier_pattern"})
+_SYMBOL = re.compile(r"Symbol\.\w+|k[A-Z]\w*|\w*[sS]ymbol\w*|SYM\w*")
 _DEFAULTS = frozenset({"assignment_pattern", "object_assignment_pattern"})
 
 
@@ -115,11 +117,17 @@ def key_of(low: Lowering, node: Node | None) -> str | None:
         inside = child_at(node)
         if inside is not None and inside.type == "string":
             return low.text(inside)[1:-1]
-        if inside is not None and inside.type == "member_expression":
-            shown = low.text(inside)
-            return f"[{shown}]" if shown.startswith("Symbol.") else None
-        return None
+        return symbol(low, inside)
     return low.text(node)
+
+
+def symbol(low: Lowering, node: Node | None) -> str | None:
+    """The member that a symbol names: ``[Symbol.iterator]``, ``[kClose]``; None for any other
+    key that is worked out. Symbols are told by how they are named."""
+    if node is None or node.type not in ("identifier", "member_expression"):
+        return None
+    shown = low.text(node)
+    return f"[{shown}]" if _SYMBOL.fullmatch(shown) else None
 
 
 def assigned(low: Lowering, node: Node) -> Expr | None:

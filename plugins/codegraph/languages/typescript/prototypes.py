@@ -73,6 +73,22 @@ def whole(low: Lowering, name: str, right: Node) -> bool:
     return True
 
 
+def derived(low: Lowering, name: Node, value: Node | None) -> Expr | None:
+    """``const res = Object.create(proto)`` where ``res`` then gets methods: an object."""
+    if value is None or value.type != "call_expression" or low.text(name) not in low.constructors:
+        return None
+    function = value.child_by_field_name("function")
+    if function is None or low.text(function) != "Object.create":
+        return None
+    given = value.child_by_field_name("arguments")
+    scope = low.draft.scope("class", -1, low.scope)
+    scope.modifiers.append("object")
+    scope.prefix = f"{low.scope.prefix}{low.text(name)}."
+    scope.bases.append(low.expr(child_at(given)) if given is not None else None)
+    low.classes[low.scope.number, low.text(name)] = scope
+    return Inner(scope.number)
+
+
 def _base(low: Lowering, right: Node) -> Expr | None:
     if right.type == "new_expression":
         return low.expr(right.child_by_field_name("constructor"))
@@ -126,12 +142,19 @@ def member(low: Lowering, node: Node, of: str, name: str, right: Node) -> bool:
 
 def static(low: Lowering, node: Node, of: Node, name: str, right: Node) -> bool:
     """``X.name = function () {}``, ``this.name = () => {}``: a method of what stands before."""
+    base = low.text(of)
+    owner = scope_of(low, base) if of.type == "identifier" else None
+    if owner is not None and right.type not in FUNCTIONS:
+        chained = right.type == "assignment_expression"
+        value = low.expr(right)
+        if chained and value is None:
+            value = low.expr(right.child_by_field_name("left"))
+        owner.binds.append(Bind(Name(name), value, None, line_of(node)))
+        return True
     if right.type not in FUNCTIONS:
         return False
-    base = low.text(of)
     if of.type not in ("identifier", "this") or (of.type == "this" and low.scope is low.file):
         return False
-    owner = scope_of(low, base) if of.type == "identifier" else None
     if owner is not None:
         _method(low, node, owner, name, right, words=("static",))
         return True

@@ -29,7 +29,11 @@ def read(path: str, source: bytes) -> FileFacts:
             language, lines, scopes=(Scope("file", -1, -1),), problem=_MINIFIED, generated=True
         )
     source = grammar.cleaned(source)
-    root = grammar.parser(grammar.grammar_of(path, source)).parse(source).root_node
+    parser = grammar.parser(grammar.grammar_of(path, source))
+    root = parser.parse(source).root_node
+    if root.has_error and language == "typescript":
+        plainer = grammar.without_variance(source)
+        root = parser.parse(plainer).root_node if plainer != source else root
     low = Lowering(
         source,
         javascript=language == "javascript",
