@@ -51,16 +51,16 @@ async def add(args: AddArgs, context: CommandContext) -> int:
             return _fail(context, str(error), 1)
         found = await _made(base, repository, context, holder)
         if isinstance(found, str):
-            await _purged(base, host, await base.repositories.remove(draft.name))
-            return _fail(context, f"{found} {draft.name} was not added.", 1)
+            # It was never served, so that it has no vectors, and nothing is left for the portal.
+            await _purged(base, host, await base.repositories.remove(draft.name), whole=True)
+            return _fail(context, f"{_sentence(found)} {draft.name} was not added.", 1)
         await _tell(base, await base.repositories.get(draft.name), found, context)
     return 0
 
 
 async def index(args: IndexArgs, context: CommandContext) -> int:
     """Index repositories anew; 1 where one of them cannot be."""
-    code = 0
-    done = []
+    done: list[dict[str, Any]] = []
     async with _opened(context) as (base, _):
         try:
             chosen = [await base.repositories.get(name) for name in args.name]
@@ -68,21 +68,22 @@ async def index(args: IndexArgs, context: CommandContext) -> int:
             return _fail(context, str(error), 1)
         for repository in chosen or await base.repositories.all():
             found = await _made(base, repository, context, _me())
-            if isinstance(found, str):
-                code = 1
-                done.append({"name": repository.name, "error": found})
-                if not context.json:
-                    context.echo(f"{repository.name}: {found}")
-                continue
-            done.append({"name": repository.name, **found})
+            result = {"error": found} if isinstance(found, str) else found
+            done.append({"name": repository.name, **result})
             if not context.json:
-                for line in told.found(repository, found):
+                for line in _lines(repository, found):
                     context.echo(line)
     if context.json:
         context.emit(done)
     elif not done:
         context.echo("No repository has been added: `porch codegraph add .` adds this directory.")
-    return code
+    return 1 if any("error" in each for each in done) else 0
+
+
+def _lines(repository: Repository, found: dict[str, Any] | str) -> list[str]:
+    if isinstance(found, str):
+        return [f"{repository.name}: {found}"]
+    return list(told.found(repository, found))
 
 
 async def listed(context: CommandContext) -> int:
@@ -165,9 +166,11 @@ async def _made(
         return str(error)
 
 
-async def _purged(base: Repositing, host: Host, entry: str) -> dict[str, int]:
-    """Purge what a command may; the entry stays open, for the portal has the vectors."""
-    purger = Purger(host.database, base.work, base.kept(), now, whole=False)
+async def _purged(
+    base: Repositing, host: Host, entry: str, *, whole: bool = False
+) -> dict[str, int]:
+    """Purge what a command may; unless that is all, the entry stays open for the portal."""
+    purger = Purger(host.database, base.work, base.kept(), now, whole=whole)
     try:
         return dict(await purger.purge(entry, _me()))
     except (Busy, PurgeFailed):
@@ -204,6 +207,10 @@ def _fail(context: CommandContext, reason: str, code: int) -> int:
     else:
         context.echo(reason)
     return code
+
+
+def _sentence(reason: str) -> str:
+    return reason if reason.endswith((".", "?", "!")) else f"{reason}."
 
 
 def _me() -> str:

@@ -194,7 +194,8 @@ class Purger:
         problems += [f"{count} of {name} are there still" for name, count in left.items()]
         completed = None if problems or not self._whole else self._now()
         values = {"counts": counts, "error": "; ".join(problems)[:2000], "completed": completed}
-        tried = {"tried": self._now(), "attempts": deletion.attempts + 1}
+        # What a command leaves for the portal is no attempt of the portal's that failed.
+        tried = {"tried": self._now(), "attempts": deletion.attempts + 1} if self._whole else {}
         async with self._database.begin() as connection:
             logged = update(deletions).where(deletions.c.id == entry)
             await connection.execute(logged.values(**values, **tried))
