@@ -44,7 +44,7 @@ class JavaRules(BaseRules):
     inborn = frozenset(
         ("equals", "hashCode", "toString", "getClass", "notify", "notifyAll", "wait", "clone")
     )
-    iterates: tuple[tuple[str, str], ...] = ()
+    iterates: tuple[tuple[str, str], ...] = (("iterator", "next"),)
 
     def module(self, path: str, imported: Import) -> Target:
         """The files of a package, or the class in one of them that a name is imported from."""

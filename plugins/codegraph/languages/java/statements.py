@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Bind, Element, Expr, Name
+from plugins.codegraph.facts import Attr, Bind, Call, Element, Expr, Name
 from plugins.codegraph.languages.java.expressions import Expressions
 from plugins.codegraph.languages.java.types import one_of
 
@@ -126,8 +126,10 @@ class Statements(Expressions):
             self.evaluate(node.named_children[0] if node.named_child_count else None)
             return
         of, given = self.type(node.child_by_field_name("type")), self.expr(value)
-        target = Name(self.locals.declare(self.text(name)))
-        self.scope.binds.append(Bind(target, given, of, node.start_point[0] + 1))
+        target, line = Name(self.locals.declare(self.text(name))), node.start_point[0] + 1
+        self.scope.binds.append(Bind(target, given, of, line))
+        self.counted += 1
+        self.scope.calls.append(Call(Attr(target, "close"), (), line))
 
     def _catch(self, node: Node) -> None:
         self.locals.push()
