@@ -14,6 +14,7 @@ SECTIONS = {
     "overhead": "calls per second and latencies beside a bare Starlette, mcp and FastMCP server",
     "lists": "tools/list with 200 tools beside Starlette sending the same bytes",
     "access": "what each kind of credential adds to a call, and memory after 100,000 callers",
+    "scrubbing": "secrets found in arguments, innocent lines touched, and what looking takes",
     "startup": "time from spawn to the first right answer, and memory",
     "skills": "1,000 skills listed and read beside a bare mcp server, and their index",
     "workflows": "search, select and add at 10,000 workflows beside a bare mcp server",
