@@ -32,10 +32,12 @@ _DIGIT = re.compile(rb"[0-9]")
 _LETTER = re.compile(rb"[A-Za-z]")
 _UNUSUAL = re.compile(rb"[0-9!@#$%^&*+=~?\x80-\xff]")
 _OTHER_NAME = re.compile(
-    rb"(?i)(?:page|next|prev|continuation|sync|cursor|csrf|xsrf|public|publishable|design|cancel)"
+    rb"(?i)(?:page|next|prev|continuation|sync|cursor|csrf|xsrf|public|publishable|design|cancel"
+    rb"|request|change|idempotency)"
     rb"[_.-]?$"
 )
-_ADDRESS = re.compile(rb"0x[0-9a-fA-F]{40}")
+_PUBLIC = re.compile(rb"0x[0-9a-fA-F]{40}|[\^~<>=v]*[0-9]+(?:\.[0-9x*]+)+(?:[-+][a-z0-9.-]+)?")
+"""An address, or a version as dependencies name it."""
 _LONG_WORDS = re.compile(rb"[A-Za-z]?[a-z]{3,}")
 _HASH_NAME = re.compile(
     rb"(?i)(?:sha-?\d*|hash|integrity|checksum|digest|etag|fingerprint|nonce|commit|rev|cid|address"
@@ -43,6 +45,8 @@ _HASH_NAME = re.compile(
 )
 _NO_SECRET = re.compile(
     rb"sha(?:1|224|256|384|512)[-_]|pk_(?:live|test)_|npub1|bc1|addr1|Qm[1-9A-Za-z]{44}$|baf[a-z2-7]{50,}$"
+    # Public keys.
+    rb"|MII[BC]IjANBg|MIGfMA0G|MFkwEwYH|MCowBQYD"
     # The first bytes of images, fonts, archives and programs, in Base64.
     rb"|iVBORw0KGgo|/9j/|R0lGOD|UklGR|PHN2Zy|Qk0|AAABAA|JVBERi|UEsDB|H4sI|d09G|AAEAAAA|T1RUTw|AGFzbQ"
 )
@@ -72,7 +76,7 @@ def password(data: bytes, begin: int, start: int, end: int) -> bool:
         and _UNUSUAL.search(value) is not None
         and len(set(value)) > 3
         and not _words(value, _WORD)
-        and not _ADDRESS.fullmatch(value)
+        and not _PUBLIC.fullmatch(value)
         and _OTHER_NAME.search(data, max(0, begin - 24), begin) is None
     )
 

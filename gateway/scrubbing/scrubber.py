@@ -13,7 +13,7 @@ from gateway.scrubbing.scanner import Found, Scanner
 
 SHORTEST = 12
 """A text of fewer characters holds nothing that a rule describes."""
-_SHORTEST_NAMED = 8
+_SHORTEST_NAMED = 6
 _LONG = 4096
 _ROUNDS = 4
 _NAMES = (

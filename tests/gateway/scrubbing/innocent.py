@@ -119,6 +119,9 @@ Basic authentication is described in RFC 7617.
 Basic types such as integers and strings
 The bearer authentication scheme is case-insensitive.
 export const TOKEN_HEADER = "x-session-token";
+    "@octokit/auth-token": "^6.0.0",
+    "js-tokens": "4.0.0-beta.1",
+    token = client.get("ClientRequestToken", "a8ca07e4-61ec-4399-99f4-19853801bcd5")
 next_page_token = response["nextPageToken"]
   "nextPageToken": "CAUQAA8f2bd91c"
 csrf_token = "{{ csrf_token() }}"
