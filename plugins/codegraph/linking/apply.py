@@ -36,6 +36,11 @@ def external(engine: Engine, sheet: Sheet, number: int, value: External, call: C
     """What calling something external gives."""
     name = value.name
     word = sheet.rules.functions.get(name)
+    method_name = sheet.rules.runs.get(name)
+    if method_name is not None and call.args:
+        made = _run(engine, sheet, number, call, method_name)
+        if made:
+            return made
     if word is None:
         last = name.rpartition(".")[2]
         if last in sheet.rules.containers and value.args:
@@ -65,6 +70,15 @@ def external(engine: Engine, sheet: Sheet, number: int, value: External, call: C
     if first is None:
         return {Thing(name.rpartition(".")[2]): INFERRED}
     return worded(engine, sheet, word, evaluate.evaluate(engine, sheet, number, first))
+
+
+def _run(engine: Engine, sheet: Sheet, number: int, call: Call, name: str) -> Values:
+    """What a method of the first argument gives, which a function calls."""
+    found: Values = {}
+    for value, rank in evaluate.evaluate(engine, sheet, number, call.args[0].value).items():
+        if isinstance(value, Instance):
+            add(found, results.of_method(engine, sheet, value, rank, name))
+    return found
 
 
 _FUNCTION_FIRST = {

@@ -436,6 +436,19 @@ def _of_class(engine: Engine, value: Class, rank: int, name: str) -> Values:
     return found
 
 
+def setter(engine: Engine, value: Instance, name: str) -> tuple[str, int] | None:
+    """The function that assigning to a member runs, if it is a property."""
+    for each in order(engine, value.path, value.scope):
+        if isinstance(each, Class):
+            origins = own_origins(engine, each.path, each.scope, name)
+            for sheet, origin in origins:
+                if origin.how == "scope" and "setter" in sheet.scopes[origin.number].modifiers:
+                    return sheet.path, origin.number
+            if origins:
+                return None
+    return None
+
+
 def _is_enum(engine: Engine, value: Class) -> bool:
     if "enum" in engine.there(value.path).scopes[value.scope].modifiers:
         return True

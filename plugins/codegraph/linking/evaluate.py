@@ -116,6 +116,8 @@ def subscript(engine: Engine, sheet: Sheet, values: Values, key: str | None) -> 
 
 def _subscript(engine: Engine, sheet: Sheet, value: Any, rank: int, key: str | None) -> Values:
     kind = type(value)
+    if key is not None and ":" in key and kind is not Record:
+        return _sliced(sheet, value, rank, key)
     if kind is Tuple:
         return _of_group(value, rank, key)
     if kind is Record:
@@ -133,6 +135,23 @@ def _subscript(engine: Engine, sheet: Sheet, value: Any, rank: int, key: str | N
     if kind is Instance and sheet.rules.subscript:
         return results.of_method(engine, sheet, value, rank, sheet.rules.subscript)
     return NOTHING
+
+
+def _sliced(sheet: Sheet, value: Any, rank: int, key: str) -> Values:
+    """Part of a sequence: of one that is written out, by the bounds that are."""
+    if isinstance(value, Tuple) and value.kind != "c":
+        start, _, rest = key.partition(":")
+        stop, _, step = rest.partition(":")
+        bounds = [each for each in (start, stop, step) if each]
+        if all(each.lstrip("-").isdigit() for each in bounds) and step != "0":
+            part = slice(*(int(each) if each else None for each in (start, stop, step)))
+            return {Tuple(value.kind, value.items[part]): rank}
+        return {Tuple("c", value.items): rank}
+    if isinstance(value, Thing):
+        container = sheet.rules.containers.get(value.name)
+        if container is not None and container.key >= 0 and container.item < len(value.args):
+            return outside(value.args[container.item], rank)
+    return {value: rank}
 
 
 def _of_group(value: Tuple, rank: int, key: str | None) -> Values:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.codegraph.facts import Arg, Call, Expr, Name, OneOf, Param, Scope
+from plugins.codegraph.facts import Arg, Call, Element, Expr, Item, Name, OneOf, Param, Scope
 from plugins.codegraph.linking import apply, classes, evaluate, types
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.sheet import Sheet
@@ -64,6 +64,12 @@ def _wrapped(
     """What a decorator makes of something: that itself unless it is known to be another."""
     made: Values = {}
     for value in evaluate.evaluate(engine, sheet, number, decorator):
+        if isinstance(value, Class):
+            add(made, _object_of(engine, value, current))
+            continue
+        if isinstance(value, Returns):
+            add(made, outside(value.values, DECLARED))
+            continue
         func, receiver = _callee(engine, value)
         if func is None:
             return current
@@ -80,6 +86,14 @@ def _wrapped(
         add(both, made)
         return both
     return ranked(made, INFERRED)
+
+
+def _object_of(engine: Engine, value: Class, current: Values) -> Values:
+    """What a class makes of what it decorates: an object, if that can be called in its place."""
+    called_by = engine.there(value.path).rules.called
+    if called_by and classes.find(engine, value.path, value.scope, called_by)[0]:
+        return {Instance(value.path, value.scope): INFERRED}
+    return current
 
 
 def _first_parameter(engine: Engine, func: Func, bound: bool) -> str:
@@ -126,8 +140,10 @@ def _result(engine: Engine, func: Func) -> Values:
     found: Values = {}
     if scope.returns is not None:
         found = ranked(types.stated(engine, sheet, func.scope, scope.returns), DECLARED)
-        if types.telling(sheet, found) and not _only_open(found):
-            return found
+        if types.telling(sheet, found):
+            if not _has_open(found):
+                return found
+            return _filled_in(engine, sheet, func, found)
         found = dict(found)
     if scope.yields or "generator" in scope.modifiers:
         made: Values = {}
@@ -139,8 +155,19 @@ def _result(engine: Engine, func: Func) -> Values:
     return capped(found)
 
 
-def _only_open(values: Values) -> bool:
-    return all(isinstance(value, Returns) for value in values)
+def _has_open(values: Values) -> bool:
+    """Whether some function is among them of which only the type is known."""
+    return any(isinstance(value, Returns) for value in values)
+
+
+def _filled_in(engine: Engine, sheet: Sheet, func: Func, stated: Values) -> Values:
+    """A stated type, with the functions that are returned where it says only "some function"."""
+    made: Values = {}
+    for expr in sheet.scopes[func.scope].results:
+        _returned(engine, sheet, func, expr, made)
+    found = dict(stated)
+    add(found, {v: r for v, r in made.items() if isinstance(v, Func | Bound | Given)})
+    return capped(found)
 
 
 def _returned(engine: Engine, sheet: Sheet, func: Func, expr: Expr | None, into: Values) -> None:
@@ -316,20 +343,21 @@ def argument(params: tuple[Param, ...], place: int, call: Call, shift: int) -> A
     """The argument of a call that a parameter gets, or None."""
     name = params[place].name
     for each in call.args:
-        if each.name and each.name == name and not each.spread:
+        if each.name == name and name and not each.spread:
             return each
+    splats = [each for each in call.args if each.spread and each.name]
     if params[place].kind in ("k", "**"):
-        return None
+        return Arg(Item(splats[0].value, name)) if splats else None
     positional = 0
     for each in call.args:
         if each.name:
             continue
         if each.spread:
-            return None
+            return Arg(Element(each.value))
         if positional + shift == place:
             return each
         positional += 1
-    return None
+    return Arg(Item(splats[0].value, name)) if splats else None
 
 
 def _is_receiver(sheet: Sheet, number: int, scope: Scope) -> bool:
@@ -365,6 +393,8 @@ def _param(engine: Engine, func: Func, place: int) -> Values:
         if types.telling(sheet, found):
             return found
         found = dict(found)
+    if param_.kind in ("*", "**"):
+        return apply.rest_from_calls(engine, sheet, func, place)
     if param_.default is not None:
         add(found, evaluate.evaluate(engine, sheet, scope.parent, param_.default), INFERRED)
     add(found, apply.injected(engine, sheet, func, place), INFERRED)

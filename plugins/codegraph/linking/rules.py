@@ -140,6 +140,15 @@ class Rules(Protocol):
     ``("__iter__", "__next__")``."""
     subscript: str
     """The method that a subscript calls: ``__getitem__``, or ""."""
+    stores: str
+    """The method that assigning to a subscript calls: ``__setitem__``, or ""."""
+    missing: str
+    """The method that reading a member calls where there is none: ``__getattr__``, or ""."""
+    subclassed: str
+    """The method of the bases that defining a class calls: ``__init_subclass__``, or ""."""
+    runs: Mapping[str, str]
+    """By the name of a function outside of the repository, the method that it calls of its first
+    argument and whose result it gives: ``next`` → ``__next__``."""
     called: str
     """The method that calling an object calls: ``__call__``, or ""."""
 
@@ -226,6 +235,10 @@ class BaseRules:
     enters: Mapping[str, str] = _NONE
     iterates: tuple[tuple[str, str], ...] = ()
     subscript: str = ""
+    stores: str = ""
+    missing: str = ""
+    subclassed: str = ""
+    runs: Mapping[str, str] = _NONE
     called: str = ""
 
     def __init__(self, world: World) -> None:

@@ -219,8 +219,8 @@ class Sheet:
         return self._keys
 
     def calls_of(self, name: str) -> list[tuple[int, Call]]:
-        """The calls in this file whose callee's last name is this one, with their scopes; those
-        through a name that holds some function are under ""."""
+        """The calls in this file whose callee's last name is this one, with their scopes. Under
+        "()" are the decorators that a call gives."""
         if self._calls is None:
             self._calls = self._all_calls()
         return self._calls.get(name, [])
@@ -231,8 +231,9 @@ class Sheet:
             for each in calls_in(scope):
                 found[last_name(each.of)].append((number, each))
             for decorator in scope.decorators:
-                made = Call(decorator, (Arg(Name(scope.name)),), 0)
-                found[last_name(decorator)].append((scope.parent, made))
+                made = Call(decorator, (Arg(Inner(number)),), 0)
+                name = "()" if type(decorator) is Call else last_name(decorator)
+                found[name].append((scope.parent, made))
         return found
 
     def passed(self, number: int) -> tuple[int, Call, int] | None:

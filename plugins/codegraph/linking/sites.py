@@ -12,6 +12,7 @@ from plugins.codegraph.linking.relations import STRATEGIES, entity_keys
 from plugins.codegraph.linking.results import given, of_method
 from plugins.codegraph.linking.sheet import Sheet, last_name
 from plugins.codegraph.linking.values import (
+    INFERRED,
     Bound,
     Class,
     External,
@@ -95,9 +96,20 @@ class Sites:
                 self._targets(values, last_name(decorator))
         for base in scope.bases:
             self._visit(base)
+        if scope.kind == "class" and scope.bases and self._sheet.rules.subclassed:
+            self._subclassed(number)
         for param in scope.params:
             if param.default is not None:
                 self._visit(param.default)
+
+    def _subclassed(self, number: int) -> None:
+        """Defining a class calls a method of its bases."""
+        engine, sheet = self._engine, self._sheet
+        above = classes.order(engine, sheet.path, number)[1:]
+        if any(isinstance(each, Class) for each in above):
+            defined, _, _ = classes.search(engine, above, sheet.rules.subclassed)
+            for path, scope in defined:
+                self._edge(Func(path, scope), INFERRED)
 
     def _body(self, scope: Scope) -> None:
         for bind in scope.binds:
@@ -106,12 +118,34 @@ class Sites:
             target = bind.target
             if type(target) is Attr:
                 self._visit(target.of)
+                self._assigned(target)
+            elif type(target) is Item:
+                self._visit_parts(target)
+                if self._sheet.rules.stores:
+                    self._objects(target.of, self._sheet.rules.stores)
             elif type(target) is not Name:
                 self._visit_parts(target)
             self._visit(bind.value)
         for exprs in (scope.results, scope.yields, scope.calls):
             for expr in exprs:
                 self._visit(expr)
+
+    def _assigned(self, target: Attr) -> None:
+        """Assigning to a property runs its setter."""
+        engine = self._engine
+        if type(target.of) is Super:
+            return
+        for value, rank in evaluate.evaluate(engine, self._sheet, self._scope, target.of).items():
+            if isinstance(value, Instance):
+                found = classes.setter(engine, value, target.name)
+                if found is not None:
+                    self._edge(Func(*found), rank)
+
+    def _objects(self, expr: Expr | None, name: str) -> None:
+        """A method of the objects that an expression stands for is called."""
+        for value, rank in evaluate.evaluate(self._engine, self._sheet, self._scope, expr).items():
+            if isinstance(value, Instance):
+                self._method(value, rank, name)
 
     def _visit_parts(self, expr: Expr) -> None:
         for part in parts_of(expr):
@@ -147,9 +181,19 @@ class Sites:
             self._constructed(values)
             return
         self._targets(values, name)
+        if not values and type(of) is Attr:
+            self._missing(of)
         for value in values:
             if isinstance(value, External | Method) and call.args:
                 self._passed(value, call)
+                if isinstance(value, External) and value.name in self._sheet.rules.runs:
+                    self._objects(call.args[0].value, self._sheet.rules.runs[value.name])
+
+    def _missing(self, of: Attr) -> None:
+        """A member that an object's class does not have is asked of a method, if it has that."""
+        name = self._sheet.rules.missing
+        if name and type(of.of) is not Super:
+            self._objects(of.of, name)
 
     def _constructed(self, values: Values) -> None:
         """``super(...)`` where that is a call of the base's constructor."""
@@ -264,7 +308,9 @@ class Sites:
             return
         for value, rank in evaluate.evaluate(engine, self._sheet, self._scope, expr.of).items():
             if isinstance(value, Instance):
-                defined, _, _ = classes.find(engine, value.path, value.scope, expr.name)
+                defined, _, owner = classes.find(engine, value.path, value.scope, expr.name)
+                if owner is None and self._sheet.rules.missing:
+                    self._method(value, rank, self._sheet.rules.missing)
                 for path, number in defined:
                     if "property" in engine.there(path).scopes[number].modifiers:
                         self._edge(Func(path, number), rank)

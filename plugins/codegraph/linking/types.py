@@ -52,7 +52,10 @@ def objects(engine: Engine, sheet: Sheet, values: Values) -> Values:
         elif kind is External:
             for each in _of_external(sheet, value):  # type: ignore[arg-type]
                 found[each] = rank
-        elif kind is Var or kind is Returns or kind is Thing or kind is Instance:
+        elif kind is Thing:
+            if value.name not in sheet.rules.vague:  # type: ignore[union-attr]
+                found[value] = rank
+        elif kind is Var or kind is Returns or kind is Instance:
             found[value] = rank
         elif kind is Func:
             for each, own in _new_type(engine, sheet, value).items():  # type: ignore[arg-type]
@@ -76,7 +79,7 @@ def _of_external(sheet: Sheet, value: External) -> Some:
     if name in rules.callables:
         place = rules.callables[name]
         return (Returns(args[place] if -len(args) <= place < len(args) else ()),)
-    return (Thing(name, args),)
+    return () if name in rules.vague else (Thing(name, args),)
 
 
 def classes_of(values: Some) -> Some:
@@ -97,7 +100,7 @@ def telling(sheet: Sheet, values: Values) -> bool:
     vague = sheet.rules.vague
     for value in values:
         kind = type(value)
-        if kind is Returns or kind is Var:
+        if kind is Var or kind is Returns:
             continue
         if kind is Thing and value.name in vague:  # type: ignore[union-attr]
             continue

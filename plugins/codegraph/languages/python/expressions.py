@@ -167,12 +167,21 @@ class Expressions(Draft):
         value = self.expr(of)
         self.counted += 1
         if len(places) == 1 and places[0].type == "slice":
-            for each in places[0].named_children:
-                self.run(each)
-            return OneOf((value,))
+            return Item(value, self._bounds(places[0]))
         key = self.literal_text(places[0]) if len(places) == 1 else None
         args = tuple([self._place(each) for each in places])
         return Item(value, key, args)
+
+    def _bounds(self, node: Node) -> str:
+        """A slice as its key: ``1:``; a bound that is not written out is ``?``."""
+        found = ""
+        for each in node.children:
+            if each.type == ":":
+                found += ":"
+            elif each.is_named:
+                self.run(each)
+                found += self.literal_text(each) or "?"
+        return found
 
     def _place(self, node: Node) -> Expr | None:
         if node.type == "string":

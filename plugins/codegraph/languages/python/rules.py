@@ -36,6 +36,10 @@ class PythonRules(BaseRules):
     enters = {"with": "__enter__", "async with": "__aenter__"}  # noqa: RUF012
     iterates = (("__iter__", "__next__"), ("__aiter__", "__anext__"))
     subscript = "__getitem__"
+    stores = "__setitem__"
+    missing = "__getattr__"
+    subclassed = "__init_subclass__"
+    runs = wellknown.RUNS
     called = "__call__"
 
     def __init__(self, world: World) -> None:

@@ -85,6 +85,28 @@ METHODS: Final[Mapping[str, str]] = {
     "sort": known.SORTED,
 }
 
+RUNS: Final[Mapping[str, str]] = {
+    "next": "__next__",
+    "iter": "__iter__",
+    "anext": "__anext__",
+    "len": "__len__",
+    "str": "__str__",
+    "repr": "__repr__",
+    "bool": "__bool__",
+    "hash": "__hash__",
+    "int": "__int__",
+    "float": "__float__",
+    "bytes": "__bytes__",
+    "abs": "__abs__",
+    "round": "__round__",
+    "reversed": "__reversed__",
+    "format": "__format__",
+    "dir": "__dir__",
+    "os.fspath": "__fspath__",
+    "copy.copy": "__copy__",
+    "copy.deepcopy": "__deepcopy__",
+}
+
 INJECTED = ("fastapi.Depends", "fastapi.Security", "fastapi.params.Depends")
 
 FUNCTIONS: Final[Mapping[str, str]] = {
@@ -105,6 +127,7 @@ FUNCTIONS: Final[Mapping[str, str]] = {
         ),
         known.ELEMENTS,
     ),
+    "dict": known.TABLE,
     "sorted": known.SORTED,
     "enumerate": known.COUNTED,
     "zip": known.ZIPPED,
