@@ -63,6 +63,11 @@ def external(engine: Engine, sheet: Sheet, number: int, value: External, call: C
     if word == known.ZIPPED:
         parts = tuple(inside(_elements(engine, sheet, number, arg.value)) for arg in args)
         return {Thing("list", ((Tuple("t", parts),),)): INFERRED}
+    if word == known.WRAPPED:
+        found: Values = {}
+        for arg in args[:2]:
+            add(found, evaluate.evaluate(engine, sheet, number, arg.value))
+        return found
     if word == known.TYPE:
         return types.stated(engine, sheet, number, first)
     if word == known.DECORATOR:

@@ -193,19 +193,12 @@ def of_origin(engine: Engine, sheet: Sheet, origin: Origin) -> Values:
 
 
 def _type_variable(engine: Engine, sheet: Sheet, origin: Origin) -> Values:
-    name = _typevar_name(sheet, origin)
+    name = origin.steps[0][1]
     bounds: Values = {}
     for each in sheet.names[origin.scope].get(f"{name}:bound", ()):
         if each.how == "bind":
             add(bounds, types.stated(engine, sheet, origin.scope, each.of.type))  # type: ignore[union-attr]
     return {Var(name, inside(bounds)): SCOPE}
-
-
-def _typevar_name(sheet: Sheet, origin: Origin) -> str:
-    for name, origins in sheet.names[origin.scope].items():
-        if origin in origins:
-            return name
-    return ""
 
 
 def _of_bind(engine: Engine, sheet: Sheet, origin: Origin) -> Values:

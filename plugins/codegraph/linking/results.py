@@ -388,7 +388,7 @@ def _param(engine: Engine, func: Func, place: int) -> Values:
     found: Values = {}
     if param_.type is not None:
         found = ranked(types.stated(engine, sheet, func.scope, param_.type), DECLARED)
-        if param_.kind in ("*", "**"):
+        if param_.kind in ("*", "**") and found:
             return _rest(param_, found)
         if types.telling(sheet, found):
             return found

@@ -95,7 +95,7 @@ class Sheet:
             names.setdefault(param.name, []).append(Origin("param", number, place))
         for word in scope.modifiers:
             if word.startswith("typevar:"):
-                names.setdefault(word[8:], []).append(Origin("typevar", number))
+                names.setdefault(word[8:], []).append(Origin("typevar", number, steps=(("v", word[8:]),)))
         for each in scope.imports:
             if each.symbol == "*" and not each.alias:
                 self.stars.setdefault(number, []).append(each)

@@ -51,6 +51,8 @@ def _generic(source: bytes, node: Node, depth: int) -> Expr | None:
     for each in rest:
         parts = each.named_children if each.type == "type_parameter" else [each]
         args += [annotation(source, part, depth + 1) for part in parts]
+    if _text(source, of).rpartition(".")[2] == "Union":
+        return OneOf(tuple(args))
     return Item(annotation(source, of, depth + 1), None, tuple(args))
 
 

@@ -140,6 +140,7 @@ FUNCTIONS: Final[Mapping[str, str]] = {
     "functools.reduce": known.RESULT,
     "functools.partial": known.PARTIAL,
     "functools.partialmethod": known.PARTIAL,
+    "functools.update_wrapper": known.WRAPPED,
     "functools.wraps": known.DECORATOR,
     "functools.lru_cache": known.SAME,
     "functools.cache": known.SAME,
