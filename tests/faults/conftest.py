@@ -35,7 +35,7 @@ date: 2026-01-02
 {title} is a page about gardens that neighbours share.
 """
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
-PATIENCE = 40.0
+PATIENCE = 90.0
 
 
 def eventually(true: Callable[[], Any], what: str) -> Any:

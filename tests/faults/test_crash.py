@@ -43,6 +43,7 @@ def _keys(portal: Portal) -> list[str]:
             return keys
 
 
+@pytest.mark.timeout(300)
 def test_killed_again_and_again_nothing_is_lost_and_nothing_is_there_twice(civic: Place) -> None:
     for _ in range(3):
         portal = civic.serve()
