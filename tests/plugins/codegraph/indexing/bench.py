@@ -1,0 +1,108 @@
+"""An indexer over a database, the directory that it indexes, and what it made of it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+
+from gateway.contract import Database
+from plugins.codegraph.indexing.index import Indexer
+from plugins.codegraph.indexing.source import Source, Summary
+from plugins.codegraph.indexing.workers import Workers
+from plugins.codegraph.store.graph import Graph
+from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.rows import REPORTED, SELECTED
+from plugins.codegraph.store.store import GraphStore
+from plugins.codegraph.tables import edges, entities, files, unresolved
+from tests.plugins.codegraph.store.graphs import graph_of, register
+
+OWNER = Owner("portal", "tree")
+UNRESOLVED = ("path", "name", "line", "sites")
+Dump = dict[str, list[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """One indexer, and one repository.
+
+    Attributes:
+        store: where the graph is.
+        indexer: what makes it.
+        root: the repository's directory.
+    """
+
+    store: GraphStore
+    indexer: Indexer
+    root: Path
+
+    @property
+    def source(self) -> Source:
+        """What is indexed."""
+        return Source(OWNER.org, OWNER.repo, self.root)
+
+    async def index(self) -> Summary:
+        """Bring the graph to what the files say."""
+        return await self.indexer.index(self.source)
+
+    async def graph(self, person: str | None = None) -> Graph:
+        """The graph that is served."""
+        return await graph_of(self.store, OWNER, person)
+
+    async def dump(self) -> Dump:
+        """All that is served, in one order, without what differs by chance."""
+        view = await self.store.view(OWNER.org, OWNER.repo)
+        assert view is not None
+        arrows = (*(edges.c[name] for name in ("source", "kind", "target")), edges.c.line)
+        chosen = {
+            "entities": (entities, (*SELECTED, entities.c.words)),
+            "edges": (edges, (*arrows, edges.c.strategy, edges.c.sites)),
+            "unresolved": (
+                unresolved,
+                [unresolved.c[n] for n in ("path", "name", "line", "sites")],
+            ),
+            "files": (files, (*REPORTED, files.c.gone)),
+        }
+        found: Dump = {}
+        async with self.store.database.read() as connection:
+            for name, (table, columns) in chosen.items():
+                rows = await connection.execute(
+                    select(*columns).where(table.c.layer == view.layer)  # type: ignore[call-overload]
+                )
+                found[name] = sorted(tuple(map(str, row)) for row in rows)
+        return found
+
+
+@asynccontextmanager
+async def bench(
+    database: Database, directory: Path, root: Path, workers: Workers
+) -> AsyncGenerator[Bench]:
+    """A bench over a database.
+
+    Args:
+        database: migrated and empty.
+        directory: where the indexer keeps what it can make again.
+        root: what is indexed.
+        workers: who parses and links.
+    """
+    await register(database, OWNER)
+    store = GraphStore(database)
+    yield Bench(store, Indexer(store, directory, workers=workers), root)
+
+
+def git(root: Path, *arguments: str) -> None:
+    """Run Git in a checkout."""
+    settings = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    subprocess.run(["git", *settings, *arguments], cwd=root, check=True, capture_output=True)
+
+
+def write(root: Path, path: str, text: str | bytes) -> None:
+    """Write a file of a repository."""
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
