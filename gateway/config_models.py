@@ -113,8 +113,8 @@ class Limits(_Section):
         CallsByTier, BeforeValidator(_by_tier, json_schema_input_type=CallRate | CallsByTier)
     ] = Field(
         default_factory=CallsByTier,
-        description="How many tool calls over MCP one caller may make, such as 60 in 60s; none is "
-        "no limit. One value for everybody, or {open: …, public: …, members: …}.",
+        description="How many tool calls over MCP one caller may make, by default 60 in 60s; none "
+        "is no limit. One value for everybody, or {open: …, public: …, members: …}.",
     )
     tools: Annotated[dict[str, CallRate], BeforeValidator(_or_empty)] = Field(
         default_factory=dict,

@@ -104,15 +104,12 @@ Duration = Annotated[
 ]
 """A span of time, written as a number with its unit: ``500ms``, ``45s``, ``30m``, ``90d``."""
 
+_RATE_PATTERN = r"^(none|\d+(\s+in\s+\d+(\.\d+)?\s*(ms|s|m|h|d))?)$"
 CallRate = Annotated[
     str,
     BeforeValidator(_rate),
     WithJsonSchema(
-        {
-            "type": ["string", "integer"],
-            "minimum": 0,
-            "pattern": r"^(none|\d+(\s+in\s+\d+(\.\d+)?\s*(ms|s|m|h|d))?)$",
-        }
+        {"anyOf": [{"type": "string", "pattern": _RATE_PATTERN}, {"type": "integer", "minimum": 0}]}
     ),
 ]
 """How often something may be done: ``60 in 60s``, ``60`` (in 60 s), or ``none`` for no limit."""
