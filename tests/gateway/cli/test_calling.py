@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from gateway.cli.options import EXIT, load
 from gateway.cli.plugins import _found
 from tests.gateway.cli.conftest import Run, ready, served
+from tests.gateway.scrubbing.fakes import made
 
 
 def test_a_result_is_shown_to_a_person(porch: Run) -> None:
@@ -113,3 +115,13 @@ def test_a_portal_that_runs_answers_over_its_local_socket(place: Path, porch: Ru
     records = json.loads(porch("audit", "--json").stdout)
     assert {(each["person"], each["surface"]) for each in records} == {("local", "cli")}
     assert [each["outcome"] for each in records] == ["not_allowed", "ok"]
+
+
+def test_what_was_redacted_is_told_on_standard_error_alone(porch: Run) -> None:
+    token = made("ghp_{alnum:36}", Random(1))
+    for form in ((), ("--json",)):
+        called = porch("call", "search_knowledge", f"query=sow {token}", *form)
+        assert called.exit_code == EXIT.DONE
+        assert called.stderr.startswith("Redacted before use: GitHub personal access token")
+        assert "Redacted before use" not in called.stdout
+        assert token not in called.output
