@@ -219,20 +219,17 @@ class Expressions(Draft):
         return Many(self.exprs(node.named_children[-1:]))
 
     def _boolean(self, node: Node) -> Expr | None:
-        left = node.child_by_field_name("left")
-        right = node.child_by_field_name("right")
-        first = self.expr(left)
+        """Operands of ``and`` or ``or``; what the first ones test for, the next ones know."""
+        both, operands = _chain(node)
         before = dict(self.flow.names)
-        operator = node.child_by_field_name("operator")
-        if operator is not None and operator.type == "and":
-            self.narrow(left, True)
-            last = self.expr(right)
-            self.flow.names = before
-            return OneOf((Many((first,)), last))
-        self.narrow(left, False)
-        last = self.expr(right)
+        found: list[Expr | None] = []
+        for each in operands:
+            found.append(self.expr(each))
+            self.narrow(each, both)
         self.flow.names = before
-        return OneOf((first, last))
+        if both:
+            return OneOf((Many(tuple(found[:-1])), found[-1]))
+        return OneOf(tuple(found))
 
     def _conditional(self, node: Node) -> Expr | None:
         parts = [each for each in node.named_children if each.type != "comment"]
@@ -257,10 +254,9 @@ class Expressions(Draft):
         if test is None:
             return
         if test.type == "boolean_operator":
-            operator = test.child_by_field_name("operator")
-            if operator is not None and (operator.type == "and") == holds:
-                self.narrow(test.child_by_field_name("left"), holds)
-                self.narrow(test.child_by_field_name("right"), holds)
+            both, operands = _chain(test)
+            for each in operands if both == holds and len(operands) < _MANY else ():
+                self.narrow(each, holds)
         elif test.type == "call" and holds and not self.flow.plain:
             self._narrow_call(test)
 
@@ -424,6 +420,27 @@ class Expressions(Draft):
 
     def _many(self, node: Node) -> Expr | None:
         return Group("t", self.exprs(_real(node)))
+
+
+_MANY = 40
+
+
+def _chain(node: Node) -> tuple[bool, list[Node]]:
+    """The operands of one chain of ``and`` (true) or of ``or``, which leans to the left."""
+    operator = node.child_by_field_name("operator")
+    kind = "" if operator is None else operator.type
+    operands: list[Node] = []
+    current: Node | None = node
+    while current is not None and current.type == "boolean_operator":
+        own = current.child_by_field_name("operator")
+        right = current.child_by_field_name("right")
+        if own is None or own.type != kind or right is None:
+            break
+        operands.append(right)
+        current = current.child_by_field_name("left")
+    if current is not None:
+        operands.append(current)
+    return kind == "and", operands[::-1]
 
 
 def _is_text(expr: Expr | None) -> bool:
