@@ -142,8 +142,6 @@ def _bound(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
 def of_origins(engine: Engine, sheet: Sheet, origins: Iterable[Origin]) -> Values:
     """What all these origins give together; a type that is stated wins over values."""
     origins = list(origins)
-    if len(origins) > 1 and any(each.how == "typevar" for each in origins):
-        return _limited(engine, sheet, origins)
     if len(origins) == 1:
         return of_origin(engine, sheet, origins[0])
     stated: Values = {}
@@ -164,16 +162,6 @@ def of_origins(engine: Engine, sheet: Sheet, origins: Iterable[Origin]) -> Value
                 continue
         add(found, of_origin(engine, sheet, each))
     return found
-
-
-def _limited(engine: Engine, sheet: Sheet, origins: list[Origin]) -> Values:
-    """A type parameter with the type that its argument must have."""
-    limit: Values = {}
-    for each in origins:
-        if each.how == "bind":
-            add(limit, types.stated(engine, sheet, each.scope, each.of.type))  # type: ignore[union-attr]
-    variable = next(each for each in origins if each.how == "typevar")
-    return {Var(_typevar_name(sheet, variable), inside(limit)): SCOPE}
 
 
 def of_origin(engine: Engine, sheet: Sheet, origin: Origin) -> Values:

@@ -26,7 +26,10 @@ WHOLE = "module.exports"
 
 def literal_argument(low: Lowering, call: Node) -> str:
     """The only argument of a call where it is a string, else ""."""
-    given = call.child_by_field_name("arguments")
+    return _literal(low, call.child_by_field_name("arguments"))
+
+
+def _literal(low: Lowering, given: Node | None) -> str:
     first = child_at(given) if given is not None else None
     if first is None or first.type not in ("string", "template_string"):
         return ""
@@ -46,10 +49,9 @@ def _module_of(low: Lowering, node: Node | None) -> str:
 
 def required(low: Lowering, function: Node, given: Node | None) -> Expr | None:
     """``require("x")`` in the midst of an expression, else None."""
-    call = function.parent
-    if call is None or low.text(function) != "require":
+    if low.text(function) != "require":
         return None
-    module = literal_argument(low, call)
+    module = _literal(low, given)
     return low.whole(module, line_of(function)) if module else None
 
 

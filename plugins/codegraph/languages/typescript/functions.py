@@ -145,7 +145,7 @@ def type_parameters(low: Lowering, node: Node) -> None:
         if limit is not None:
             stated = types.lower(low, limit)
             if stated is not None:
-                low.bind(Name(low.text(named)), None, line_of(child), stated)
+                low.bind(Name(f"{low.text(named)}:bound"), None, line_of(child), stated)
 
 
 def _body(

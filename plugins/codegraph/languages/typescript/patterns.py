@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _NAMES = frozenset({"identifier", "shorthand_property_identifier_pattern"})
 _SYMBOL = re.compile(r"Symbol\.\w+|k[A-Z]\w*|\w*[sS]ymbol\w*|SYM\w*")
+_DEEPEST = 40
 _DEFAULTS = frozenset({"assignment_pattern", "object_assignment_pattern"})
 
 
@@ -53,15 +54,15 @@ def declared(low: Lowering, nodes: list[Node]) -> set[str]:
     return found
 
 
-def target(low: Lowering, node: Node | None) -> Expr | None:
+def target(low: Lowering, node: Node | None, depth: int = 0) -> Expr | None:
     """A pattern as what is bound. Defaults are bound at once, as further values."""
-    if node is None:
+    if node is None or depth > _DEEPEST:
         return None
     kind = node.type
     if kind in _NAMES:
         return low.named(low.text(node))
     if kind in _DEFAULTS:
-        bound = target(low, node.child_by_field_name("left"))
+        bound = target(low, node.child_by_field_name("left"), depth + 1)
         before = low.calls
         value = low.expr(node.child_by_field_name("right"))
         if isinstance(bound, Name) and value is not None:
@@ -70,30 +71,30 @@ def target(low: Lowering, node: Node | None) -> Expr | None:
             low.keep(value, before)
         return bound
     if kind == "object_pattern":
-        return Table(tuple(_entries(low, node)))
+        return Table(tuple(_entries(low, node, depth + 1)))
     if kind == "array_pattern":
-        return Group("l", tuple(_positions(low, node)))
+        return Group("l", tuple(_positions(low, node, depth + 1)))
     if kind in ("member_expression", "subscript_expression"):
         return low.expr(node)
     return None
 
 
-def _entries(low: Lowering, node: Node) -> Iterator[tuple[str | None, Expr | None]]:
+def _entries(low: Lowering, node: Node, depth: int) -> Iterator[tuple[str | None, Expr | None]]:
     for child in node.named_children:
         kind = child.type
         if kind == "pair_pattern":
             key = child.child_by_field_name("key")
-            yield key_of(low, key), target(low, child.child_by_field_name("value"))
+            yield key_of(low, key), target(low, child.child_by_field_name("value"), depth)
         elif kind == "rest_pattern":
-            yield None, target(low, child_at(child))
+            yield None, target(low, child_at(child), depth)
         elif kind == "object_assignment_pattern":
             left = child.child_by_field_name("left")
-            yield low.text(left) if left is not None else None, target(low, child)
+            yield low.text(left) if left is not None else None, target(low, child, depth)
         elif kind in _NAMES:
-            yield low.text(child), target(low, child)
+            yield low.text(child), target(low, child, depth)
 
 
-def _positions(low: Lowering, node: Node) -> Iterator[Expr | None]:
+def _positions(low: Lowering, node: Node, depth: int) -> Iterator[Expr | None]:
     """Each place of an array pattern; a hole is None."""
     filled = False
     for child in node.children:
@@ -103,7 +104,7 @@ def _positions(low: Lowering, node: Node) -> Iterator[Expr | None]:
             filled = False
         elif child.is_named and child.type != "comment":
             filled = True
-            yield None if child.type == "rest_pattern" else target(low, child)
+            yield None if child.type == "rest_pattern" else target(low, child, depth)
 
 
 def key_of(low: Lowering, node: Node | None) -> str | None:

@@ -11,7 +11,13 @@ from dataclasses import dataclass, field, replace
 from posixpath import dirname
 from typing import Any
 
-from plugins.codegraph.languages.typescript.manifests import ancestors, beside, manifest, once
+from plugins.codegraph.languages.typescript.manifests import (
+    ancestors,
+    beside,
+    manifest,
+    once,
+    within,
+)
 from plugins.codegraph.languages.typescript.workspaces import by_name
 from plugins.codegraph.linking.world import World
 
@@ -133,8 +139,8 @@ def _own(path: str, options: object) -> Config:
     written = options.get("paths")
     for pattern, targets in written.items() if isinstance(written, dict) else ():
         if isinstance(targets, list):
-            meant = [t for t in targets if isinstance(t, str)]
-            paths.append((pattern, tuple(beside(f"{anchor}/x", _substituted(t)) for t in meant)))
+            meant = [_substituted(t) for t in targets if isinstance(t, str)]
+            paths.append((pattern, tuple(within(anchor, t) for t in meant)))
     roots = options.get("rootDirs")
     return Config(
         base=base,
