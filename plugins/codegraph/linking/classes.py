@@ -261,6 +261,16 @@ def search(engine: Engine, classes: tuple[Class | External, ...], name: str) -> 
     return _MISSING if outside_of is None else ((), NOTHING, outside_of)
 
 
+def _inherent(engine: Engine, defined: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+    """Of a type's functions of one name, its own before those that it has for a trait."""
+    own = []
+    for path, number in defined:
+        scopes = engine.there(path).scopes
+        if not scopes[scopes[number].parent].implements:
+            own.append((path, number))
+    return tuple(own) or defined
+
+
 def _overloaded(
     engine: Engine,
     classes: tuple[Class | External, ...],
@@ -272,6 +282,8 @@ def _overloaded(
     rules = engine.there(owner.path).rules
     if not rules.overloads or not defined or name in rules.constructors:
         return defined
+    if rules.hides:
+        return _inherent(engine, defined)
     found = list(defined)
     seen = {overloads.shape(engine.there(path), number) for path, number in defined}
     for each in classes[classes.index(owner) + 1 :]:
@@ -358,7 +370,9 @@ def _of_thing(engine: Engine, sheet: Sheet, value: Value, rank: int, name: str) 
     if isinstance(value, Thing):
         place = rules.unwraps.get(value.name)
         if place is not None and -len(value.args) <= place < len(value.args):
-            return _of_some(engine, sheet, value.args[place], rank, name)
+            found = _of_some(engine, sheet, value.args[place], rank, name)
+            if found:
+                return found
         return {External(f"{value.name}.{name}"): rank}
     if isinstance(value, Func | Bound | Returns):
         return {External(f"function.{name}"): rank}
@@ -371,11 +385,19 @@ def of_instance(engine: Engine, value: Instance, rank: int, name: str) -> Values
     """A member of an object."""
     defined, values, owner = find(engine, value.path, value.scope, name)
     if owner is None:
-        inborn = name in engine.there(value.path).rules.inborn
-        return {External(f"object.{name}"): rank} if inborn else NOTHING
+        return _inborn(engine, value, rank, name)
     if isinstance(owner, External):
         return {External(f"{owner.name}.{name}"): rank}
     return _as_member(engine, value, rank, defined, values, owner)
+
+
+def _inborn(engine: Engine, value: Instance | Class, rank: int, name: str) -> Values:
+    """A member that every object has."""
+    rules = engine.there(value.path).rules
+    if name not in rules.inborn:
+        return NOTHING
+    word = rules.methods.get(name)
+    return {External(f"object.{name}") if word is None else Method(word, value): rank}
 
 
 def _as_member(
@@ -414,7 +436,7 @@ def _as_member(
 def _of_class(engine: Engine, value: Class, rank: int, name: str) -> Values:
     defined, values, owner = find(engine, value.path, value.scope, name)
     if owner is None:
-        return NOTHING
+        return _inborn(engine, value, rank, name)
     if isinstance(owner, External):
         return {External(f"{owner.name}.{name}"): rank}
     found: Values = {}

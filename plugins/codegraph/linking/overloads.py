@@ -51,7 +51,16 @@ def best(
     most = max(scores.values())
     if most <= _WRONG:
         return places
-    return [place for place in places if scores[place] == most]
+    fitting = [place for place in places if scores[place] == most]
+    first = _class_of(engine, fitting[0])
+    # What a class redefines with other words for the types hides what it redefines.
+    return [place for place in fitting if _class_of(engine, place) == first]
+
+
+def _class_of(engine: Engine, place: Place) -> Place:
+    sheet = engine.there(place[0])
+    parent = sheet.scopes[place[1]].parent
+    return (place[0], -1 if sheet.scopes[parent].receiver is not None else parent)
 
 
 def _place(value: Value) -> Place | None:
