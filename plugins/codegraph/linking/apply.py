@@ -63,11 +63,14 @@ def external(engine: Engine, sheet: Sheet, number: int, value: External, call: C
     if word == known.ZIPPED:
         parts = tuple(inside(_elements(engine, sheet, number, arg.value)) for arg in args)
         return {Thing("list", ((Tuple("t", parts),),)): INFERRED}
-    if word == known.WRAPPED:
+    if word == known.UNKNOWN:
+        return NOTHING
+    if word in (known.WRAPPED, known.GATHERED):
         found: Values = {}
-        for arg in args[:2]:
-            add(found, evaluate.evaluate(engine, sheet, number, arg.value))
-        return found
+        for arg in args if word == known.GATHERED else args[:2]:
+            expr = Element(arg.value) if arg.spread else arg.value
+            add(found, evaluate.evaluate(engine, sheet, number, expr))
+        return _listed(found) if word == known.GATHERED else found
     if word == known.TYPE:
         return types.stated(engine, sheet, number, first)
     if word == known.DECORATOR:
@@ -384,12 +387,20 @@ def _from_use(engine: Engine, sheet: Sheet, func: Func, place: int) -> Values:
 def _iterated(engine: Engine, sheet: Sheet, value: Method, func: Func, place: int) -> Values:
     """What a method of a container calls a function with: elements, or keys and values."""
     receiver: Values = {value.receiver: INFERRED}
+    if _gives_pairs(sheet, value.receiver):
+        return evaluate.elements(engine, sheet, receiver, 1 - place)
     pairs = isinstance(value.receiver, Thing) and len(sheet.scopes[func.scope].params) == 2
     if pairs and isinstance(value.receiver, Thing):
         container = sheet.rules.containers.get(value.receiver.name)
         if container is not None and container.key >= 0:
             return evaluate.elements(engine, sheet, receiver, place)
     return NOTHING if place else evaluate.elements(engine, sheet, receiver, -1)
+
+
+def _gives_pairs(sheet: Sheet, value: Value) -> bool:
+    """Whether iterating gives pairs, while a visitor gets the item first, then its key."""
+    container = sheet.rules.containers.get(value.name) if isinstance(value, Thing) else None
+    return container is not None and container.pairs
 
 
 def _by_type(engine: Engine, value: Func | Bound, at: int, place: int) -> Values:
@@ -407,7 +418,7 @@ def _by_type(engine: Engine, value: Func | Bound, at: int, place: int) -> Values
     given: dict[str, Some] = {}
     if isinstance(value, Bound) and isinstance(value.receiver, Instance):
         given = classes.type_arguments(engine, value.receiver)
-    if home.rules.overloads:
+    if home.rules.functional:
         found = _by_interface(engine, home, func, expr, place)
         if not found and args and last_name(expr) in home.rules.functional:
             at = min(place, len(args) - 1)

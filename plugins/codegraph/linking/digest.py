@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
-from plugins.codegraph.facts import FileFacts, Scope
+from plugins.codegraph.facts import Attr, Call, FileFacts, Name, Scope
+from plugins.codegraph.linking.sheet import last_name
+from plugins.codegraph.linking.walk import calls_in
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -14,22 +18,37 @@ _encoder = msgspec.msgpack.Encoder()
 def interface_digest(facts: FileFacts) -> bytes:
     """What linking another file may depend on: 16 bytes.
 
-    That is every definition's identity, and of every scope all but what only its own calls are
-    made of: names, parameters, types, bases, imports, what it binds, returns and yields. Lines,
-    documentation and calls are not in it.
+    That is every definition's identity, and of every scope what values come from: names,
+    parameters, types, bases, imports, what it binds, returns and yields, and the calls that pass
+    something to a function of the same file or put something into a container. Lines and
+    documentation are not in it, nor are other calls.
 
     Args:
         facts: what the file says.
     """
-    seen = [
-        (facts.language, facts.package),
-        [(each.kind, each.qualified, each.signature, each.exported) for each in facts.definitions],
-        [_visible(each) for each in facts.scopes],
-    ]
+    seen: list[Any] = [facts.language, facts.package]
+    for each in facts.definitions:
+        seen += (each.kind, each.qualified, each.signature, each.exported)
+    told = {each.name for each in facts.scopes if each.name}
+    for scope in facts.scopes:
+        _write(_visible(scope), seen)
+        for call in calls_in(scope):
+            if call.args and _matters(call, told):
+                _write(call, seen)
     return hashlib.blake2b(_encoder.encode(seen), digest_size=16).digest()
 
 
-def _visible(scope: Scope) -> tuple[object, ...]:
+def _matters(call: Call, told: set[str]) -> bool:
+    """Whether a call's arguments may reach a parameter or a container of the same file."""
+    if last_name(call.of) in told:
+        return True
+    if type(call.of) is not Attr:
+        return False
+    of = call.of.of
+    return type(of) is Name or (type(of) is Attr and type(of.of) is Name)
+
+
+def _visible(scope: Scope) -> tuple[Any, ...]:
     return (
         scope.kind,
         scope.definition,
@@ -42,11 +61,27 @@ def _visible(scope: Scope) -> tuple[object, ...]:
         scope.implements,
         scope.decorators,
         scope.modifiers,
-        [
-            (each.alias, each.module, each.symbol, each.level, each.exported)
-            for each in scope.imports
-        ],
-        [(each.target, each.value, each.type) for each in scope.binds],
+        scope.imports,
+        scope.binds,
         scope.results,
         scope.yields,
     )
+
+
+def _write(value: Any, into: list[Any]) -> None:
+    """Write a struct down flat, but for its lines."""
+    todo = [value]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, msgspec.Struct):
+            into.append(type(each).__name__)
+            todo += _fields(each)
+        elif isinstance(each, tuple):
+            into.append(len(each))
+            todo += each
+        else:
+            into.append(each)
+
+
+def _fields(struct: msgspec.Struct) -> Iterator[Any]:
+    return (getattr(struct, name) for name in struct.__struct_fields__ if name != "line")

@@ -8,7 +8,7 @@ from typing import Any
 
 from plugins.codegraph.facts import FileFacts, Import
 from plugins.codegraph.languages.registry import language_named
-from plugins.codegraph.linking.rules import BaseRules, Rules, Target
+from plugins.codegraph.linking.rules import Rules, Target
 from plugins.codegraph.linking.sheet import Sheet
 from plugins.codegraph.linking.solver import Solver
 from plugins.codegraph.linking.world import World
@@ -83,7 +83,7 @@ class Engine:
         self._raw = world
         self._sheets: OrderedDict[str, Sheet | None] = OrderedDict()
         self._lines = 0
-        self._rules: dict[str, BaseRules | Rules] = {}
+        self._rules: dict[str, Rules] = {}
 
     def sheet(self, path: str) -> Sheet | None:
         """A file's index, or None where there is no such file."""

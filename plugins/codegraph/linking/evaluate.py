@@ -131,7 +131,7 @@ def _subscript(engine: Engine, sheet: Sheet, value: Any, rank: int, key: str | N
             return _of_group(Tuple("t", value.args), rank, key)
         if container.item < len(value.args):
             return outside(value.args[container.item], rank)
-        return {Thing(""): rank} if not value.args else NOTHING
+        return NOTHING
     if kind is Instance and sheet.rules.subscript:
         return results.of_method(engine, sheet, value, rank, sheet.rules.subscript)
     return NOTHING
@@ -195,8 +195,10 @@ def _elements(engine: Engine, sheet: Sheet, value: Any, rank: int, pair: int) ->
 
 def _elements_of_thing(sheet: Sheet, value: Thing, rank: int, pair: int) -> Values:
     container = sheet.rules.containers.get(value.name)
-    if container is None or not value.args:
+    if container is None:
         return {Thing(""): rank}
+    if container.pairs and pair < 0 and len(value.args) > 1:
+        return {Tuple("t", (value.args[container.key], value.args[container.item])): rank}
     place = container.element
     if pair >= 0:
         place = container.item if pair else container.key

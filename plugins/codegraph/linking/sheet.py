@@ -23,6 +23,7 @@ from plugins.codegraph.facts import (
 from plugins.codegraph.linking import known
 from plugins.codegraph.linking.entities import definition_keys
 from plugins.codegraph.linking.rules import Rules
+from plugins.codegraph.linking.walk import calls_in
 
 Step = tuple[str, str]
 """One step into a value that is taken apart: ``("i", "0")`` by place, ``("k", "name")`` by key,
@@ -95,7 +96,9 @@ class Sheet:
             names.setdefault(param.name, []).append(Origin("param", number, place))
         for word in scope.modifiers:
             if word.startswith("typevar:"):
-                names.setdefault(word[8:], []).append(Origin("typevar", number, steps=(("v", word[8:]),)))
+                names.setdefault(word[8:], []).append(
+                    Origin("typevar", number, steps=(("v", word[8:]),))
+                )
         for each in scope.imports:
             if each.symbol == "*" and not each.alias:
                 self.stars.setdefault(number, []).append(each)
@@ -272,21 +275,3 @@ def last_name(expr: Expr | None) -> str:
         else:
             return ""
     return ""
-
-
-def calls_in(scope: Scope) -> list[Call]:
-    """All calls that stand in a scope itself, nested ones too."""
-    from plugins.codegraph.linking.walk import parts_of
-
-    found: list[Call] = []
-    todo: list[Expr | None] = [*scope.calls, *scope.results, *scope.yields]
-    for bind in scope.binds:
-        todo += (bind.value, bind.target)
-    while todo:
-        expr = todo.pop()
-        if expr is None:
-            continue
-        if type(expr) is Call:
-            found.append(expr)
-        todo += parts_of(expr)
-    return found

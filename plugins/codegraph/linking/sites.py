@@ -225,7 +225,8 @@ class Sites:
         for value, rank in values.items():
             placed = self._target(value, rank) or placed
         if not placed and name:
-            known_so_far = self._open.setdefault(name, [self._line, 0])
+            own = name.partition("#")[0]
+            known_so_far = self._open.setdefault(own, [self._line, 0])
             known_so_far[1] += 1
 
     def _target(self, value: Value, rank: Rank) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from plugins.codegraph.facts import (
@@ -17,6 +17,7 @@ from plugins.codegraph.facts import (
     Many,
     Name,
     OneOf,
+    Scope,
     Super,
     Table,
     Typed,
@@ -71,14 +72,17 @@ def parts_of(expr: Expr) -> Parts:
     return _PARTS[type(expr)](expr)
 
 
-def scope_expressions(scope: Any) -> Sequence[Expr | None]:
-    """All expressions that are evaluated in a scope itself."""
-    found: list[Expr | None] = []
+def calls_in(scope: Scope) -> list[Call]:
+    """All calls that stand in a scope itself, nested ones too."""
+    found: list[Call] = []
+    todo: list[Expr | None] = [*scope.calls, *scope.results, *scope.yields]
     for bind in scope.binds:
-        if type(bind.target) is not Name:
-            found.append(bind.target)
-        found.append(bind.value)
-    found += scope.results
-    found += scope.yields
-    found += scope.calls
+        todo += (bind.value, bind.target)
+    while todo:
+        expr = todo.pop()
+        if expr is None:
+            continue
+        if type(expr) is Call:
+            found.append(expr)
+        todo += parts_of(expr)
     return found

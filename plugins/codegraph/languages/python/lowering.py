@@ -130,7 +130,7 @@ class Lowering(Statements):
             node,
             signature=signature,
             doc=(doc, outer.start_byte),
-            exported=not name.startswith("_") or name.startswith("__") and name.endswith("__"),
+            exported=not name.startswith("_") or (name.startswith("__") and name.endswith("__")),
             test=self._tests and (name.startswith("test") or name.startswith("Test")),
         )
 

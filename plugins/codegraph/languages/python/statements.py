@@ -287,7 +287,7 @@ class Statements(Expressions):
         self._meet(before, ends)
         if final is not None:
             ended = self.block(final.named_children[-1]) or not ends
-        return not ends or ended and len(ends) == 0
+        return not ends or (ended and len(ends) == 0)
 
     def _handler(self, node: Node) -> bool:
         value = node.child_by_field_name("value")

@@ -27,11 +27,8 @@ BUILTINS: Final = frozenset(dir(builtins)) | {
     "raw_input",
 }
 
-_LISTS = """list List set Set frozenset FrozenSet tuple Tuple deque Deque Sequence MutableSequence
-Iterable Iterator Collection AbstractSet MutableSet Reversible generator Generator AsyncIterator
-AsyncIterable AsyncGenerator KeysView ValuesView range filter map reversed""".split()
-_TABLES = """dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict ChainMap
-WeakValueDictionary WeakKeyDictionary Counter""".split()
+_LISTS = ["list", "List", "set", "Set", "frozenset", "FrozenSet", "tuple", "Tuple", "deque", "Deque", "Sequence", "MutableSequence", "Iterable", "Iterator", "Collection", "AbstractSet", "MutableSet", "Reversible", "generator", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator", "Queue", "LifoQueue", "PriorityQueue", "SimpleQueue", "KeysView", "ValuesView", "range", "filter", "map", "reversed"]
+_TABLES = ["dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict", "ChainMap", "WeakValueDictionary", "WeakKeyDictionary", "Counter"]
 
 CONTAINERS: Final[Mapping[str, Container]] = {
     **{name: Container() for name in _LISTS},
@@ -70,6 +67,9 @@ METHODS: Final[Mapping[str, str]] = {
     "popitem": known.ELEMENT,
     "pop": known.ITEM,
     "popleft": known.ELEMENT,
+    "get_nowait": known.ELEMENT,
+    "put": known.PUSH,
+    "put_nowait": known.PUSH,
     "values": known.ITEMS,
     "items": known.PAIRS,
     "keys": known.ELEMENTS,
@@ -140,6 +140,27 @@ FUNCTIONS: Final[Mapping[str, str]] = {
     "functools.reduce": known.RESULT,
     "functools.partial": known.PARTIAL,
     "functools.partialmethod": known.PARTIAL,
+    **dict.fromkeys(
+        (
+            "getattr",
+            "eval",
+            "globals",
+            "locals",
+            "vars",
+            "__import__",
+            "importlib.import_module",
+            "pickle.loads",
+            "pickle.load",
+            "operator.attrgetter",
+            "operator.methodcaller",
+            "inspect.getattr_static",
+        ),
+        known.UNKNOWN,
+    ),
+    "asyncio.gather": known.GATHERED,
+    "itertools.chain": known.SAME,
+    "heapq.heappop": known.ELEMENT,
+    "random.sample": known.ELEMENTS,
     "functools.update_wrapper": known.WRAPPED,
     "functools.wraps": known.DECORATOR,
     "functools.lru_cache": known.SAME,
