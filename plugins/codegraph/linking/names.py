@@ -106,11 +106,13 @@ def own_object(engine: Engine, sheet: Sheet, owner: int) -> Values:
     found = types.stated(
         engine, sheet, scope.parent if scope.kind != "class" else owner, scope.receiver
     )
-    return {
-        Instance(value.path, value.scope, value.args, own=True): SELF
+    objects = [
+        each
         for value in found
-        if isinstance(value, Instance)
-    }
+        for each in (value.bound if isinstance(value, Var) else (value,))
+        if isinstance(each, Instance)
+    ]
+    return {Instance(each.path, each.scope, each.args, own=True): SELF for each in objects}
 
 
 def _outside(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:

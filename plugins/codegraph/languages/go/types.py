@@ -91,4 +91,4 @@ class Types(Draft):
             for name in child.children_by_field_name("name"):
                 self.scope.modifiers.append(f"typevar:{self.text(name)}")
                 if bound is not None and bound not in _OPEN:
-                    self.scope.binds.append(Bind(Name(self.text(name)), None, bound))
+                    self.scope.binds.append(Bind(Name(f"{self.text(name)}:bound"), None, bound))

@@ -96,7 +96,7 @@ class Types(Draft):
             name = self.text(names[0])
             self.scope.modifiers.append(f"typevar:{name}")
             if bound is not None:
-                self.scope.binds.append(Bind(Name(name), None, bound))
+                self.scope.binds.append(Bind(Name(f"{name}:bound"), None, bound))
 
     def listed(self, node: Node | None) -> list[Expr | None]:
         """The types of an ``extends`` or ``implements`` clause."""

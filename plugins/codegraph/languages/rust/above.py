@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _MARKS = re.compile(r"^[ \t]*(//[/!]|/\*[*!]|\*(?!/)) ?|[ \t]*\*+/[ \t]*$", re.MULTILINE)
 _TEST = re.compile(r"#\[\s*((\w+::)*(test|bench|rstest|test_case|proptest|quickcheck))\b")
+_DERIVE = re.compile(r"derive\s*\(([^)]*)\)")
+_WORD = re.compile(r"\w+")
 _PATH = re.compile(r'#\[\s*path\s*=\s*"([^"]*)"')
 
 
@@ -26,11 +28,13 @@ class Above:
         doc: its doc comment, and where its text begins with all that is above it.
         test: whether an attribute says that it is a test.
         path: the file that ``#[path]`` names.
+        derived: the traits that ``#[derive]`` implements.
     """
 
     doc: tuple[str, int] | None = None
     test: bool = False
     path: str = ""
+    derived: tuple[str, ...] = ()
 
 
 _NOTHING = Above()
@@ -67,6 +71,7 @@ def _above(draft: Draft, over: list[Node]) -> Above:
         (_cleaned("".join(docs)), over[0].start_byte),
         _TEST.search(attributes) is not None,
         path.group(1) if path else "",
+        tuple(word for each in _DERIVE.findall(attributes) for word in _WORD.findall(each)),
     )
 
 

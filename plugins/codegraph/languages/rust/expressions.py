@@ -22,7 +22,7 @@ from plugins.codegraph.facts import (
     Typed,
     Unwrapped,
 )
-from plugins.codegraph.languages.rust.patterns import Patterns
+from plugins.codegraph.languages.rust.patterns import Patterns, tuple_parts
 from plugins.codegraph.languages.rust.types import last_name
 
 if TYPE_CHECKING:
@@ -385,10 +385,19 @@ class Expressions(Patterns):
     def _for(self, node: Node) -> Expr | None:
         value = self.held(self.expr(node.child_by_field_name("value")))
         self.locals.push()
-        self.bind(node.child_by_field_name("pattern"), Element(value) if value else None)
+        self._each(node.child_by_field_name("pattern"), value)
         self.evaluate(node.child_by_field_name("body"))
         self.locals.pop()
         return None
+
+    def _each(self, pattern: Node | None, value: Expr | None) -> None:
+        """Bind a loop's pattern; a pair may be one of a list of pairs, or of a map."""
+        parts = tuple_parts(pattern) if pattern is not None else []
+        if value is None or len(parts) != 2:
+            self.bind(pattern, Element(value) if value is not None else None)
+            return
+        for at, part in enumerate(parts):
+            self.bind(part, OneOf((Item(Element(value), str(at)), Element(value, at))))
 
     def _while(self, node: Node) -> Expr | None:
         self.locals.push()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Bind, Expr, FileFacts, Import, Name
+from plugins.codegraph.facts import Bind, Expr, FileFacts, Import, Name, Param
 from plugins.codegraph.languages.rust.above import Above, above
 from plugins.codegraph.languages.rust.macros import Macros
 from plugins.codegraph.languages.rust.types import last_name
@@ -83,13 +83,24 @@ class Lowering(Macros):
         name = node.child_by_field_name("name")
         return self.text(name) if name is not None else ""
 
+    def _placed(self, name: str) -> str:
+        """The qualified name of an item of an inline module, or ""."""
+        return ".".join((*self.modules, name)) if self.modules and self.owner < 0 else ""
+
     def _declare(self, node: Node, over: Above) -> None:
         name = self._title(node)
         if not name:
             return
         self.locals.hide(name)
         kind = EntityKind.INTERFACE if node.type == "trait_item" else EntityKind.CLASS
-        number = self.define(kind, name, node, doc=over.doc, exported=_public(node))
+        number = self.define(
+            kind,
+            name,
+            node,
+            doc=over.doc,
+            exported=_public(node),
+            qualified=self._placed(name),
+        )
         self._types[(*self.modules, name)] = number
 
     def _type_item(self, node: Node, over: Above) -> None:
@@ -99,6 +110,7 @@ class Lowering(Macros):
             return
         before = self.enter("class", number, name)
         self.generic_scope(self.generics(node))
+        self._derive(over.derived)
         body = node.child_by_field_name("body")
         if node.type == "trait_item":
             self._trait(node, body)
@@ -108,6 +120,15 @@ class Lowering(Macros):
         elif body is not None:
             self.fields(body, define=True)
         self.leave(before)
+
+    def _derive(self, traits: tuple[str, ...]) -> None:
+        """Functions that ``#[derive]`` writes, without a definition: what they give matters."""
+        for trait, name in (("Default", "default"), ("Clone", "clone")):
+            if trait in traits:
+                before = self.enter("function", -1, name)
+                self.scope.params += [Param("self")] if name == "clone" else []
+                self.scope.returns = Name("Self")
+                self.leave(before)
 
     def fields(self, body: Node, *, define: bool) -> None:
         """The fields of a struct or a variant."""
@@ -178,6 +199,7 @@ class Lowering(Macros):
         self.locals.clear()
         kind = EntityKind.METHOD if method else EntityKind.FUNCTION
         qualified = ".".join((*self.modules, self._outside, name)) if self._outside else ""
+        qualified = qualified or self._placed(name)
         number = self.define(
             kind,
             name,
@@ -247,19 +269,27 @@ class Lowering(Macros):
         if within:
             self.locals.clear()
             if name != "_":
-                public = _public(node)
-                self.define(EntityKind.VARIABLE, name, node, doc=over.doc, exported=public)
+                self._variable(name, node, over)
         of = self.type(node.child_by_field_name("type"))
         value = self.expr(node.child_by_field_name("value"))
         line = node.start_point[0] + self.row
         given = name if within else self.locals.declare(name)
         self.scope.binds.append(Bind(Name(given), value, of, line))
 
+    def _variable(self, name: str, node: Node, over: Above) -> None:
+        self.define(
+            EntityKind.VARIABLE,
+            name,
+            node,
+            doc=over.doc,
+            exported=_public(node),
+            qualified=self._placed(name),
+        )
+
     def _alias(self, node: Node, over: Above) -> None:
         name, of = self._title(node), self.type(node.child_by_field_name("type"))
         if self.scope.kind == "file" or self._is_namespace():
-            public = _public(node)
-            self.define(EntityKind.VARIABLE, name, node, doc=over.doc, exported=public)
+            self._variable(name, node, over)
         if of is not None:
             self.scope.binds.append(Bind(Name(name), of, None, node.start_point[0] + self.row))
 

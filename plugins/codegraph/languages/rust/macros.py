@@ -1,7 +1,7 @@
-"""Calls in the arguments of well-known macros.
+"""Calls in the arguments of macros.
 
-A macro's arguments are tokens. Those of the macros listed here are expressions in a list, so
-they are parsed as the arguments of a call, in a text of their own.
+A macro's arguments are tokens. Where they read as expressions in a list, they are parsed as the
+arguments of a call, in a text of their own; where they do not, nothing is said of them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from plugins.codegraph.facts import Expr, Group, Literal
 from plugins.codegraph.languages.rust.expressions import Expressions
 from plugins.codegraph.languages.rust.grammar import parser
-from plugins.codegraph.languages.rust.words import KNOWN_MACROS, TEXT_MACROS
+from plugins.codegraph.languages.rust.words import KNOWN_MACROS, TEXT_MACROS, UNREAD_MACROS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -34,7 +34,7 @@ class Macros(Expressions):
         of = node.child_by_field_name("macro")
         name = self.text(of).rpartition("::")[2] if of is not None else ""
         tokens = node.named_children[-1] if node.named_child_count > 1 else None
-        if name not in KNOWN_MACROS or tokens is None or tokens.type != "token_tree":
+        if name in UNREAD_MACROS or tokens is None or tokens.type != "token_tree":
             return None
         arguments = self.source[tokens.start_byte + 1 : tokens.end_byte - 1]
         if b"(" not in arguments and name != "vec":
@@ -70,7 +70,10 @@ class Macros(Expressions):
             return self.calls_of(nodes[:1], "bool")
         if name == "dbg" and len(nodes) == 1:
             return self.expr(nodes[0])
-        return self.calls_of(nodes, "String" if name in TEXT_MACROS else "")
+        if name in KNOWN_MACROS:
+            return self.calls_of(nodes, "String" if name in TEXT_MACROS else "")
+        # Of any other macro nobody knows the value, but what looks like a call mostly is one.
+        return self.calls_of(nodes)
 
 
 def _call(root: Node) -> Node | None:

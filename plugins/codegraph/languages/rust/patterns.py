@@ -122,6 +122,11 @@ class Patterns(Types):
             self.held(value)
 
 
+def tuple_parts(node: Node) -> list[Node]:
+    """The parts of a pattern that is a tuple, else none."""
+    return _parts(node) if node.type == "tuple_pattern" else []
+
+
 def _parts(node: Node) -> list[Node]:
     """The parts of a tuple pattern, ``_`` among them: their places count."""
     return [child for child in node.children if child.is_named or child.type == "_"]

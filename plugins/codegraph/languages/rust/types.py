@@ -174,7 +174,7 @@ class Types(Draft):
         for name, bound in generics:
             self.scope.modifiers.append(f"typevar:{name}")
             if bound is not None:
-                self.scope.binds.append(Bind(Name(name), None, bound))
+                self.scope.binds.append(Bind(Name(f"{name}:bound"), None, bound))
 
 
 def last_name(of: Expr | None) -> str:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from plugins.codegraph.linking import known
+from plugins.codegraph.linking.rules import Container
+
 MARKERS = frozenset(
     (
         "Any", "AsMut", "AsRef", "Borrow", "Clone", "Copy", "Debug", "Default", "Deserialize",
@@ -28,3 +33,90 @@ KNOWN_MACROS = frozenset(
     )
 )  # fmt: skip
 """Macros whose arguments are expressions."""
+BUILTINS = frozenset(
+    (
+        "AsMut", "AsRef", "Box", "Clone", "Copy", "Debug", "Default", "DoubleEndedIterator",
+        "Drop", "Eq", "Err", "ExactSizeIterator", "Extend", "Fn", "FnMut", "FnOnce", "From",
+        "FromIterator", "Hash", "Into", "IntoIterator", "Iterator", "None", "Ok", "Option",
+        "Ord", "PartialEq", "PartialOrd", "Result", "Send", "Sized", "Some", "String", "Sync",
+        "ToOwned", "ToString", "TryFrom", "TryInto", "Unpin", "Vec", "[]", "bool", "char",
+        "drop", "f32", "f64", "fn", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128",
+        "u16", "u32", "u64", "u8", "usize",
+    )
+)  # fmt: skip
+"""Types of the language and names of the prelude; slices and functions among them."""
+_SEQUENCES = frozenset(
+    (
+        "Arc", "BTreeSet", "BinaryHeap", "Box", "Cell", "Cow", "DoubleEndedIterator", "Drain",
+        "HashSet", "IndexSet", "IntoIterator", "Iter", "Iterator", "Lazy", "LazyLock",
+        "LinkedList", "Mutex", "MutexGuard", "OnceCell", "OnceLock", "Option", "Peekable",
+        "Pin", "Rc", "Receiver", "Ref", "RefCell", "RefMut", "Result", "RwLock", "Sender",
+        "SmallVec", "Stream", "Vec", "VecDeque", "Weak", "[]", "list",
+    )
+)  # fmt: skip
+"""Types that hold values of their first argument."""
+_WRAPPERS = frozenset(
+    (
+        "Arc", "Box", "Cell", "Cow", "Future", "Lazy", "LazyLock", "Mutex", "MutexGuard",
+        "OnceCell", "OnceLock", "Option", "Pin", "Rc", "Ref", "RefCell", "RefMut", "Result",
+        "RwLock", "RwLockReadGuard", "RwLockWriteGuard", "Weak", "list",
+    )
+)  # fmt: skip
+"""Types whose members include those of their first argument."""
+_MAPS = frozenset(
+    (
+        "AHashMap", "BTreeMap", "DashMap", "FxHashMap", "HashMap", "IndexMap",
+    )
+)  # fmt: skip
+"""Types from keys to values."""
+UNREAD_MACROS = frozenset(
+    ("concat", "env", "html", "include", "include_bytes", "include_str", "json", "matches_pattern",
+     "parse_quote", "quote", "quote_spanned", "stringify", "macro_rules", "cfg", "file", "line")
+)  # fmt: skip
+"""Macros whose arguments are text, or code of another place."""
+CONTAINERS: Mapping[str, Container] = {
+    **{name: Container() for name in _SEQUENCES | _WRAPPERS},
+    **{name: Container(element=0, item=1, key=0) for name in _MAPS},
+}
+"""What iterating, and what an index, gives."""
+UNWRAPS: Mapping[str, int] = dict.fromkeys(_WRAPPERS, 0)
+"""What ``?``, ``*`` and calling a method go through. A ``list`` is what the linker makes of what a
+method gives: an optional as well as an iterator, as this language's own words have it."""
+_GIVE = {
+    known.SAME: (
+        "as_deref as_deref_mut as_mut as_mut_slice as_ref as_slice await borrow borrow_mut "
+        "boxed by_ref chain clone cloned collect context copied downgrade drain entry fuse "
+        "get_or_init into_inner into_iter iter iter_mut lock map_err ok ok_or ok_or_else or "
+        "or_else peekable read replace rev skip step_by take to_owned to_vec upgrade "
+        "with_context write"
+    ),
+    known.ELEMENT: "expect unwrap unwrap_or unwrap_or_default unwrap_or_else unwrap_unchecked",
+    known.ELEMENTS: (
+        "back back_mut first first_mut front front_mut into_keys keys last last_mut max min "
+        "next next_back nth peek pop pop_back pop_front recv try_recv"
+    ),
+    known.ITEM: "or_default or_insert or_insert_with",
+    known.ITEMS: "get get_mut into_values remove swap_remove values values_mut",
+    known.COUNTED: "enumerate",
+    known.RESULTS: "and_then filter_map flat_map map map_while",
+    known.EACH: (
+        "all any filter find for_each inspect is_some_and map_or max_by_key min_by_key "
+        "partition position retain skip_while sort_by sort_by_key take_while"
+    ),
+    known.PUSH: "extend insert push push_back push_front",
+}
+METHODS: Mapping[str, str] = {name: word for word, names in _GIVE.items() for name in names.split()}
+"""What methods of containers, iterators and wrappers give."""
+_MADE = ("Box", "std.boxed.Box", "Rc", "std.rc.Rc", "Arc", "std.sync.Arc")
+FUNCTIONS: Mapping[str, str] = {
+    **{f"{name}.{how}": known.SAME for name in _MADE for how in ("new", "clone")},
+    "Box.pin": known.SAME,
+    "std.mem.take": known.SAME,
+    "std.mem.replace": known.SAME,
+}
+"""What functions of the standard library give."""
+INBORN = frozenset(
+    ("as_ref", "borrow", "borrow_mut", "clone", "cmp", "eq", "fmt", "from", "hash", "into", "ne",
+     "partial_cmp", "to_owned", "to_string", "try_from", "try_into", "type_id")
+)  # fmt: skip
+"""Methods that a type has by deriving or by a blanket implementation."""

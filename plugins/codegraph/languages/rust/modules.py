@@ -1,0 +1,138 @@
+"""Rust's module tree: which file is which module of its crate."""
+
+from __future__ import annotations
+
+from posixpath import basename, dirname, join, normpath
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.languages.rust.crates import Crate, Crates
+from plugins.codegraph.linking.rules import UNKNOWN, Target
+
+if TYPE_CHECKING:
+    from plugins.codegraph.facts import FileFacts
+    from plugins.codegraph.linking.world import World
+
+_ROOTS = frozenset({"lib.rs", "main.rs", "build.rs"})
+_PROGRAMS = frozenset({"bin", "tests", "examples", "benches"})
+
+
+class Modules:
+    """The modules of a repository.
+
+    Args:
+        world: the repository.
+        crates: its crates.
+    """
+
+    def __init__(self, world: World, crates: Crates) -> None:
+        self._world = world
+        self._crates = crates
+
+    def is_root(self, path: str) -> bool:
+        """Whether a file is the root of a crate: a library, a program, a test."""
+        crate = self._crates.home(path)
+        if crate is not None and (path == crate.library_path or path in crate.binaries):
+            return True
+        name, directory = basename(path), dirname(path)
+        if name in _ROOTS:
+            return (
+                crate is None
+                or directory in (crate.root, _join(crate.root, "src"))
+                or (basename(dirname(directory)) in _PROGRAMS)
+            )
+        return basename(directory) in _PROGRAMS and name != "mod.rs"
+
+    def root(self, path: str) -> Target:
+        """The module ``crate`` as a file sees it."""
+        if self.is_root(path):
+            return Target(paths=(path,))
+        crate = self._crates.home(path)
+        found = self._roots(crate, path) if crate is not None else []
+        return Target(paths=tuple(found)) if found else UNKNOWN
+
+    def library(self, crate: Crate) -> Target:
+        """The library of a crate."""
+        return Target(paths=(crate.library_path,)) if crate.library_path else UNKNOWN
+
+    def _roots(self, crate: Crate, path: str) -> list[str]:
+        source = _join(crate.root, "src")
+        candidates = [crate.library_path, f"{source}/main.rs", *sorted(crate.binaries)]
+        found = [each for each in dict.fromkeys(candidates) if each and self._world.exists(each)]
+        within = [part for part in path[len(crate.root) :].split("/")[:-1] if part]
+        if len(within) > 1 and within[-2] in _PROGRAMS | {"src"}:
+            own = _join(dirname(path), "main.rs")
+            if own not in found and self._world.exists(own):
+                found.insert(0, own)
+        return found
+
+    def parent(self, path: str) -> Target:
+        """The module ``super`` of a file's own."""
+        if self.is_root(path):
+            return UNKNOWN
+        directory = dirname(path)
+        if basename(path) == "mod.rs":
+            directory, name = dirname(directory), basename(directory)
+        else:
+            name = basename(path).removesuffix(".rs")
+        for each in self._owners(directory):
+            if self._world.exists(each) and self._declares(each, name):
+                return Target(paths=(each,))
+        declared = [e for e in self._world.directory(directory) if self._names(e, path)]
+        return Target(paths=tuple(declared[:1]))
+
+    def _owners(self, directory: str) -> list[str]:
+        files = [_join(directory, name) for name in ("mod.rs", "lib.rs", "main.rs")]
+        crate = self._crates.home(_join(directory, "x.rs"))
+        if crate is not None and crate.library_path:
+            files.append(crate.library_path)
+        return [*files, f"{directory}.rs"]
+
+    def child(self, path: str, name: str) -> Target | None:
+        """A module that a file declares by ``mod name;``."""
+        facts = self._world.facts(path)
+        given = _declared(facts, name)
+        if given is None:
+            return None
+        if given.startswith("path:"):
+            found = normpath(join(dirname(path), given[5:]))
+            return Target(paths=(found,)) if self._world.exists(found) else UNKNOWN
+        directory = self._directory(path)
+        for part in given.split("::")[1:-1]:
+            directory = _join(directory, part)
+        for each in (f"{_join(directory, name)}.rs", _join(directory, name) + "/mod.rs"):
+            if self._world.exists(each):
+                return Target(paths=(each,))
+        return UNKNOWN
+
+    def _directory(self, path: str) -> str:
+        """Where the modules of a file are."""
+        if basename(path) == "mod.rs" or self.is_root(path):
+            return dirname(path)
+        return path.removesuffix(".rs")
+
+    def _declares(self, path: str, name: str) -> bool:
+        return _declared(self._world.facts(path), name) is not None
+
+    def _names(self, path: str, file: str) -> bool:
+        """Whether a file declares another one by ``#[path]``."""
+        facts = self._world.facts(path)
+        imports = facts.scopes[0].imports if facts is not None else ()
+        wanted = [e.module[5:] for e in imports if e.module.startswith("path:")]
+        return any(normpath(join(dirname(path), each)) == file for each in wanted)
+
+
+def _declared(facts: FileFacts | None, name: str) -> str | None:
+    """How a file says that a module of its own is in another file, or None."""
+    for scope in facts.scopes if facts is not None else ():
+        if scope.kind == "function":
+            continue
+        for each in scope.imports:
+            given = each.module
+            nested = given.startswith("self::") and given.endswith(f"::{name}")
+            if each.alias == name and not each.symbol and (nested or given.startswith("path:")):
+                return given
+    return None
+
+
+def _join(directory: str, name: str) -> str:
+    return f"{directory}/{name}" if directory else name
