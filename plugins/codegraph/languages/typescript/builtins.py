@@ -54,6 +54,7 @@ ReturnType TemplateStringsArray ThisType Uncapitalize Uppercase any never unknow
 GLOBALS = frozenset(f"{_LANGUAGE} {_HOSTS} {_TESTS} {_TYPES}".split())
 
 _LIST = Container(element=0, item=0)
+_MAP = Container(element=1, item=1, key=0, pairs=True)
 _PAIRED = Container(element=1, item=1, key=0)
 
 CONTAINERS: Mapping[str, Container] = MappingProxyType(
@@ -75,8 +76,8 @@ CONTAINERS: Mapping[str, Container] = MappingProxyType(
         "AsyncGenerator": _LIST,
         "ArrayLike": _LIST,
         "NodeListOf": _LIST,
-        "Map": _PAIRED,
-        "ReadonlyMap": _PAIRED,
+        "Map": _MAP,
+        "ReadonlyMap": _MAP,
         "WeakMap": _PAIRED,
         "Record": _PAIRED,
         "dict": _PAIRED,

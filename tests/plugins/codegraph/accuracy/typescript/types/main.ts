@@ -71,6 +71,7 @@ export function boxed(): number {
 
 export function stored(circles: Map<string, Circle>): void {
   circles.get('a')?.area();
+  circles.forEach((circle, key) => circle.radius());
   for (const [, circle] of circles) circle.area();
 }
 
