@@ -25,6 +25,8 @@ _MODULES = {
     ".rs": "rust",
 }
 """By suffix, the package under ``languages`` whose ``LANGUAGES`` hold the language."""
+_GENERIC = "generic"
+"""The module for all other suffixes."""
 
 
 @cache
@@ -39,15 +41,14 @@ def _languages(module: str) -> dict[str, Language]:
 
 @cache
 def _of_suffix(suffix: str) -> Language | None:
-    module = _MODULES.get(suffix)
-    return None if module is None else _languages(module).get(suffix)
+    return _languages(_MODULES.get(suffix, _GENERIC)).get(suffix)
 
 
 def language_of(path: str) -> Language | None:
-    """The language of a file by its name, or None where no module reads such files."""
+    """The language of a file by its name, or None where nobody knows such files."""
     name = basename(path)
     dot = name.rfind(".")
-    return None if dot < 0 else _of_suffix(name[dot:].lower())
+    return _of_suffix(f"/{name}".lower() if dot < 0 else name[dot:].lower())
 
 
 @cache
@@ -60,7 +61,7 @@ def language_named(name: str) -> Language | None:
 def languages() -> tuple[Language, ...]:
     """All languages, in the order of their names."""
     found: dict[str, Language] = {}
-    for module in sorted(set(_MODULES.values())):
+    for module in (_GENERIC, *sorted(set(_MODULES.values()))):
         for language in _languages(module).values():
             found[language.name] = language
     return tuple(found[name] for name in sorted(found))

@@ -202,14 +202,15 @@ class Lowering(Statements):
         self.locals.clear()
         name, of = self._name(node), self._receiver(node)
         owner = _last_name(of.type) if of is not None else ""
+        signature = self._signature(node)
         number = self.define(
             EntityKind.METHOD if of is not None else EntityKind.FUNCTION,
             name,
             node,
-            signature=self._signature(node),
+            signature=signature,
             doc=doc,
             exported=is_exported(name),
-            test=of is None and is_test(self.path, name),
+            test=of is None and is_test(name, signature, self.package),
             qualified=f"{owner}.{name}" if owner else name,
             parent=self._methods.get(owner, -1) if owner else -1,
         )

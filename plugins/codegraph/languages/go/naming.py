@@ -8,6 +8,7 @@ _GENERATED = re.compile(rb"^// Code generated .* DO NOT EDIT\.\s*$", re.MULTILIN
 _VERSION = re.compile(r"v\d+")
 _MARKS = re.compile(r"^[ \t]*(//|/\*+|\*(?!/)) ?|[ \t]*\*+/[ \t]*$", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^[ \t]*//(go:|line |nolint|export |[ \t]*\+build ).*\n?", re.MULTILINE)
+_TESTING = re.compile(r"\*testing\.[TBF]\b")
 _TEST = re.compile(r"(Test|Benchmark|Fuzz|Example)(?![a-z])")
 
 
@@ -28,9 +29,13 @@ def is_exported(name: str) -> bool:
     return name[:1].isupper()
 
 
-def is_test(path: str, name: str) -> bool:
-    """Whether a function is a test, as ``go test`` has it."""
-    return path.endswith("_test.go") and _TEST.match(name) is not None
+def is_test(name: str, signature: str, package: str) -> bool:
+    """Whether a function is a test, as ``go test`` has it: by its name, and by what it takes."""
+    if _TEST.match(name) is None:
+        return False
+    if name.startswith("Example"):
+        return signature.strip() == "()" and package.endswith("_test")
+    return _TESTING.search(signature) is not None
 
 
 def is_generated(source: bytes) -> bool:

@@ -29,7 +29,6 @@ class Lowering(Macros):
         super().__init__(path, source)
         self._types: dict[tuple[str, ...], int] = {}
         self._generics: list[tuple[str, Expr | None]] = []
-        self._testing = path.startswith("tests/") or "/tests/" in path
 
     def lower(self, root: Node) -> FileFacts:
         """All that the file says."""
