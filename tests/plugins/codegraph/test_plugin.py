@@ -1,0 +1,166 @@
+"""The plugin in a portal: declared repositories, jobs that survive, health."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gateway.testing import TestPortal, open_test_portal
+from plugins.codegraph import plugin
+
+
+def garden(tmp_path: Path, files: int = 3) -> Path:
+    tree = tmp_path / "garden"
+    tree.mkdir()
+    for number in range(files):
+        text = "".join(f"def plant_{number}_{each}():\n    dig()\n\n" for each in range(20))
+        (tree / f"bed_{number}.py").write_text(f"from tools import dig\n\n{text}")
+    (tree / "tools.py").write_text("def dig():\n    return 1\n")
+    return tree
+
+
+def config(*trees: Path, **more: Any) -> dict[str, Any]:
+    return {"plugins": {"codegraph": {"repositories": [{"path": str(t)} for t in trees], **more}}}
+
+
+async def seen(portal: TestPortal, name: str) -> None:
+    async with asyncio.timeout(60):
+        while True:
+            if not (await portal.call("get_function", {"name": name})).is_error:
+                return
+            await asyncio.sleep(0.05)
+
+
+async def test_a_declared_repository_answers_at_once(tmp_path: Path) -> None:
+    async with open_test_portal(plugin, config=config(garden(tmp_path))) as portal:
+        found = await portal.call("get_callers", {"name": "dig"})
+        assert not found.is_error, found.text
+        health = (await portal.health())["plugins"]["codegraph"]
+        assert health["state"] == "ok"
+        assert health["facts"]["repositories"] == 1
+        assert health["facts"]["entities"] >= 65
+
+
+async def test_the_working_tree_is_followed_while_the_portal_runs(tmp_path: Path) -> None:
+    tree = garden(tmp_path)
+    async with open_test_portal(plugin, config=config(tree), wait_ready=False) as portal:
+        await seen(portal, "dig")
+        (tree / "new.py").write_text("def just_written():\n    pass\n")
+        await seen(portal, "just_written")
+        (tree / "new.py").unlink()
+        async with asyncio.timeout(60):
+            while True:
+                if (await portal.call("get_function", {"name": "just_written"})).is_error:
+                    break
+                await asyncio.sleep(0.05)
+
+
+async def test_a_repository_that_changes_while_it_is_indexed_is_caught_up_with(
+    tmp_path: Path,
+) -> None:
+    tree, done = garden(tmp_path, files=40), asyncio.Event()
+
+    async def edit() -> None:
+        number = 0
+        while not done.is_set():
+            number += 1
+            (tree / f"bed_{number % 40}.py").write_text(f"def edited_{number}():\n    pass\n")
+            (tree / f"new_{number}.py").write_text(f"def added_{number}():\n    pass\n")
+            (tree / f"new_{number - 1}.py").unlink(missing_ok=True)
+            await asyncio.sleep(0.02)
+
+    async with open_test_portal(plugin, config=config(tree), wait_ready=False) as portal:
+        editing = asyncio.create_task(edit())
+        await seen(portal, "dig")
+        done.set()
+        await editing
+        (tree / "last.py").write_text("def the_last():\n    pass\n")
+        await seen(portal, "the_last")
+        health = (await portal.health())["plugins"]["codegraph"]
+        assert health["state"] == "ok", health
+
+
+async def test_a_directory_that_goes_away_degrades_the_portal_and_heals(tmp_path: Path) -> None:
+    tree = garden(tmp_path)
+    async with open_test_portal(plugin, config=config(tree)) as portal:
+        assert (await portal.health())["plugins"]["codegraph"]["state"] == "ok"
+    tree.rename(tmp_path / "away")
+    data = tmp_path / "data"
+    async with open_test_portal(plugin, config=config(tree), data_dir=data) as portal:
+        health = (await portal.health())["plugins"]["codegraph"]
+        assert health["state"] == "degraded"
+        assert "is not there" in health["detail"]
+    (tmp_path / "away").rename(tree)
+    async with open_test_portal(plugin, config=config(tree), data_dir=data) as portal:
+        assert not (await portal.call("get_function", {"name": "dig"})).is_error
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from plugins.codegraph import plugin
+from plugins.codegraph.repositories.making import Making
+
+data, config, point = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+
+async def main():
+    import yaml
+    from gateway.testing import open_test_portal
+    indexed = Making._indexed
+    async def dies(self, repository, tell):
+        if point == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        seen = []
+        def told(done, total, message):
+            tell(done, total, message)
+            seen.append(message)
+            if len(seen) >= int(point):
+                os.kill(os.getpid(), signal.SIGKILL)
+        found = await indexed(self, repository, told)
+        os.kill(os.getpid(), signal.SIGKILL)
+    Making._indexed = dies
+    loaded = yaml.safe_load(config.read_text())
+    async with open_test_portal(plugin, config=loaded, data_dir=data, wait_ready=False):
+        await asyncio.sleep(100)
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+
+async def test_an_index_that_is_killed_goes_on_and_no_half_of_it_is_served(
+    tmp_path: Path,
+) -> None:
+    tree, data = garden(tmp_path, files=30), tmp_path / "data"
+    script, section = tmp_path / "killed.py", tmp_path / "section.yaml"
+    script.write_text(KILLED)
+    section.write_text(yaml.safe_dump(config(tree)))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    for point in ("before", "3", "40", "100000"):
+        command = [sys.executable, str(script), str(data), str(section), point]
+        died = await asyncio.to_thread(
+            subprocess.run, command, env=environment, capture_output=True, timeout=100
+        )
+        assert died.returncode == -signal.SIGKILL, died.stderr.decode()
+        with sqlite3.connect(data / "jobs.db") as jobs:
+            states = {row[0] for row in jobs.execute("SELECT status FROM workflow_status")}
+            assert "PENDING" in states
+    async with open_test_portal(plugin, config=config(tree), data_dir=data, wait_ready=False) as p:
+        await seen(p, "dig")
+        callers = await p.call("get_callers", {"name": "dig"})
+        assert callers.structured["pagination"]["totalCount"] == 600
+        async with asyncio.timeout(30):
+            while True:
+                health = (await p.health())["plugins"]["codegraph"]
+                if not health["facts"]["waiting"] and not health["facts"]["indexing"]:
+                    break
+                await asyncio.sleep(0.1)
+        assert health["state"] == "ok", health
