@@ -112,6 +112,15 @@ async def test_a_legacy_client_can_be_asked(wire):
     assert (await answer.reply())["result"]["content"][0]["text"] == "They said accept."
 
 
+async def test_a_secret_in_an_answer_is_taken_out_of_it(wire):
+    session, answer, question = await _asked(wire)
+    said = {"action": "xoxb-" + "-".join(["123456789012", "123456789012", "a1b2" * 6])}
+    await session.send({"jsonrpc": "2.0", "id": question["id"], "result": said}).start()
+    result = (await answer.reply())["result"]
+    assert result["content"][0]["text"] == "They said [REDACTED]."
+    assert result["_meta"]["porch/redacted"][0]["rule"] == "slack-bot-token"
+
+
 @pytest.mark.parametrize(
     "reply", [{"error": {"code": -1, "message": "No."}}, {"error": "no"}, {"result": 5}, {}]
 )

@@ -366,3 +366,19 @@ async def test_an_agent_can_write_a_workflow_from_the_schema_alone(portal: TestP
     assert [name for name, each in named.items() if not each.get("description")] == []
     assert schema["required"] == ["name", "stages"]
     assert schema["additionalProperties"] is False
+
+
+async def test_bytes_stay_as_they_are_whatever_their_base64_looks_like(portal: TestPortal) -> None:
+    # In Base64 it reads as an access key's id, which is taken out of every text.
+    encoded = "AKIA" + "QZ3MN7PXWV2LJ5TR"
+    files = [{"name": "a.bin", "base64": encoded}, {"name": "a.md", "text": f"Use {encoded}."}]
+    made = await card(portal, attachments=files)
+    held = {
+        name: base64.b64decode(
+            (await done(portal, "alice", "get_attachment", skill_id=made["id"], name=name))[
+                "content"
+            ]
+        )
+        for name in ("a.bin", "a.md")
+    }
+    assert held == {"a.bin": base64.b64decode(encoded), "a.md": b"Use [REDACTED]."}
