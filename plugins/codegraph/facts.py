@@ -51,7 +51,8 @@ class Call(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="c"):
 class Item(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="i"):
     """A subscript. ``key`` is a literal string or number as text, or None for any.
 
-    In a type it applies type arguments, which are then ``args``: ``list[Foo]``, ``Box<Foo>``.
+    In a type it applies type arguments, which are then ``args``: ``list[Foo]``, ``Box<Foo>``; the
+    key ``(0)`` of a function, or of the type of one, is what its first parameter is given.
     """
 
     of: Expr | None

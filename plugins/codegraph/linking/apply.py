@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from plugins.codegraph.facts import Call, Element, Expr, Scope
-from plugins.codegraph.linking import classes, evaluate, known, overloads, results, types
+from plugins.codegraph.facts import Call, Element, Expr, Group, Scope
+from plugins.codegraph.linking import classes, contextual, evaluate, known, overloads, results, types
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.sheet import Sheet, last_name
 from plugins.codegraph.linking.values import (
@@ -424,8 +424,9 @@ def _by_type(engine: Engine, value: Func | Bound, at: int, place: int) -> Values
             at = min(place, len(args) - 1)
             found = outside(types.argument(engine, home, func.scope, args[at]), INFERRED)
         return classes.filled(found, given)
-    if not args or args[0] is None:
-        return NOTHING
+    if not args or not isinstance(args[0], Group):
+        wanted = contextual.parameter(engine, home, types.stated(engine, home, func.scope, expr), place)
+        return classes.filled(wanted, given)
     stated = classes.filled_some(types.argument(engine, home, func.scope, args[0]), given)
     for each in stated:
         if isinstance(each, Tuple) and place < len(each.items):

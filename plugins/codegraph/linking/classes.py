@@ -167,7 +167,8 @@ def _filled(value: Value, given: dict[str, Some]) -> Some:
     if isinstance(value, Tuple):
         return (Tuple(value.kind, tuple(filled_some(part, given) for part in value.items)),)
     if isinstance(value, Returns):
-        return (Returns(filled_some(value.values, given)),)
+        params = tuple(filled_some(part, given) for part in value.params)
+        return (Returns(filled_some(value.values, given), params),)
     return (value,)
 
 

@@ -22,7 +22,7 @@ from plugins.codegraph.facts import (
     Typed,
     Unwrapped,
 )
-from plugins.codegraph.linking import classes, names, overloads, results, types
+from plugins.codegraph.linking import classes, contextual, names, overloads, results, types
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.sheet import Sheet
 from plugins.codegraph.linking.values import (
@@ -91,6 +91,9 @@ def _call(engine: Engine, sheet: Sheet, number: int, expr: Call) -> Values:
 
 
 def _item(engine: Engine, sheet: Sheet, number: int, expr: Item) -> Values:
+    if expr.key is not None and expr.key.startswith("("):
+        of = evaluate(engine, sheet, number, expr.of)
+        return contextual.parameter(engine, sheet, of, int(expr.key[1:-1]))
     found: Values = {}
     applied: tuple[Some, ...] | None = None
     for value, rank in evaluate(engine, sheet, number, expr.of).items():

@@ -78,7 +78,9 @@ def _of_external(sheet: Sheet, value: External) -> Some:
         return classes_of(args[0]) if args else (Thing(name),)
     if name in rules.callables:
         place = rules.callables[name]
-        return (Returns(args[place] if -len(args) <= place < len(args) else ()),)
+        result = args[place] if -len(args) <= place < len(args) else ()
+        taken = args[0][0] if len(args) > 1 and len(args[0]) == 1 else None
+        return (Returns(result, taken.items if isinstance(taken, Tuple) else ()),)
     return () if name in rules.vague else (Thing(name, args),)
 
 

@@ -96,9 +96,10 @@ class Method(msgspec.Struct, frozen=True, gc=False):
 
 
 class Returns(msgspec.Struct, frozen=True, gc=False):
-    """Some function, known by its type alone: what it gives."""
+    """Some function, known by its type alone: what it gives, and what it is called with."""
 
     values: Some
+    params: tuple[Some, ...] = ()
 
 
 class Var(msgspec.Struct, frozen=True, gc=False):

@@ -71,6 +71,7 @@ def _base(low: Lowering, clause: Node) -> Expr | None:
 
 
 def _body(low: Lowering, node: Node) -> None:
+    functions.members_this(low)
     functions.type_parameters(low, node)
     body = node.child_by_field_name("body")
     if body is None:
@@ -169,6 +170,7 @@ def _field(low: Lowering, node: Node, decorators: list[Node]) -> None:
     for each in inside:
         low.effect(child_at(each))
     if callable_value and value is not None:
+        low.expected = types.annotated(low, node.child_by_field_name("type"))
         scope = functions.lower(low, value, definition, name)
         scope.modifiers.extend(word for word in words if word == "static")
         return
@@ -176,8 +178,10 @@ def _field(low: Lowering, node: Node, decorators: list[Node]) -> None:
     if stated is None and low.javascript:
         stated = jsdoc.stated_type(low, low.doc)
     held: Expr | None
+    low.expected = stated
     if value is not None and value.type == "object":
         held = objects.lower(low, value, name, definition)
     else:
-        held = low.expr(value)
+        held = low.given(value, stated)
+    low.expected = None
     low.bind(Name(name), held, line_of(node), stated)

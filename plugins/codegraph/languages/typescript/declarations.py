@@ -50,6 +50,8 @@ def _variable(low: Lowering, node: Node, whole: Node) -> None:
         text = low.text(name)
         around = whole if whole.named_child_count == 1 else node
         if value is not None and value.type in FUNCTIONS:
+            annotation = node.child_by_field_name("type")
+            low.expected = types.annotated(low, annotation) if annotation is not None else None
             function(low, value, text, around)
             return
         if value is not None and value.type in CLASSES:
@@ -90,6 +92,7 @@ def _plain(low: Lowering, node: Node, name: Node, value: Node | None) -> None:
     definition = _defined(low, node, name)
     held: Expr | None = None
     derived = prototypes.derived(low, name, value)
+    low.expected = stated
     if derived is not None:
         held = derived
     elif value is not None and value.type == "object" and name.type == "identifier":
@@ -97,11 +100,13 @@ def _plain(low: Lowering, node: Node, name: Node, value: Node | None) -> None:
     elif value is not None:
         inner = value
         while inner.type in ("as_expression", "satisfies_expression"):
+            low.expected = types.lower(low, child_at(inner, 1)) or low.expected
             inner = child_at(inner) or inner
         if inner is not value and inner.type == "object" and name.type == "identifier":
             held = objects.lower(low, inner, low.text(name), definition)
         else:
-            held = low.expr(value)
+            held = low.given(value, low.expected)
+    low.expected = None
     to = target(low, name)
     if to is not None:
         low.bind(to, held, line_of(node), stated)

@@ -92,7 +92,7 @@ def _subscript(low: Lowering, node: Node) -> Expr | None:
     return Item(of)
 
 
-def arguments(low: Lowering, node: Node | None) -> tuple[Arg, ...]:
+def arguments(low: Lowering, node: Node | None, of: Expr | None = None) -> tuple[Arg, ...]:
     """The arguments of a call; of a tagged template, the text and what stands in it."""
     if node is None:
         return ()
@@ -105,6 +105,8 @@ def arguments(low: Lowering, node: Node | None) -> tuple[Arg, ...]:
             continue
         if child.type == "spread_element":
             found.append(Arg(low.expr(child_at(child)), spread=True))
+        elif child.type == "object" and of is not None:
+            found.append(Arg(low.given(child, Item(of, f"({len(found)})"))))
         else:
             found.append(Arg(low.expr(child)))
     return tuple(found)
@@ -126,7 +128,8 @@ def _call(low: Lowering, node: Node) -> Expr | None:
     if suites.is_suite(low, function, given):
         return suites.suite(low, node, function, given)
     prototypes.inheritance(low, function, given)
-    return Call(low.expr(function), arguments(low, given), last_line(function))
+    of = low.expr(function)
+    return Call(of, arguments(low, given, of), last_line(function))
 
 
 def _of_member(low: Lowering, function: Node, given: Node | None) -> Expr | None:
@@ -204,10 +207,10 @@ def _await(low: Lowering, node: Node) -> Expr | None:
 
 def _as(low: Lowering, node: Node) -> Expr | None:
     parts = [child for child in node.named_children if child.type != "comment"]
-    value = low.expr(parts[0]) if parts else None
+    stated = types.lower(low, parts[1]) if len(parts) > 1 else None
+    value = low.given(parts[0], stated) if parts else None
     if len(parts) < 2 or node.type == "satisfies_expression":
         return value
-    stated = types.lower(low, parts[1])
     return Typed(stated, value) if stated is not None else value
 
 

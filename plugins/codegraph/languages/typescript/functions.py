@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Expr, Item, Name, Param
@@ -109,6 +110,23 @@ def modifiers(node: Node) -> list[str]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What a function's body needs to know of the place where it stands.
+
+    Attributes:
+        doc: its doc comment.
+        own_this: whether ``this`` in it is neither its class's object nor inherited.
+        owner: what ``this`` is then, if that is known.
+        expected: the type that it should have.
+    """
+
+    doc: str
+    own_this: bool
+    owner: Expr | None
+    expected: Expr | None
+
+
 def lower(
     low: Lowering, node: Node, definition: int = -1, name: str = "", owner: Expr | None = None
 ) -> DraftScope:
@@ -124,10 +142,10 @@ def lower(
     scope = low.draft.scope("function", definition, low.scope)
     scope.name = name
     scope.modifiers = modifiers(node)
-    doc = low.doc
-    low.doc = ""
     method = (low.scope.kind == "class" and owner is None) or node.type == "arrow_function"
-    low.later(scope, lambda: _body(low, node, doc, own_this=not method, owner=owner))
+    around = _Around(low.doc, not method, owner, low.expected)
+    low.doc, low.expected = "", None
+    low.later(scope, lambda: _body(low, node, around))
     return scope
 
 
@@ -148,29 +166,35 @@ def type_parameters(low: Lowering, node: Node) -> None:
                 low.bind(Name(f"{low.text(named)}:bound"), None, line_of(child), stated)
 
 
-def _body(
-    low: Lowering, node: Node, doc: str, *, own_this: bool = False, owner: Expr | None = None
-) -> None:
+def _body(low: Lowering, node: Node, around: _Around) -> None:
     body = node.child_by_field_name("body")
     inside = body.named_children if body is not None and body.type == "statement_block" else None
     given = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
     _unshadow(low, given, inside)
-    if own_this:
-        _own_this(low, node, owner)
+    if around.own_this:
+        _own_this(low, node, around.owner)
+    elif node.type != "arrow_function" or low.draft.scopes[low.scope.parent].kind == "class":
+        members_this(low)
     own = node.child_by_field_name("name")
     if low.scope.definition < 0 and own is not None and node.type.endswith("expression"):
         low.scope.name = low.text(own)
     type_parameters(low, node)
-    parameters(low, given)
+    parameters(low, given, around.expected)
     returned = node.child_by_field_name("return_type")
     if returned is not None:
         low.scope.returns = types.annotated(low, returned)
-    if doc:
-        jsdoc.apply(low, doc)
+    if around.doc:
+        jsdoc.apply(low, around.doc)
     if inside is not None and body is not None:
         low.statements(body.children)
     elif body is not None:
         low.scope.results.append(low.expr(body))
+
+
+def members_this(low: Lowering) -> None:
+    """In a class's body and in its methods ``this`` is the class's own again."""
+    if "this" in low.env:
+        low.env = {name: new for name, new in low.env.items() if name != "this"}
 
 
 def _own_this(low: Lowering, node: Node, owner: Expr | None) -> None:
@@ -194,32 +218,26 @@ def _unshadow(low: Lowering, given: Node | None, inside: list[Node] | None) -> N
         low.env = {name: new for name, new in low.env.items() if name not in own}
 
 
-def parameters(low: Lowering, given: Node | None) -> None:
-    """Lower the parameters into the scope at hand."""
+def parameters(low: Lowering, given: Node | None, expected: Expr | None = None) -> None:
+    """Lower the parameters into the scope at hand; ``expected`` is the type of the function."""
     if given is None:
         return
     if given.type != "formal_parameters":
-        low.scope.params.append(Param(low.text(given)))
+        stated = Item(expected, "(0)") if expected is not None else None
+        low.scope.params.append(Param(low.text(given), stated))
         return
     for number, child in enumerate(n for n in given.named_children if n.type != "comment"):
-        _parameter(low, child, number)
+        _parameter(low, child, number, expected)
 
 
-def _parameter(low: Lowering, node: Node, number: int) -> None:
-    pattern, default = node, None
-    stated: Expr | None = None
-    if node.type in ("required_parameter", "optional_parameter"):
-        pattern = node.child_by_field_name("pattern") or node
-        default = _default(low, pattern, node.child_by_field_name("value"))
-        annotation = node.child_by_field_name("type")
-        stated = types.annotated(low, annotation) if annotation is not None else None
-    elif node.type == "assignment_pattern":
-        pattern = node.child_by_field_name("left") or node
-        default = _default(low, pattern, node.child_by_field_name("right"))
+def _parameter(low: Lowering, node: Node, number: int, expected: Expr | None) -> None:
+    pattern, default, stated = _parts(low, node)
     kind = ""
     if pattern.type == "rest_pattern":
         kind, pattern = "*", child_at(pattern) or pattern
         stated = _of_array(stated)
+    elif stated is None and expected is not None:
+        stated = Item(expected, f"({number})")
     if pattern.type == "this":
         if stated is not None:
             low.bind(low.named("this"), None, line_of(node), stated)
@@ -232,6 +250,18 @@ def _parameter(low: Lowering, node: Node, number: int) -> None:
     to = target(low, pattern)
     if to is not None:
         low.bind(to, Name(name), line_of(node))
+
+
+def _parts(low: Lowering, node: Node) -> tuple[Node, Expr | None, Expr | None]:
+    """A parameter's pattern, its default and its type."""
+    if node.type in ("required_parameter", "optional_parameter"):
+        pattern = node.child_by_field_name("pattern") or node
+        default = _default(low, pattern, node.child_by_field_name("value"))
+        return pattern, default, types.annotated(low, node.child_by_field_name("type"))
+    if node.type == "assignment_pattern":
+        pattern = node.child_by_field_name("left") or node
+        return pattern, _default(low, pattern, node.child_by_field_name("right")), None
+    return node, None, None
 
 
 def _default(low: Lowering, pattern: Node, value: Node | None) -> Expr | None:

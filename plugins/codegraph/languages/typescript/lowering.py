@@ -73,6 +73,8 @@ class Lowering:
         calls: how many calls were lowered, and members read, which may be accessors; more after an
             expression than before: it has some.
         doc: the doc comment before the statement or member at hand, as it stands, or "".
+        expected: the type that the function or object at hand should have, where that is stated
+            by what it is given to; it types the parameters that state none.
         exported: the file's own names that it exports.
         module: whether it has imports or exports at all.
         tests: whether the file holds tests.
@@ -99,6 +101,7 @@ class Lowering:
         self.env: dict[str, str] = {}
         self.calls = 0
         self.doc = ""
+        self.expected: Expr | None = None
         self.exported: set[str] = set()
         self.module = False
         self.implemented: set[tuple[int, str]] = set()
@@ -232,6 +235,13 @@ class Lowering:
 
         self.later(scope, work)
 
+    def given(self, node: Node | None, expected: Expr | None) -> Expr | None:
+        """Lower a value that is given to something of a stated type."""
+        self.expected = expected if node is not None and node.type in _TYPED_BY_USE else None
+        value = self.expr(node)
+        self.expected = None
+        return value
+
     def effect(self, node: Node | None) -> None:
         """Lower an expression whose value nobody uses."""
         before = self.calls
@@ -266,6 +276,7 @@ class Lowering:
 
 
 _IMPLEMENTED = frozenset({"function_declaration", "generator_function_declaration"})
+_TYPED_BY_USE = frozenset({"arrow_function", "function_expression", "object"})
 _SILENT = frozenset({"string", "comment", "regex", "type_annotation", "type_arguments"})
 
 

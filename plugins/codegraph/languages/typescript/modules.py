@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Import, Inner, Name
-from plugins.codegraph.languages.typescript import classes, functions, objects
+from plugins.codegraph.languages.typescript import classes, functions, objects, types
 from plugins.codegraph.languages.typescript.lowering import (
     CLASSES,
     FUNCTIONS,
@@ -158,6 +158,7 @@ def _declared(low: Lowering, node: Node, declaration: Node, *, default: bool) ->
 def _default(low: Lowering, node: Node, value: Node) -> None:
     """``export default <expression>``."""
     while value.type in ("parenthesized_expression", "as_expression", "satisfies_expression"):
+        low.expected = types.lower(low, child_at(value, 1))
         value = child_at(value) or value
     line = line_of(node)
     low.exported.add("default")
@@ -180,6 +181,7 @@ def _default(low: Lowering, node: Node, value: Node) -> None:
         low.bind(Name("default"), objects.lower(low, value, "default"), line)
     else:
         low.bind(Name("default"), low.expr(value), line)
+    low.expected = None
 
 
 STATEMENTS.update({"import_statement": imported, "export_statement": exported})

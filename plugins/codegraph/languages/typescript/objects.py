@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Bind, Expr, Inner, Name, Table
+from plugins.codegraph.facts import Attr, Bind, Expr, Inner, Name, Table
 from plugins.codegraph.languages.typescript import functions
 from plugins.codegraph.languages.typescript.draft import DraftScope
 from plugins.codegraph.languages.typescript.lowering import FUNCTIONS, Lowering, child_at, line_of
@@ -28,16 +28,17 @@ def lower(low: Lowering, node: Node, name: str = "", definition: int = -1) -> Ex
         name: what it is bound to; its methods are then definitions.
         definition: the variable that it is the value of, or -1.
     """
+    expected, low.expected = low.expected, None
     extended = bool(name) and name in low.constructors
     if not extended and not _has_methods(node, bool(name)):
-        return _table(low, node)
+        return _table(low, node, expected)
     scope = low.draft.scope("class", definition, low.scope)
     scope.modifiers.append("object")
     if extended:
         low.classes[low.scope.number, name] = scope
     if definition < 0 and name:
         scope.prefix = f"{low.scope.prefix}{name}."
-    _members(low, scope, node, named=bool(name))
+    _members(low, scope, node, expected, named=bool(name))
     return Inner(scope.number)
 
 
@@ -56,13 +57,15 @@ def _has_methods(node: Node, named: bool) -> bool:
     return False
 
 
-def _table(low: Lowering, node: Node) -> Expr:
+def _table(low: Lowering, node: Node, expected: Expr | None) -> Expr:
     items: list[tuple[str | None, Expr | None]] = []
     for child in node.named_children:
         kind = child.type
         if kind == "pair":
             key = child.child_by_field_name("key")
-            items.append((_key(low, key), low.expr(child.child_by_field_name("value"))))
+            name = _key(low, key)
+            value = low.given(child.child_by_field_name("value"), _member(expected, name))
+            items.append((name, value))
         elif kind == "shorthand_property_identifier":
             items.append((low.text(child), low.expr(child)))
     return Table(tuple(items))
@@ -75,10 +78,20 @@ def _key(low: Lowering, node: Node | None) -> str | None:
     return key_of(low, node)
 
 
-def _members(low: Lowering, scope: DraftScope, node: Node, *, named: bool) -> None:
+def _member(expected: Expr | None, name: str | None) -> Expr | None:
+    """The type of a member of what is expected."""
+    return Attr(expected, name) if expected is not None and name is not None else None
+
+
+def _members(
+    low: Lowering, scope: DraftScope, node: Node, expected: Expr | None, *, named: bool
+) -> None:
     for child, doc in low.documented(node.children):
         low.doc = doc
         kind = child.type
+        if expected is not None:
+            key_node = child.child_by_field_name("key") or child.child_by_field_name("name")
+            low.expected = _member(expected, key_of(low, key_node))
         if kind == "spread_element":
             scope.bases.append(low.expr(child_at(child)))
         elif kind == "shorthand_property_identifier":
@@ -92,6 +105,7 @@ def _members(low: Lowering, scope: DraftScope, node: Node, *, named: bool) -> No
                 _method(low, scope, child, value, named=named)
             else:
                 _value(low, scope, child, value, named=named)
+        low.expected = None
     low.doc = ""
 
 
@@ -106,7 +120,7 @@ def _value(
         scope.binds.append(Bind(Name(key), held, None, line_of(pair)))
         return
     before = low.calls
-    held_value = low.expr(value)
+    held_value = low.given(value, low.expected)
     if key is None:
         low.keep(held_value, before)
     else:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Element, Expr, Group, Item, Many, Name, Table
+from plugins.codegraph.facts import Attr, Element, Expr, Group, Item, Many, Name, Table
 from plugins.codegraph.languages.typescript.lowering import (
     CLASSES,
     FUNCTIONS,
@@ -147,7 +147,7 @@ def assigned(low: Lowering, node: Node) -> Expr | None:
     if commonjs.assigned(low, node, left, right):
         return None
     to = target(low, left)
-    value = low.expr(right)
+    value = low.given(right, to if isinstance(to, Attr) else None)
     if to is None:
         return value
     low.bind(to, value, line_of(node))

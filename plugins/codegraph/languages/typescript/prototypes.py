@@ -166,6 +166,7 @@ def static(low: Lowering, node: Node, of: Node, name: str, right: Node) -> bool:
     if base in ("exports", "module.exports"):
         low.exported.add(name)
     this = to if of.type == "identifier" else None
+    low.expected = Attr(to, name)
     scope = functions.lower(low, right, definition, owner=this)
     low.bind(Attr(to, name), Inner(scope.number), line_of(node))
     return True

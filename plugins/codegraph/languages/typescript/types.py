@@ -189,7 +189,7 @@ def _function(low: Lowering, node: Node, depth: int) -> Expr | None:
     inside = given.named_children if given is not None else []
     stated = [annotated(low, child.child_by_field_name("type")) for child in inside]
     result = annotated(low, node.child_by_field_name("return_type"))
-    return Item(Name("Callable"), None, (*stated, result))
+    return Item(Name("Callable"), None, (Group("t", tuple(stated)), result))
 
 
 _TYPES: dict[str, Callable[[Lowering, Node, int], Expr | None]] = {
