@@ -1,4 +1,4 @@
-"""Rust's expressions; blocks, branches and loops are among them."""
+"""Rust's expressions without blocks in them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from plugins.codegraph.facts import (
     Attr,
     Bind,
     Call,
-    Element,
     Expr,
     Group,
     Inner,
@@ -22,20 +21,20 @@ from plugins.codegraph.facts import (
     Typed,
     Unwrapped,
 )
-from plugins.codegraph.languages.rust.patterns import Patterns, tuple_parts
+from plugins.codegraph.languages.rust.patterns import Patterns
 from plugins.codegraph.languages.rust.types import last_name
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_BOOL = Literal("bool")
-_LITERALS = {
+BOOL = Literal("bool")
+LITERALS = {
     "integer_literal": Literal("i32"),
     "float_literal": Literal("f64"),
     "string_literal": Literal("str"),
     "raw_string_literal": Literal("str"),
     "char_literal": Literal("char"),
-    "boolean_literal": _BOOL,
+    "boolean_literal": BOOL,
     "unit_expression": Literal("()"),
 }
 _COMPARES = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||"})
@@ -69,19 +68,8 @@ class Expressions(Patterns):
             "array_expression": self._array,
             "type_cast_expression": self._cast,
             "closure_expression": self._closure,
-            "block": self.block,
-            "unsafe_block": self._within,
-            "async_block": self._within,
-            "const_block": self._within,
-            "if_expression": self._if,
-            "match_expression": self._match,
-            "for_expression": self._for,
-            "while_expression": self._while,
-            "loop_expression": self._loop,
-            "let_condition": self._let_condition,
             "let_chain": self._operands,
             "range_expression": self._range,
-            "return_expression": self._return,
             "break_expression": self._operands,
             "yield_expression": self._operands,
         }
@@ -90,8 +78,8 @@ class Expressions(Patterns):
         """A macro's invocation."""
         raise NotImplementedError
 
-    def item(self, node: Node) -> None:
-        """An item that stands in a body."""
+    def block(self, node: Node) -> Expr | None:
+        """Statements, and the value of the last one where it has no semicolon."""
         raise NotImplementedError
 
     def expr(self, node: Node | None) -> Expr | None:
@@ -102,7 +90,7 @@ class Expressions(Patterns):
             return None
         lower = self._lower.get(node.type)
         if lower is None:
-            return _LITERALS.get(node.type)
+            return LITERALS.get(node.type)
         if self.deeper(node):
             return None
         self.depth += 1
@@ -221,7 +209,7 @@ class Expressions(Patterns):
         if self.counted > before:
             return self.many(reversed(operands), kind)
         first = operands[-1]
-        return _BOOL if kind else first if isinstance(first, Literal) else None
+        return BOOL if kind else first if isinstance(first, Literal) else None
 
     def _operands(self, node: Node) -> Expr | None:
         return self.calls_of([c for c in node.named_children if c.type != "label"])
@@ -313,113 +301,6 @@ class Expressions(Patterns):
         for pattern, name in late:
             self.bind(pattern, Name(name))
 
-    def block(self, node: Node) -> Expr | None:
-        """Statements, and the value of the last one where it has no semicolon."""
-        self.locals.push()
-        value: Expr | None = None
-        children = [c for c in node.named_children if "comment" not in c.type]
-        last = len(children) - 1
-        for at, child in enumerate(children):
-            if child.type == "let_declaration":
-                self._let(child)
-            elif child.type == "expression_statement":
-                inner = child.named_children[0] if child.named_child_count else None
-                if at == last and inner is not None and child.children[-1].type != ";":
-                    value = self.expr(inner)
-                else:
-                    self.evaluate(inner)
-            elif child.type in self._lower or child.type == "parenthesized_expression":
-                value = self.expr(child)
-            elif child.type in _LITERALS:
-                value = _LITERALS[child.type]
-            else:
-                self.item(child)
-        self.locals.pop()
-        return value
-
-    def _within(self, node: Node) -> Expr | None:
-        inner = [child for child in node.named_children if child.type == "block"]
-        return self.block(inner[0]) if inner else None
-
-    def _let(self, node: Node) -> None:
-        of = self.type(node.child_by_field_name("type"))
-        value = self.expr(node.child_by_field_name("value"))
-        alternative = node.child_by_field_name("alternative")
-        if alternative is not None:
-            self.evaluate(alternative)
-        pattern = node.child_by_field_name("pattern")
-        if pattern is not None and pattern.type not in ("_", "identifier"):
-            value = self.held(value)
-        elif pattern is None or pattern.type == "_":
-            if value is not None:
-                self.scope.calls.append(value)
-            return
-        self.bind(pattern, value, of)
-
-    def _if(self, node: Node) -> Expr | None:
-        self.locals.push()
-        self.evaluate(node.child_by_field_name("condition"))
-        choices = [self.expr(node.child_by_field_name("consequence"))]
-        self.locals.pop()
-        alternative = node.child_by_field_name("alternative")
-        if alternative is not None and alternative.named_child_count:
-            choices.append(self.expr(alternative.named_children[0]))
-        return one_of(choices)
-
-    def _match(self, node: Node) -> Expr | None:
-        value = self.held(self.expr(node.child_by_field_name("value")))
-        body = node.child_by_field_name("body")
-        choices: list[Expr | None] = []
-        for arm in body.named_children if body is not None else ():
-            if arm.type != "match_arm":
-                continue
-            self.locals.push()
-            pattern = arm.child_by_field_name("pattern")
-            if pattern is not None:
-                self.bind(pattern, value)
-                self.evaluate(pattern.child_by_field_name("condition"))
-            choices.append(self.expr(arm.child_by_field_name("value")))
-            self.locals.pop()
-        return one_of(choices)
-
-    def _for(self, node: Node) -> Expr | None:
-        value = self.held(self.expr(node.child_by_field_name("value")))
-        self.locals.push()
-        self._each(node.child_by_field_name("pattern"), value)
-        self.evaluate(node.child_by_field_name("body"))
-        self.locals.pop()
-        return None
-
-    def _each(self, pattern: Node | None, value: Expr | None) -> None:
-        """Bind a loop's pattern; a pair may be one of a list of pairs, or of a map."""
-        parts = tuple_parts(pattern) if pattern is not None else []
-        if value is None or len(parts) != 2:
-            self.bind(pattern, Element(value) if value is not None else None)
-            return
-        for at, part in enumerate(parts):
-            self.bind(part, OneOf((Item(Element(value), str(at)), Element(value, at))))
-
-    def _while(self, node: Node) -> Expr | None:
-        self.locals.push()
-        self.evaluate(node.child_by_field_name("condition"))
-        self.evaluate(node.child_by_field_name("body"))
-        self.locals.pop()
-        return None
-
-    def _loop(self, node: Node) -> Expr | None:
-        self.evaluate(node.child_by_field_name("body"))
-        return None
-
-    def _let_condition(self, node: Node) -> Expr | None:
-        value = self.expr(node.child_by_field_name("value"))
-        self.bind(node.child_by_field_name("pattern"), self.held(value))
-        return _BOOL
-
-    def _return(self, node: Node) -> Expr | None:
-        if node.named_child_count:
-            self.result(self.expr(node.named_children[0]))
-        return None
-
 
 def is_variant(of: Expr | None) -> bool:
     """Whether a path names a variant of an enum, by Rust's naming convention: ``Shape::Circle``."""
@@ -427,11 +308,3 @@ def is_variant(of: Expr | None) -> bool:
         return False
     owner = last_name(of.of)
     return owner[:1].isupper() and (len(of.name) == 1 or not of.name.isupper())
-
-
-def one_of(choices: list[Expr | None]) -> Expr | None:
-    """Any of several values, None among them where that is all there is."""
-    known = [choice for choice in choices if choice is not None]
-    if len(known) < 2:
-        return known[0] if known else None
-    return OneOf(tuple(known))

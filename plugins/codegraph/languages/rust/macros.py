@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Expr, Group, Literal
-from plugins.codegraph.languages.rust.expressions import Expressions
+from plugins.codegraph.languages.rust.branches import Branches
 from plugins.codegraph.languages.rust.grammar import parser
 from plugins.codegraph.languages.rust.words import KNOWN_MACROS, TEXT_MACROS, UNREAD_MACROS
 
@@ -22,7 +22,7 @@ _HEAD = b"fn m(){m("
 _MAX_NESTED = 8
 
 
-class Macros(Expressions):
+class Macros(Branches):
     """What Rust says in macros."""
 
     def __init__(self, path: str, source: bytes) -> None:
