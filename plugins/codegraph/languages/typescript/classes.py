@@ -94,6 +94,7 @@ def _body(low: Lowering, node: Node) -> None:
 def _member(low: Lowering, node: Node, decorators: list[Node], written: set[str | None]) -> None:
     kind = node.type
     if kind == "method_definition":
+        low.start = decorators[0].start_byte if decorators else -1
         _method(low, node, decorators)
     elif kind in _SIGNATURES:
         name = key_of(low, node.child_by_field_name("name"))
@@ -101,6 +102,7 @@ def _member(low: Lowering, node: Node, decorators: list[Node], written: set[str 
             written.add(name)
             _method(low, node, decorators)
     elif kind in _FIELDS:
+        low.start = decorators[0].start_byte if decorators else -1
         _field(low, node, decorators)
     elif kind == "class_static_block":
         block = node.child_by_field_name("body")

@@ -45,7 +45,7 @@ def define(
             qualified=low.scope.prefix + name,
             line=_first_line(whole),
             end_line=last_line(whole),
-            start=_start(whole),
+            start=_start(low, whole),
             end=whole.end_byte,
             signature=signature(low, node),
             doc=jsdoc.cleaned(low.doc),
@@ -76,8 +76,16 @@ _DECORATED = frozenset(
 )
 
 
-def _start(node: Node) -> int:
-    return node.start_byte
+def _start(low: Lowering, node: Node) -> int:
+    """Where a definition's text begins: with its doc comment, its decorators and ``export``."""
+    start = node.start_byte
+    if 0 <= low.start < start:
+        start = low.start
+    low.start = -1
+    if low.doc:
+        comment = low.source.rfind(b"/**", 0, start)
+        start = comment if comment >= 0 else start
+    return start
 
 
 def signature(low: Lowering, node: Node) -> str:

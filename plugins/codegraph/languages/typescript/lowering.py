@@ -73,6 +73,7 @@ class Lowering:
         calls: how many calls were lowered, and members read, which may be accessors; more after an
             expression than before: it has some.
         doc: the doc comment before the statement or member at hand, as it stands, or "".
+        start: where the text of the next definition begins, where that is before itself, or -1.
         expected: the type that the function or object at hand should have, where that is stated
             by what it is given to; it types the parameters that state none.
         exported: the file's own names that it exports.
@@ -101,6 +102,7 @@ class Lowering:
         self.env: dict[str, str] = {}
         self.calls = 0
         self.doc = ""
+        self.start = -1
         self.expected: Expr | None = None
         self.exported: set[str] = set()
         self.module = False

@@ -75,6 +75,7 @@ def exported(low: Lowering, node: Node) -> None:
     """Every form of ``export``."""
     declaration = node.child_by_field_name("declaration")
     default = any(child.type == "default" for child in node.children)
+    low.start = node.start_byte
     if low.scope is not low.file:
         if declaration is not None:
             _declared(low, node, declaration, default=False)

@@ -65,20 +65,39 @@ def test_functions_classes_and_their_members_are_definitions() -> None:
 
 
 def test_a_signature_is_one_line_as_it_is_written() -> None:
-    found = definitions("function pick<T>(\n  of: T[],\n  at = 0,\n): T | undefined { return of[at]; }")
+    found = definitions(
+        "function pick<T>(\n  of: T[],\n  at = 0,\n): T | undefined { return of[at]; }"
+    )
     assert found["pick"].signature == "<T>( of: T[], at = 0, ): T | undefined"
 
 
 def test_a_doc_comment_is_the_doc_of_what_follows_it() -> None:
-    found = definitions("/**\n * Says hello.\n * @returns nothing\n */\nexport function hello() {}\n")
+    found = definitions(
+        "/**\n * Says hello.\n * @returns nothing\n */\nexport function hello() {}\n"
+    )
     assert found["hello"].doc == "Says hello.\n@returns nothing"
     assert definitions("// no doc\nfunction plain() {}")["plain"].doc == ""
 
 
+def test_the_text_of_a_definition_begins_with_its_comment_and_decorators() -> None:
+    source = (
+        "import './x';\n/** Doc. */\n@Injectable()\nexport class A {\n  @Get()\n  go() {}\n}\n"
+        "export const f = () => 1;\n"
+    )
+    found = {name: source[each.start : each.end] for name, each in definitions(source).items()}
+    assert found["A"].startswith("/** Doc. */\n@Injectable()\nexport class A")
+    assert found["A.go"] == "@Get()\n  go() {}"
+    assert found["f"] == "export const f = () => 1;"
+
+
 def test_overloads_are_one_function() -> None:
-    found = parsed("function f(a: string): void;\nfunction f(a: number): void;\nfunction f(a: any) {}")
+    found = parsed(
+        "function f(a: string): void;\nfunction f(a: number): void;\nfunction f(a: any) {}"
+    )
     assert [(each.name, each.line) for each in found.definitions] == [("f", 3)]
-    declared = parsed("export function g(a: string): A;\nexport function g(a: number): B;", "x.d.ts")
+    declared = parsed(
+        "export function g(a: string): A;\nexport function g(a: number): B;", "x.d.ts"
+    )
     assert [each.name for each in declared.definitions] == ["g"]
 
 
@@ -104,9 +123,14 @@ def test_a_script_without_imports_and_exports_has_global_names() -> None:
 
 def test_commonjs_exports_are_exports() -> None:
     found = definitions(
-        "function a() {}\nfunction b() {}\nmodule.exports = { a };\nexports.c = function () {};", "a.js"
+        "function a() {}\nfunction b() {}\nmodule.exports = { a };\nexports.c = function () {};",
+        "a.js",
     )
-    assert {name: each.exported for name, each in found.items()} == {"a": True, "b": False, "c": True}
+    assert {name: each.exported for name, each in found.items()} == {
+        "a": True,
+        "b": False,
+        "c": True,
+    }
 
 
 def test_prototype_methods_belong_to_their_function() -> None:

@@ -22,6 +22,12 @@ def meant(files: dict[str, str], path: str, module: str) -> str:
     return OUTSIDE if target.external else target.paths[0] if target.paths else UNKNOWN
 
 
+NAMES = """
+index.ts src/index.ts src/b.ts src/c.tsx src/d/index.js src/e.mts src/types.d.ts src/both.d.ts
+src/both.js src/phone.native.ts src/package/lib/start.js
+"""
+
+
 @pytest.mark.parametrize(
     ("module", "file"),
     [
@@ -48,11 +54,7 @@ def meant(files: dict[str, str], path: str, module: str) -> str:
     ],
 )
 def test_paths_are_completed_as_the_tools_do(module: str, file: str) -> None:
-    names = (
-        "index.ts src/index.ts src/b.ts src/c.tsx src/d/index.js src/e.mts src/types.d.ts "
-        "src/both.d.ts src/both.js src/phone.native.ts src/package/lib/start.js"
-    ).split()
-    files = dict.fromkeys(names, "")
+    files = dict.fromkeys(NAMES.split(), "")
     files["src/package/package.json"] = '{"main": "lib/start"}'
     assert meant(files, "src/a.ts", module) == file
 
@@ -67,7 +69,9 @@ CONFIGURED = {
         // what all share
         "compilerOptions": {
             "baseUrl": ".",
-            "paths": { "@/*": ["./src/*"], "@shared": ["./shared/main.ts"], "~*": ["./tilde/*"], }, /* end */
+            "paths": {
+                "@/*": ["./src/*"], "@shared": ["./shared/main.ts"], "~*": ["./tilde/*"], /* */
+            },
         },
     }""",
     "app/tsconfig.json": '{"extends": ["./local.tsconfig.json", "../tsconfig.base"]}',
@@ -141,7 +145,7 @@ def package(name: str, more: str = "") -> str:
         ('"types": "dist/other.d.ts"', "lib", "packages/lib/src/other.ts"),
         ('"exports": "./dist/other.js"', "lib", "packages/lib/src/other.ts"),
         ('"exports": {"import": "./dist/other.js"}', "lib", "packages/lib/src/other.ts"),
-        ('"exports": {"./o": {"require": ["./dist/other.cjs"]}}', "lib/o", "packages/lib/src/other.ts"),
+        ('"exports": {"./o": {"node": ["./dist/other.cjs"]}}', "lib/o", "packages/lib/src/other.ts"),
         ('"exports": {"./*": "./dist/*.js"}', "lib/deep/one", "packages/lib/src/deep/one.ts"),
         ('"exports": {"./f/": "./dist/"}', "lib/f/other", "packages/lib/src/other.ts"),
         ('"exports": {".": {"source": "./src/other.ts", "default": "./dist/index.js"}}', "lib",
