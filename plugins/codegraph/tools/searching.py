@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -37,6 +38,8 @@ def _brief(item: WholeScored | Scored) -> Scored:
 
 
 PAGE = Page(size=RESULTS, summarize=_brief, item=WholeScored | Scored, note=SearchNote)
+BEST = replace(PAGE, size=10)
+"""What is found by meaning (kap10, "Hybrid search algorithm": the top 10 with context)."""
 
 
 def tools(access: Access, search: Search) -> list[Tool]:
@@ -67,7 +70,7 @@ def _semantic(access: Access, search: Search) -> Tool:
         return await _listed(opened, found.ranked, found.mode, found.note)
 
     return Tool.of(
-        semantic_search, title="Search by meaning", page=PAGE, tier=Tier.OPEN, annotations=READS
+        semantic_search, title="Search by meaning", page=BEST, tier=Tier.OPEN, annotations=READS
     )
 
 
@@ -118,7 +121,7 @@ def _similar(access: Access, search: Search) -> Tool:
         return await _listed(opened, others, "similar", near.note)
 
     return Tool.of(
-        find_similar, title="Find similar code", page=PAGE, tier=Tier.OPEN, annotations=READS
+        find_similar, title="Find similar code", page=BEST, tier=Tier.OPEN, annotations=READS
     )
 
 
