@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gateway.testing import PluginContract, TestPortal
+from plugins.codegraph import plugin as codegraph
 from plugins.knowledge import plugin as knowledge
 from plugins.skills_repo import plugin as skills_repo
 from plugins.workflows import plugin as workflows
@@ -42,6 +43,42 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, title, kind in (("garden", "Garden", "tag"), ("sow", "How to sow", "pattern")):
         (directory / f"{name}.md").write_text(PAGE.format(title=title, type=kind))
     return directory
+
+
+CODE = {
+    "water.py": "from tools import dig\n\n\ndef pour():\n    return dig()  # into the beds\n",
+    "tools.py": "class Spade:\n    pass\n\n\ndef dig():\n    return Spade()\n",
+}
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small program."""
+    directory = tmp_path_factory.mktemp("garden")
+    for name, text in CODE.items():
+        (directory / name).write_text(text)
+    return directory
+
+
+class TestCodegraph(PluginContract):
+    plugin = codegraph
+    calls: Mapping[str, Sequence[Mapping[str, Any]]] = {
+        "search_code": [{"query": "pour"}],
+        "semantic_search": [{"query": "water the beds"}],
+        "get_function": [{"name": "pour"}, {"name": "nothing_like_it"}],
+        "get_class": [{"name": "Spade"}],
+        "get_file": [{"path": "water.py"}],
+        "get_callers": [{"name": "dig"}],
+        "get_callees": [{"name": "pour"}],
+        "get_imports": [{"file": "water.py"}],
+        "analyze_impact": [{"name": "dig"}],
+        "get_project_stats": [{}],
+        "sync_local_diff": [{"diff": "", "branch": "main", "baseSha": "0" * 40}],
+    }
+
+    @pytest.fixture(autouse=True)
+    def _with_code(self, code: Path) -> None:
+        self.config = {"repositories": [{"path": str(code), "name": "garden"}]}
 
 
 class TestKnowledge(PluginContract):
