@@ -15,8 +15,8 @@ from gateway.scrubbing.blocks import blotted, end_of_block
 from gateway.scrubbing.checks import CHECKS, entropy
 from gateway.scrubbing.rules import Rule
 
-_MEMORY = 32 << 20
-"""Bytes that an automaton may take; it grows with the texts it has seen."""
+_MEMORY, _MEMORY_OF_ONE = 16 << 20, 2 << 20
+"""Bytes that the automaton of all rules may take, and that of one; they grow with what they see."""
 _PART = 8 << 10
 """Bytes that are looked at together; a part ends with a line."""
 _GROUPS = ("secret", "single", "tick")
@@ -57,6 +57,7 @@ class Scanner:
         for rule in self._rules:
             self._which.Add(rule.rough)
         self._which.Compile()
+        options.max_mem = _MEMORY_OF_ONE
         self._each: dict[int, _Single] = {}
 
     def may_hold(self, data: bytes) -> bool:
