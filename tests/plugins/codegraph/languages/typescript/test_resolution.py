@@ -145,7 +145,7 @@ def package(name: str, more: str = "") -> str:
         ('"types": "dist/other.d.ts"', "lib", "packages/lib/src/other.ts"),
         ('"exports": "./dist/other.js"', "lib", "packages/lib/src/other.ts"),
         ('"exports": {"import": "./dist/other.js"}', "lib", "packages/lib/src/other.ts"),
-        ('"exports": {"./o": {"node": ["./dist/other.cjs"]}}', "lib/o", "packages/lib/src/other.ts"),
+        ('"exports": {"./o": {"a": ["./dist/other.cjs"]}}', "lib/o", "packages/lib/src/other.ts"),
         ('"exports": {"./*": "./dist/*.js"}', "lib/deep/one", "packages/lib/src/deep/one.ts"),
         ('"exports": {"./f/": "./dist/"}', "lib/f/other", "packages/lib/src/other.ts"),
         ('"exports": {".": {"source": "./src/other.ts", "default": "./dist/index.js"}}', "lib",
