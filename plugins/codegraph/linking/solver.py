@@ -2,8 +2,10 @@
 
 A question is worked out by a function that may ask further questions. Where a question comes back
 to itself, it is answered with what is assumed so far (nothing, at first), and the outermost
-question of such a circle is worked out again until nothing changes. So the answer is the least
-fixed point, which is the same for every order of questions. Each answer keeps what was looked at
+question of such a circle is worked out again until nothing changes. Where answers only ever grow
+that is the least fixed point. Some rules take one thing only if there is no other, so a circle is
+always worked out from the same one of its questions, whichever was asked first: the answers are
+the same for every order of questions. Each answer keeps what was looked at
 to find it (its dependencies), for those who ask it later.
 """
 
@@ -21,6 +23,8 @@ DEEPEST = 1_500
 
 Key = Hashable
 Answer = Any
+_Asked = tuple[Key, Callable[..., Answer], tuple[Any, ...]]
+"""A question, and what works it out."""
 
 
 class _Frame:
@@ -32,7 +36,7 @@ class _Frame:
         self.index = index
         self.low = index
         self.deps: set[str] = set()
-        self.members: list[Key] = []
+        self.members: list[_Asked] = []
         self.head = False
         self.changed = False
 
@@ -45,6 +49,7 @@ class Solver:
         self._open: dict[Key, _Frame] = {}
         self._partial: dict[Key, tuple[Answer, int]] = {}
         self._assumed: dict[Key, Answer] = {}
+        self._roots: set[Key] = set()
         self._sets: dict[frozenset[str], frozenset[str]] = {}
         self._stack: list[_Frame] = [_Frame(0)]
         self.top = self._stack[0]
@@ -61,6 +66,7 @@ class Solver:
         self._open.clear()
         self._partial.clear()
         self._assumed.clear()
+        self._roots.clear()
 
     def noted(self) -> frozenset[str]:
         """The dependencies of all that was asked since :meth:`begin`."""
@@ -113,21 +119,51 @@ class Solver:
                 self._assumed[key] = answer
                 frame.changed = True
             if frame.low < frame.index:
-                self._postpone(key, answer, frame, parent)
+                self._postpone((key, work, args), answer, frame, parent)
                 return answer
+            if not frame.members:
+                if not frame.changed or attempt == PASSES:
+                    break
+                continue
+            first = self._first(key, frame)
+            if first is not None:
+                return self._from(first, (key, work, args))
             if not frame.changed or attempt == PASSES:
                 break
             for member in frame.members:
-                self._partial.pop(member, None)
+                self._partial.pop(member[0], None)
         self._finish(key, answer, frame)
         return answer
 
-    def _postpone(self, key: Key, answer: Answer, frame: _Frame, parent: _Frame) -> None:
+    def _first(self, key: Key, frame: _Frame) -> _Asked | None:
+        """The question of a circle from which it is worked out, if that is not this one."""
+        if key in self._roots:
+            return None
+        first = min(frame.members, key=lambda member: repr(member[0]))
+        if repr(first[0]) >= repr(key):
+            return None
+        for member in frame.members:
+            self._partial.pop(member[0], None)
+            self._assumed.pop(member[0], None)
+        self._assumed.pop(key, None)
+        return first
+
+    def _from(self, first: _Asked, asked: _Asked) -> Answer:
+        """Work a circle out from its first question, then answer the one that was asked."""
+        self._roots.add(first[0])
+        self.solve(first[0], first[1], *first[2])
+        self._roots.discard(first[0])
+        self._roots.add(asked[0])
+        answer = self.solve(asked[0], asked[1], *asked[2])
+        self._roots.discard(asked[0])
+        return answer
+
+    def _postpone(self, asked: _Asked, answer: Answer, frame: _Frame, parent: _Frame) -> None:
         """Part of a circle that began further out: its answer holds until that one is known."""
-        self._partial[key] = (answer, frame.low)
+        self._partial[asked[0]] = (answer, frame.low)
         parent.low = min(parent.low, frame.low)
         parent.members += frame.members
-        parent.members.append(key)
+        parent.members.append(asked)
         parent.changed = parent.changed or frame.changed
 
     def _finish(self, key: Key, answer: Answer, frame: _Frame) -> None:
@@ -137,7 +173,7 @@ class Solver:
         if not frame.head and not frame.members:
             return
         self._assumed.pop(key, None)
-        for member in frame.members:
+        for member, _, _ in frame.members:
             self._assumed.pop(member, None)
             kept = self._partial.pop(member, None)
             if kept is not None:
