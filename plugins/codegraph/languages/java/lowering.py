@@ -42,8 +42,10 @@ class Lowering(Statements):
                 self._import(node)
             elif kind in CLASSES:
                 self._class(node, doc)
-            elif kind == "ERROR":
+            elif kind == "ERROR" and not self.deeper(node):
+                self.depth += 1
                 self._top(node)
+                self.depth -= 1
             doc = self._doc(node) if kind == "block_comment" else None
 
     def _dotted(self, node: Node) -> str:
@@ -138,12 +140,16 @@ class Lowering(Statements):
 
     def members(self, node: Node) -> None:
         """The members of a class."""
+        if self.deeper(node):
+            return
+        self.depth += 1
         for name in _field_names(node):
             self.locals.forget(self.text(name))
         doc: Doc = None
         for child in node.children:
             self._member(child, doc)
             doc = self._doc(child) if child.type == "block_comment" else None
+        self.depth -= 1
 
     def _member(self, node: Node, doc: Doc) -> None:
         kind = node.type

@@ -38,6 +38,9 @@ class Lowering(Macros):
         return self.facts(root)
 
     def _items(self, items: list[tuple[Node, Above]]) -> None:
+        if items and self.deeper(items[0][0]):
+            return
+        self.depth += 1
         for node, over in items:
             if node.type in _TYPES:
                 self._declare(node, over)
@@ -46,6 +49,7 @@ class Lowering(Macros):
                 self._type_item(node, over)
             else:
                 self._item(node, over)
+        self.depth -= 1
 
     def item(self, node: Node) -> None:
         """An item within a function's body."""
