@@ -38,7 +38,7 @@ def among(
     """
     given = list(values)
     if is_postgres(connection):
-        kind: Any = Text() if given and isinstance(given[0], str) else BigInteger()
+        kind: Any = Text() if isinstance(column.type, Text) else BigInteger()
         return column == any_(literal(given, ARRAY(kind)))
     each = func.json_each(json.dumps(given)).table_valued("value")
     return column.in_(select(each.c.value))

@@ -1,0 +1,183 @@
+"""Questions to a graph of 100,000 entities and 500,000 edges, through the store.
+
+What is timed is what a tool asks of the store. Entities are drawn as people ask about them: half of
+them at random, half of those that are called most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+from benchmarks import codegraph_tree as tree
+from benchmarks.table import Bar, Row
+from benchmarks.workflows import _postgres as empty_postgres
+from gateway.services.database import open_database
+from plugins.codegraph.model import EdgeKind, Entity
+from plugins.codegraph.store.filing import batches
+from plugins.codegraph.store.graph import Graph
+from plugins.codegraph.store.layers import Stamp
+from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.store import GraphStore
+from plugins.codegraph.tables import repositories
+
+SECTION = "codegraph_queries"
+MIGRATIONS = Path(__file__).parents[1] / "plugins" / "codegraph" / "migrations"
+OWNER = Owner("portal", "bench")
+FILES, EACH, EDGES = 2_500, 39, 500_000
+ASKED = 200
+WORDS = (
+    "load user config",
+    "where is the code that checks a session token",
+    "parse price",
+    "getCacheEntry",
+    "add_item",
+    "write all table values",
+    "find order by id",
+    "remove graph node",
+)
+Question = Callable[[Graph, Entity], Awaitable[Any]]
+
+
+def measure() -> list[Row]:
+    """SQLite, and PostgreSQL where a server is named."""
+    rows = asyncio.run(_database("SQLite", "sqlite"))
+    if server := os.environ.get("PORCH_TEST_POSTGRES"):
+        with empty_postgres(server.replace("+asyncpg", "")) as address:
+            rows += asyncio.run(_database("PostgreSQL", address))
+    return rows
+
+
+async def _database(name: str, address: str) -> list[Row]:
+    with tempfile.TemporaryDirectory() as directory:
+        async with _filled(address, Path(directory)) as (graph, asked, seconds):
+            rows = [Row(SECTION, f"{name}: writing 100,000 entities, 500,000 edges", seconds, "s")]
+            for what, question, bars in _questions():
+                # The databases are measured alike; the bars are those of the embedded default.
+                limits = bars if name == "SQLite" else (None, None)
+                rows += await _timed(f"{name}: {what}", graph, asked, question, limits)
+            return rows
+
+
+def _questions() -> list[tuple[str, Question, tuple[float | None, float | None]]]:
+    return [
+        ("find an entity by name", _find, (2, 20)),
+        ("callers at depth 1", _walk(EdgeKind.CALLS, True, 1), (2, 20)),
+        ("callees at depth 1", _walk(EdgeKind.CALLS, False, 1), (2, 20)),
+        ("imports at depth 1", _imports, (2, 20)),
+        ("impact at depth 3", _walk(EdgeKind.CALLS, True, 3), (20, 100)),
+        ("impact at depth 5, capped", _walk(EdgeKind.CALLS, True, 5), (100, 300)),
+        ("words", _words, (10, 50)),
+        ("nearest names of an unknown one", _nearest, (None, None)),
+    ]
+
+
+async def _find(graph: Graph, entity: Entity) -> Any:
+    return await graph.find(entity.name)
+
+
+def _walk(kind: EdgeKind, incoming: bool, depth: int) -> Question:
+    async def question(graph: Graph, entity: Entity) -> Any:
+        return await graph.neighbours(entity.key, kind, incoming, depth)
+
+    return question
+
+
+async def _imports(graph: Graph, entity: Entity) -> Any:
+    return await graph.neighbours(entity.parent or 0, EdgeKind.IMPORTS, incoming=False)
+
+
+async def _words(graph: Graph, entity: Entity) -> Any:
+    return await graph.words(WORDS[entity.line // 10 % len(WORDS)], 50)
+
+
+async def _nearest(graph: Graph, entity: Entity) -> Any:
+    return await graph.nearest(entity.name[:-2] + "x")
+
+
+async def _timed(
+    what: str,
+    graph: Graph,
+    asked: Sequence[Entity],
+    question: Question,
+    limits: tuple[float | None, float | None],
+) -> list[Row]:
+    for entity in asked[:10]:
+        await question(graph, entity)
+    times = []
+    for entity in asked:
+        start = time.perf_counter()
+        await question(graph, entity)
+        times.append(1000 * (time.perf_counter() - start))
+    last = quantiles(times, n=20)[-1]
+    middle_bar, last_bar = (None if limit is None else Bar("at most", limit) for limit in limits)
+    return [
+        Row(SECTION, f"{what}, p50", median(times), "ms", middle_bar),
+        Row(SECTION, f"{what}, p95", last, "ms", last_bar),
+    ]
+
+
+@asynccontextmanager
+async def _filled(
+    address: str, directory: Path
+) -> AsyncGenerator[tuple[Graph, list[Entity], float]]:
+    service = open_database(address, directory)
+    database = service.for_owner("codegraph")
+    await database.migrate(MIGRATIONS)
+    async with database.begin() as connection:
+        await connection.execute(repositories.insert().values(_row()))
+    store = GraphStore(database)
+    layers = store.layers(OWNER)
+    layer = await layers.begin(Stamp())
+    made = list(tree.made(OWNER.repo, FILES, EACH, EDGES))
+    start = time.perf_counter()
+    for batch in batches(made):
+        await layers.write(layer, batch)
+    await layers.serve(layer, Stamp())
+    seconds = time.perf_counter() - start
+    view = await store.view(OWNER.org, OWNER.repo)
+    if view is None:
+        raise RuntimeError("the layer is not served")
+    try:
+        yield store.open(view), _asked(made), seconds
+    finally:
+        await service.close()
+
+
+def _asked(made: Sequence[Any]) -> list[Entity]:
+    chance = random.Random(3)
+    entities = {each.key: each for file in made for each in file.entities[1:]}
+    called: dict[int, int] = {}
+    for file in made:
+        for edge in file.edges:
+            if edge.kind is EdgeKind.CALLS:
+                called[edge.target] = called.get(edge.target, 0) + 1
+    popular = sorted(called, key=lambda key: (-called[key], key))[: ASKED // 2]
+    others = chance.sample(sorted(entities), ASKED // 2)
+    chosen = [entities[key] for key in (*popular, *others)]
+    chance.shuffle(chosen)
+    return chosen
+
+
+def _row() -> dict[str, Any]:
+    return {
+        "id": OWNER.repo,
+        "org": OWNER.org,
+        "name": "bench",
+        "kind": "path",
+        "location": "/srv/bench",
+        "tier": "public",
+        "groups": [],
+        "state": "active",
+        "declared": False,
+        "created": datetime.now(UTC),
+    }
