@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gateway.contract import piece
@@ -31,13 +32,13 @@ class Showing:
         self._lines: dict[str, list[bytes]] = {}
 
     async def source(self, entity: Entity) -> str:
-        """The text of an entity, from its first line to its last; "" where it is not kept."""
+        """The text of an entity with its decorators; "" where it is not kept."""
         if entity.path not in self._lines:
             whole = await self._graph.source(entity.path)
             self._lines[entity.path] = [] if whole is None else whole.split(b"\n")
         lines = self._lines[entity.path]
         if entity.kind is not EntityKind.FILE:
-            lines = lines[entity.line - 1 : entity.end_line]
+            lines = lines[_first(lines, entity.line - 1) : entity.end_line]
         return b"\n".join(lines).decode("utf-8", "replace")
 
     async def body(self, entity: Entity) -> dict[str, Any]:
@@ -65,3 +66,10 @@ class Showing:
     async def calls(self, key: int, incoming: bool, limit: int) -> Walk:
         """What calls an entity directly, or what it calls."""
         return await self._graph.neighbours(key, EdgeKind.CALLS, incoming, limit=limit)
+
+
+def _first(lines: Sequence[bytes], at: int) -> int:
+    """The first of the decorators, annotations or attributes that stand right above a line."""
+    while 0 < at <= len(lines) and lines[at - 1].lstrip().startswith((b"@", b"#[")):
+        at -= 1
+    return at
