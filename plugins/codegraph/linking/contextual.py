@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.codegraph.linking import classes, types
+from plugins.codegraph.linking import generics, types
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.sheet import Sheet
 from plugins.codegraph.linking.values import (
@@ -52,7 +52,7 @@ def _of_interface(engine: Engine, value: Class | Instance, place: int) -> Values
     for each in sheet.names[value.scope].get(sheet.rules.called, ()):
         if each.how == "scope":
             add(found, _of_function(engine, Func(value.path, each.number), place))
-    return classes.filled(found, classes.type_arguments(engine, value))
+    return generics.filled(found, generics.type_arguments(engine, value))
 
 
 def _of_function(engine: Engine, value: Value, place: int) -> Values:
@@ -65,7 +65,7 @@ def _of_function(engine: Engine, value: Value, place: int) -> Values:
         return NOTHING
     found: Values = engine.solve(("cp", func.path, func.scope, place), _stated, engine, func, place)
     if isinstance(value, Bound) and isinstance(value.receiver, Instance):
-        return classes.filled(found, classes.type_arguments(engine, value.receiver))
+        return generics.filled(found, generics.type_arguments(engine, value.receiver))
     return found
 
 

@@ -22,7 +22,7 @@ from plugins.codegraph.facts import (
     Typed,
     Unwrapped,
 )
-from plugins.codegraph.linking import classes, contextual, names, overloads, results, types
+from plugins.codegraph.linking import contextual, members, names, overloads, results, types
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.sheet import Sheet
 from plugins.codegraph.linking.values import (
@@ -58,25 +58,25 @@ def _name(engine: Engine, sheet: Sheet, number: int, expr: Name) -> Values:
 
 def _attr(engine: Engine, sheet: Sheet, number: int, expr: Attr) -> Values:
     if type(expr.of) is Super:
-        return classes.inherited(engine, sheet, number, expr.name)
-    return members(engine, sheet, evaluate(engine, sheet, number, expr.of), expr.name)
+        return members.inherited(engine, sheet, number, expr.name)
+    return member(engine, sheet, evaluate(engine, sheet, number, expr.of), expr.name)
 
 
-def members(engine: Engine, sheet: Sheet, values: Values, name: str) -> Values:
+def member(engine: Engine, sheet: Sheet, values: Values, name: str) -> Values:
     """A member of whatever these values are."""
     if len(values) == 1:
         ((value, rank),) = values.items()
-        return classes.member(engine, sheet, value, rank, name)
+        return members.member(engine, sheet, value, rank, name)
     found: Values = {}
     for value, rank in values.items():
-        add(found, classes.member(engine, sheet, value, rank, name))
+        add(found, members.member(engine, sheet, value, rank, name))
     return found
 
 
 def _call(engine: Engine, sheet: Sheet, number: int, expr: Call) -> Values:
     idle = engine.solver.idle
     if idle:
-        known = sheet.known.get(id(expr))
+        known: Values | None = sheet.known.get(id(expr))
         if known is not None:
             return known
     found: Values = {}
@@ -188,11 +188,11 @@ def _elements(engine: Engine, sheet: Sheet, value: Any, rank: int, pair: int) ->
     if kind is Thing:
         return _elements_of_thing(sheet, value, rank, pair)
     if kind is Instance:
-        return classes.iterated(engine, sheet, value, rank)
+        return members.iterated(engine, sheet, value, rank)
     if kind is External:
         return {Thing(""): rank}
     if kind is Class:
-        return classes.enumerated(engine, value, rank)
+        return members.enumerated(engine, value, rank)
     return NOTHING
 
 
@@ -280,7 +280,7 @@ def _typed(engine: Engine, sheet: Sheet, number: int, expr: Typed) -> Values:
 
 
 def _super(engine: Engine, sheet: Sheet, number: int, expr: Super) -> Values:
-    return classes.bases_around(engine, sheet, number)
+    return members.bases_around(engine, sheet, number)
 
 
 def _many(engine: Engine, sheet: Sheet, number: int, expr: Many) -> Values:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from plugins.codegraph.facts import Attr, Bind, Call, Import, Scope
-from plugins.codegraph.linking import classes, evaluate, results, types
+from plugins.codegraph.facts import Attr, Bind, Call, Scope
+from plugins.codegraph.linking import (
+    decorators,
+    evaluate,
+    members,
+    modules,
+    parameters,
+    types,
+)
 from plugins.codegraph.linking.engine import Engine
-from plugins.codegraph.linking.rules import Target
 from plugins.codegraph.linking.sheet import Origin, Sheet, Step
 from plugins.codegraph.linking.values import (
     DECLARED,
-    IMPORT,
     INFERRED,
     NOTHING,
     SCOPE,
@@ -20,7 +25,6 @@ from plugins.codegraph.linking.values import (
     External,
     Func,
     Instance,
-    Module,
     Record,
     Thing,
     Values,
@@ -48,17 +52,17 @@ def lookup(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
             if name in names and _seen_within(scope, names[name]):
                 return bound(engine, sheet, current, name)
             if rules.class_scopes:
-                inherited = classes.seen_inside(engine, sheet, current, name)
+                inherited = members.seen_inside(engine, sheet, current, name)
                 if inherited is not None:
                     return inherited
         elif name in names:
             return bound(engine, sheet, current, name)
         elif rules.class_scopes and scope.kind == "class":
-            inherited = classes.seen_inside(engine, sheet, current, name)
+            inherited = members.seen_inside(engine, sheet, current, name)
             if inherited is not None:
                 return inherited
         if current in sheet.stars:
-            starred = _starred(engine, sheet, sheet.stars[current], name)
+            starred = modules.starred(engine, sheet, sheet.stars[current], name)
             if starred:
                 return starred
         current = scope.parent
@@ -123,7 +127,7 @@ def _outside(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
             return bound(engine, other, 0, name)
     target = sheet.rules.named(sheet.path, sheet.scopes[number], name)
     if target is not None:
-        return _as_module(target, name)
+        return modules.as_module(target, name)
     if sheet.rules.known(name):
         return {External(name): SCOPE}
     return NOTHING
@@ -146,23 +150,35 @@ def of_origins(engine: Engine, sheet: Sheet, origins: Iterable[Origin]) -> Value
     origins = list(origins)
     if len(origins) == 1:
         return of_origin(engine, sheet, origins[0])
-    stated: Values = {}
-    for each in origins:
-        if each.how == "bind" and each.of.type is not None:  # type: ignore[union-attr]
-            add(stated, of_origin(engine, sheet, each))
+    stated = _stated(engine, sheet, origins)
     if types.telling(sheet, stated):
         for each in origins:
             if each.how == "scope" and "interface" in sheet.scopes[each.number].modifiers:
                 add(stated, of_origin(engine, sheet, each))
         return stated
     found: Values = dict(stated)
-    defined = [each for each in origins if each.how == "scope"]
-    hidden = {"overload", "setter"}
-    for each in origins:
-        if each.how == "scope" and len(defined) > 1:
-            if hidden.intersection(sheet.scopes[each.number].modifiers):
-                continue
+    for each in _shown(sheet, origins):
         add(found, of_origin(engine, sheet, each))
+    return found
+
+
+def _shown(sheet: Sheet, origins: list[Origin]) -> list[Origin]:
+    """Without the declarations of overloads and without setters, where there are others."""
+    if sum(each.how == "scope" for each in origins) < 2:
+        return origins
+    hidden = {"overload", "setter"}
+    return [
+        each
+        for each in origins
+        if each.how != "scope" or not hidden.intersection(sheet.scopes[each.number].modifiers)
+    ]
+
+
+def _stated(engine: Engine, sheet: Sheet, origins: list[Origin]) -> Values:
+    found: Values = {}
+    for each in origins:
+        if each.how == "bind" and each.of.type is not None:  # type: ignore[union-attr]
+            add(found, of_origin(engine, sheet, each))
     return found
 
 
@@ -170,13 +186,13 @@ def of_origin(engine: Engine, sheet: Sheet, origin: Origin) -> Values:
     """What one origin gives."""
     how = origin.how
     if how == "scope":
-        return results.decorated(engine, sheet, origin.number)
+        return decorators.decorated(engine, sheet, origin.number)
     if how == "import":
-        return imported(engine, sheet, origin.of)  # type: ignore[arg-type]
+        return modules.imported(engine, sheet, origin.of)  # type: ignore[arg-type]
     if how == "bind":
         return _of_bind(engine, sheet, origin)
     if how == "param":
-        return results.param(engine, Func(sheet.path, origin.scope), origin.number)
+        return parameters.param(engine, Func(sheet.path, origin.scope), origin.number)
     if how == "typevar":
         return _type_variable(engine, sheet, origin)
     return _of_put(engine, sheet, origin)
@@ -211,7 +227,7 @@ def taken(engine: Engine, sheet: Sheet, values: Values, step: Step) -> Values:
     """One part of values that are taken apart."""
     how, key = step
     if how == "k":
-        return evaluate.members(engine, sheet, values, key)
+        return evaluate.member(engine, sheet, values, key)
     if how == "i":
         return evaluate.subscript(engine, sheet, values, key)
     return values
@@ -233,120 +249,3 @@ def _of_put(engine: Engine, sheet: Sheet, origin: Origin) -> Values:
     held = inside(values)
     key = getattr(bind.target, "key", None)
     return {Record(((key, held),)): INFERRED} if held else NOTHING
-
-
-def imported(engine: Engine, sheet: Sheet, each: Import) -> Values:
-    """What an imported name stands for."""
-    if not each.module and not each.level:
-        return ranked(bound(engine, sheet, 0, each.symbol), IMPORT)
-    target = engine.target(sheet, each)
-    if not each.symbol or each.symbol == "*":
-        found = _whole(engine, target)
-        return ranked(found, IMPORT) if found else _as_module(target, each.module)
-    if target.external:
-        return {External(f"{target.name or each.module}.{each.symbol}"): IMPORT}
-    found = module_member(engine, target, each.symbol)
-    if found:
-        return ranked(found, IMPORT)
-    inner = sheet.rules.submodule(sheet.path, target, each.symbol)
-    return NOTHING if inner is None else _as_module(inner, each.symbol)
-
-
-def _whole(engine: Engine, target: Target) -> Values:
-    """The value that a module exports as a whole, with the module for what it adds to it."""
-    for path in target.paths:
-        sheet = engine.sheet(path)
-        if sheet is not None and sheet.rules.whole in sheet.names[0]:
-            found = bound(engine, sheet, 0, sheet.rules.whole)
-            exports = any(each.exported and not each.module for each in sheet.scopes[0].imports)
-            return {**found, Module(target): IMPORT} if found and exports else found
-    return NOTHING
-
-
-def _of_whole(engine: Engine, sheet: Sheet, name: str) -> Values:
-    """A member of the value that a module exports as a whole; ``default`` is that value."""
-    if sheet.rules.whole not in sheet.names[0]:
-        if name == "default" and sheet.rules.whole and not _has_default(sheet):
-            return {Module(Target(paths=(sheet.path,))): IMPORT}
-        return NOTHING
-    found = bound(engine, sheet, 0, sheet.rules.whole)
-    return found if name == "default" else evaluate.members(engine, sheet, found, name)
-
-
-def _has_default(sheet: Sheet) -> bool:
-    """Whether a file is a module of its own kind, whose default export is what it says it is."""
-    return not any(each.symbol.startswith("exports.") for each in sheet.scopes[0].imports)
-
-
-def _as_module(target: Target, name: str) -> Values:
-    if target.external:
-        return {External(target.name or name): IMPORT}
-    if target.paths or target.directories:
-        return {Module(target): IMPORT}
-    return NOTHING
-
-
-def module_member(engine: Engine, target: Target, name: str) -> Values:
-    """What a name of a module's top level stands for, or one of its submodules."""
-    found: Values = engine.solve(("m", target, name), _module_member, engine, target, name)
-    return found
-
-
-def _module_member(engine: Engine, target: Target, name: str) -> Values:
-    if target.within:
-        outer = Target(target.paths, target.directories, within=target.within[:-1])
-        return _static_member(engine, module_member(engine, outer, target.within[-1]), name)
-    sheet = None
-    for path in target.paths:
-        sheet = engine.sheet(path)
-        if sheet is None:
-            continue
-        for each in sheet.scopes[0].imports:
-            if each.exported == name and name != "*":
-                return imported(engine, sheet, each)
-        origins = sheet.names[0].get(name)
-        if origins and (sheet.rules.imports_exported or any(o.how != "import" for o in origins)):
-            return bound(engine, sheet, 0, name)
-        starred = _starred(engine, sheet, sheet.stars.get(0, ()), name)
-        if starred:
-            return starred
-        found = _of_whole(engine, sheet, name)
-        if found:
-            return found
-    if sheet is None:
-        for directory in target.directories:
-            sheet = next(_any_sheet(engine, directory), None)
-    if sheet is not None:
-        inner = sheet.rules.submodule(sheet.path, target, name)
-        if inner is not None:
-            return _as_module(inner, name)
-    return NOTHING
-
-
-def _static_member(engine: Engine, owners: Values, name: str) -> Values:
-    found: Values = {}
-    for owner, rank in owners.items():
-        if isinstance(owner, Class):
-            add(found, classes.member(engine, engine.there(owner.path), owner, rank, name))
-    return found
-
-
-def _any_sheet(engine: Engine, directory: str) -> Iterable[Sheet]:  # type: ignore[misc]
-    for path in engine.world.directory(directory):
-        sheet = engine.sheet(path)
-        if sheet is not None:
-            yield sheet
-
-
-def _starred(engine: Engine, sheet: Sheet, stars: Iterable[Import], name: str) -> Values:
-    """A name that comes by ``import *``."""
-    hidden = name.startswith("_") and sheet.rules.stars_hide
-    if hidden or name == "default":
-        return NOTHING
-    for each in stars:
-        target = engine.target(sheet, each)
-        if target.paths:
-            found = module_member(engine, target, name)
-            if found:
-                return ranked(found, IMPORT)
-    return NOTHING

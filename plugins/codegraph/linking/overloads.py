@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from plugins.codegraph.facts import Call, Expr, Item, Param
-from plugins.codegraph.linking import classes, evaluate, types
+from plugins.codegraph.linking import evaluate, order, types
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.sheet import Sheet, last_name
 from plugins.codegraph.linking.values import (
@@ -130,7 +130,7 @@ def _fits(engine: Engine, sheet: Sheet, value: Value, wanted: Value) -> int:
 
 
 def _fits_class(engine: Engine, value: Instance, wanted: Instance) -> int:
-    above = classes.order(engine, value.path, value.scope)
+    above = order.order(engine, value.path, value.scope)
     for steps, each in enumerate(above):
         if isinstance(each, Class) and (each.path, each.scope) == (wanted.path, wanted.scope):
             return 4 if not steps else 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plugins.codegraph.facts import Import
-from plugins.codegraph.linking import evaluate, names
+from plugins.codegraph.linking import evaluate, modules, names
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.entities import file_key
 from plugins.codegraph.linking.sheet import Sheet
@@ -78,7 +78,7 @@ def _imported(engine: Engine, sheet: Sheet, each: Import) -> list[int]:
     paths = list(target.paths)
     keys = []
     if each.symbol and each.symbol != "*" and not target.external:
-        member = names.module_member(engine, target, each.symbol)
+        member = modules.module_member(engine, target, each.symbol)
         for value in member:
             if isinstance(value, Module) and _is_submodule(sheet, target, each, value):
                 paths = list(value.target.paths)

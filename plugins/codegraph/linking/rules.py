@@ -97,8 +97,8 @@ class BaseRules:
     """The name, in a file's scope, of the one value that the file exports as a whole (CommonJS'
     ``module.exports``); "" where files export names alone."""
     constructors: tuple[str, ...] = ("constructor",)
-    """Methods that a call of a class runs: ``__init__``, ``constructor``. A member function with the
-    modifier ``constructor`` counts too, whatever its name (Java)."""
+    """Methods that a call of a class runs: ``__init__``, ``constructor``. A member function with
+    the modifier ``constructor`` counts too, whatever its name (Java)."""
     converts: bool = False
     """Whether calling a type converts a value to it, which is no call (Go)."""
     overloads: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from plugins.codegraph.facts import (
@@ -24,6 +25,7 @@ from plugins.codegraph.linking import known
 from plugins.codegraph.linking.entities import definition_keys
 from plugins.codegraph.linking.rules import Rules
 from plugins.codegraph.linking.walk import calls_in
+from plugins.codegraph.model import EntityKind
 
 Step = tuple[str, str]
 """One step into a value that is taken apart: ``("i", "0")`` by place, ``("k", "name")`` by key,
@@ -92,6 +94,16 @@ class Sheet:
             self._child(number, scope)
             if scope.kind == "function":
                 self.receivers[number] = self._receiver(scope, number)
+        self._declared(number, scope, names)
+        elsewhere = self._elsewhere(number, scope)
+        for bind in scope.binds:
+            self._bind(number, bind, bind.target, (), elsewhere)
+        for call in scope.calls:
+            if type(call) is Call:
+                self._push(number, call, elsewhere)
+
+    def _declared(self, number: int, scope: Scope, names: Names) -> None:
+        """What the scope says it binds: parameters, type parameters, imports."""
         for place, param in enumerate(scope.params):
             names.setdefault(param.name, []).append(Origin("param", number, place))
         for word in scope.modifiers:
@@ -104,12 +116,6 @@ class Sheet:
                 self.stars.setdefault(number, []).append(each)
             elif each.alias:
                 names.setdefault(each.alias, []).append(Origin("import", number, of=each))
-        elsewhere = self._elsewhere(number, scope)
-        for bind in scope.binds:
-            self._bind(number, bind, bind.target, (), elsewhere)
-        for call in scope.calls:
-            if type(call) is Call:
-                self._push(number, call, elsewhere)
 
     def _child(self, number: int, scope: Scope) -> None:
         if scope.receiver is not None:
@@ -170,24 +176,16 @@ class Sheet:
     def _bind(
         self, number: int, bind: Bind, target: Expr, steps: tuple[Step, ...], to: dict[str, int]
     ) -> None:
-        kind = type(target)
-        if kind is Name:
-            name = target.id  # type: ignore[union-attr]
-            names = self.names[to.get(name, number)]
-            names.setdefault(name, []).append(Origin("bind", number, 0, bind, steps))
-        elif kind is Attr:
-            self._bind_attr(number, Origin("bind", number, 0, bind, steps), target)  # type: ignore[arg-type]
-        elif kind is Item:
-            self._into(number, Origin("item", number, 0, bind, steps), target.of, to)  # type: ignore[union-attr]
-        elif kind is Group:
-            for place, part in enumerate(target.items):  # type: ignore[union-attr]
-                if part is not None:
-                    self._bind(number, bind, part, (*steps, ("i", str(place))), to)  # type: ignore[arg-type]
-        elif kind is Table:
-            for key, part in target.items:  # type: ignore[union-attr, misc]
-                if part is not None:
-                    step = ("*", "") if key is None else ("k", key)
-                    self._bind(number, bind, part, (*steps, step), to)  # type: ignore[arg-type]
+        if isinstance(target, Name):
+            names = self.names[to.get(target.id, number)]
+            names.setdefault(target.id, []).append(Origin("bind", number, 0, bind, steps))
+        elif isinstance(target, Attr):
+            self._bind_attr(number, Origin("bind", number, 0, bind, steps), target)
+        elif isinstance(target, Item):
+            self._into(number, Origin("item", number, 0, bind, steps), target.of, to)
+        else:
+            for step, part in _taken_apart(target):
+                self._bind(number, bind, part, (*steps, step), to)
 
     def _bind_attr(self, number: int, origin: Origin, target: Attr) -> None:
         if type(target.of) is Name:
@@ -257,10 +255,23 @@ class Sheet:
         """The number of the definition that a scope's calls belong to, or -1 for the file."""
         while number > 0:
             scope = self.scopes[number]
-            if scope.definition >= 0:
-                return scope.definition
+            found = scope.definition
+            if found >= 0 and self.facts.definitions[found].kind is not EntityKind.VARIABLE:
+                return found
             number = scope.parent
         return -1
+
+
+def _taken_apart(target: Expr) -> Iterator[tuple[Step, Expr]]:
+    """The parts of a target that takes a value apart, each with how to get there."""
+    if isinstance(target, Group):
+        for place, part in enumerate(target.items):
+            if part is not None:
+                yield ("i", str(place)), part
+    elif isinstance(target, Table):
+        for key, part in target.items:
+            if part is not None:
+                yield ("*", "") if key is None else ("k", key), part
 
 
 def last_name(expr: Expr | None) -> str:

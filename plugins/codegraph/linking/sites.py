@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plugins.codegraph.facts import Attr, Call, Element, Expr, Item, Name, Scope, Super, Unwrapped
-from plugins.codegraph.linking import classes, evaluate, known, overloads
+from plugins.codegraph.linking import classes, evaluate, known, order, overloads
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.entities import file_key
+from plugins.codegraph.linking.parameters import given
 from plugins.codegraph.linking.relations import STRATEGIES, entity_keys
-from plugins.codegraph.linking.results import given, of_method
+from plugins.codegraph.linking.results import of_method
 from plugins.codegraph.linking.sheet import Sheet, last_name
 from plugins.codegraph.linking.values import (
     INFERRED,
@@ -71,7 +72,7 @@ class Sites:
         keys = sheet.keys(self._repo)
         whole = file_key(self._repo, sheet.path)
         sources = []
-        for number, scope in enumerate(sheet.scopes):
+        for number in range(len(sheet.scopes)):
             owner = sheet.owner(number)
             sources.append(keys[owner] if owner >= 0 else whole)
         for number, scope in enumerate(sheet.scopes):
@@ -105,7 +106,7 @@ class Sites:
     def _subclassed(self, number: int) -> None:
         """Defining a class calls a method of its bases."""
         engine, sheet = self._engine, self._sheet
-        above = classes.order(engine, sheet.path, number)[1:]
+        above = order.order(engine, sheet.path, number)[1:]
         if any(isinstance(each, Class) for each in above):
             defined, _, _ = classes.search(engine, above, sheet.rules.subclassed)
             for path, scope in defined:
@@ -327,7 +328,8 @@ class Sites:
         elif type(expr) is Element:
             wanted = tuple(first for first, _ in rules.iterates)
         else:
-            sliced = expr.key is not None and ":" in expr.key
+            key = expr.key if type(expr) is Item else None
+            sliced = key is not None and ":" in key
             wanted = (rules.subscript,) if rules.subscript and not sliced else ()
         if not wanted:
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plugins.codegraph.facts import Attr, Expr, Group, Item, Name, Scope
-from plugins.codegraph.linking import classes
+from plugins.codegraph.linking import classes, order
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.sheet import Sheet
 from plugins.codegraph.linking.values import Class, External
@@ -37,12 +37,12 @@ def implemented(engine: Engine, sheet: Sheet, number: int) -> Iterator[Class]:
 def _methods(engine: Engine, path: str, number: int) -> dict[str, Shape]:
     """An interface's methods, those of embedded ones too; none where one of these is unknown."""
     found: dict[str, Shape] = {}
-    for each in classes.order(engine, path, number):
+    for each in order.order(engine, path, number):
         if isinstance(each, External):
             return {}
         sheet = engine.there(each.path)
         scope = sheet.scopes[each.scope]
-        if len(classes.bases(engine, sheet, each.scope)) < len(scope.bases):
+        if len(order.bases(engine, sheet, each.scope)) < len(scope.bases):
             return {}
         for name, origins in sheet.names[each.scope].items():
             for origin in origins:
@@ -53,10 +53,7 @@ def _methods(engine: Engine, path: str, number: int) -> dict[str, Shape]:
 
 def _has(engine: Engine, sheet: Sheet, number: int, name: str, wanted: Shape) -> bool:
     defined, _, _ = classes.find(engine, sheet.path, number, name)
-    for path, scope in defined:
-        if _agree(_shape(engine.there(path).scopes[scope]), wanted):
-            return True
-    return False
+    return any(_agree(_shape(engine.there(path).scopes[scope]), wanted) for path, scope in defined)
 
 
 def _shape(scope: Scope) -> Shape:

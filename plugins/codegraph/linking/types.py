@@ -17,6 +17,7 @@ from plugins.codegraph.linking.values import (
     Some,
     Thing,
     Tuple,
+    Value,
     Values,
     Var,
     inside,
@@ -86,7 +87,7 @@ def _of_external(sheet: Sheet, value: External) -> Some:
 
 def classes_of(values: Some) -> Some:
     """The classes of objects."""
-    found = []
+    found: list[Value] = []
     for value in values:
         if isinstance(value, Instance):
             found.append(Class(value.path, value.scope, value.args))

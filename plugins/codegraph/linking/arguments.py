@@ -1,0 +1,231 @@
+"""What reaches a parameter: from calls in the same file, from where a function is passed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plugins.codegraph.facts import (
+    Call,
+    Element,
+    Expr,
+    Group,
+    Scope,
+)
+from plugins.codegraph.linking import (
+    apply,
+    classes,
+    contextual,
+    evaluate,
+    generics,
+    known,
+    overloads,
+    parameters,
+    results,
+    types,
+)
+from plugins.codegraph.linking.engine import Engine
+from plugins.codegraph.linking.sheet import Sheet, last_name
+from plugins.codegraph.linking.values import (
+    INFERRED,
+    NOTHING,
+    Bound,
+    Class,
+    External,
+    Func,
+    Instance,
+    Method,
+    Record,
+    Some,
+    Thing,
+    Tuple,
+    Value,
+    Values,
+    add,
+    inside,
+    outside,
+    ranked,
+)
+
+
+def injected(engine: Engine, sheet: Sheet, func: Func, place: int) -> Values:
+    """What a framework passes for a parameter, as the language's rules know it."""
+    found: Values = {}
+    for path, number in sheet.rules.injected(sheet.path, sheet.facts, func.scope, place):
+        home = engine.sheet(path)
+        if home is not None:
+            made = results.result(engine, Func(path, number))
+            if home.scopes[number].yields:
+                made = evaluate.elements(engine, home, made, -1)
+            add(found, made)
+    return found
+
+
+def from_calls(engine: Engine, sheet: Sheet, func: Func, place: int) -> Values:
+    """What the calls in the same file pass for a parameter."""
+    scope = sheet.scopes[func.scope]
+    if not scope.name:
+        return _from_use(engine, sheet, func, place)
+    found: Values = {}
+    for where, call, shift in _callers(engine, sheet, func, scope):
+        arg = parameters.argument(scope.params, place, call, shift)
+        if arg is not None:
+            add(found, evaluate.evaluate(engine, sheet, where, arg.value))
+    return found
+
+
+def _callers(
+    engine: Engine, sheet: Sheet, func: Func, scope: Scope
+) -> Iterator[tuple[int, Call, int]]:
+    """The calls in its own file that run a function: the scope, the call, and how many
+    parameters are filled already."""
+    names = [scope.name]
+    parent = sheet.scopes[scope.parent]
+    if parent.kind == "class" and scope.name in sheet.rules.constructors:
+        names.append(parent.name)
+    elif parent.kind == "function":
+        names.append("()")
+    for name in names:
+        for where, call in sheet.calls_of(name):
+            if call.args:
+                for value in evaluate.evaluate(engine, sheet, where, call.of):
+                    shift = runs_by(engine, value, func)
+                    if shift >= 0:
+                        yield where, call, shift
+
+
+def rest_from_calls(engine: Engine, sheet: Sheet, func: Func, place: int) -> Values:
+    """What the calls in the same file pass for ``*args`` or ``**options``."""
+    scope = sheet.scopes[func.scope]
+    if not scope.name:
+        return NOTHING
+    found: Values = {}
+    items: dict[str | None, Values] = {}
+    named = {each.name for each in scope.params}
+    double = scope.params[place].kind == "**"
+    for where, call, shift in _callers(engine, sheet, func, scope):
+        positional = shift
+        for arg in call.args:
+            if arg.name:
+                if double and arg.name not in named and not arg.spread:
+                    values = evaluate.evaluate(engine, sheet, where, arg.value)
+                    add(items.setdefault(arg.name, {}), values)
+                continue
+            if positional >= place or arg.spread:
+                expr = Element(arg.value) if arg.spread else arg.value
+                add(found, evaluate.evaluate(engine, sheet, where, expr))
+            positional += 1
+    if double:
+        pairs = tuple((name, inside(values)) for name, values in items.items())
+        return {Record(pairs): INFERRED} if pairs else {Thing("dict"): INFERRED}
+    return {Thing("list", (inside(found),)): INFERRED}
+
+
+def runs_by(engine: Engine, value: Value, func: Func) -> int:
+    """Whether calling a value runs a function: how many parameters are filled already, or -1."""
+    if value == func:
+        return 0
+    if isinstance(value, Bound):
+        return parameters.shift(engine, func, True) if value.func == func else -1
+    if isinstance(value, Class):
+        rules = engine.there(value.path).rules
+        for name in rules.constructors:
+            defined, _, _ = classes.find(engine, value.path, value.scope, name)
+            if (func.path, func.scope) in defined:
+                return 1 if rules.first_parameter else 0
+    return -1
+
+
+def _from_use(engine: Engine, sheet: Sheet, func: Func, place: int) -> Values:
+    """What a function that is written in place is called with by what it is passed to."""
+    used = sheet.passed(func.scope)
+    if used is None:
+        return NOTHING
+    where, call, at = used
+    found: Values = {}
+    if at < 0:
+        arg = parameters.argument(sheet.scopes[func.scope].params, place, call, 0)
+        return NOTHING if arg is None else evaluate.evaluate(engine, sheet, where, arg.value)
+    for value in evaluate.evaluate(engine, sheet, where, call.of):
+        if isinstance(value, External):
+            word = sheet.rules.functions.get(value.name, "")
+            if word in (known.RESULTS, known.EACH, known.FIRST, known.SORTED):
+                index = place + 1 if word != known.SORTED else 0
+                if index < len(call.args):
+                    over = call.args[index].value
+                    add(found, apply._elements(engine, sheet, where, over))
+        elif isinstance(value, Method):
+            if value.word in (known.RESULTS, known.EACH, known.FIRST, known.SORTED):
+                add(found, _iterated(engine, sheet, value, func, place))
+        elif isinstance(value, Func | Bound):
+            add(found, _by_type(engine, value, at, place))
+    return ranked(found, INFERRED)
+
+
+def _iterated(engine: Engine, sheet: Sheet, value: Method, func: Func, place: int) -> Values:
+    """What a method of a container calls a function with: elements, or keys and values."""
+    receiver: Values = {value.receiver: INFERRED}
+    if _gives_pairs(sheet, value.receiver):
+        return evaluate.elements(engine, sheet, receiver, 1 - place)
+    pairs = isinstance(value.receiver, Thing) and len(sheet.scopes[func.scope].params) == 2
+    if pairs and isinstance(value.receiver, Thing):
+        container = sheet.rules.containers.get(value.receiver.name)
+        if container is not None and container.key >= 0:
+            return evaluate.elements(engine, sheet, receiver, place)
+    return NOTHING if place else evaluate.elements(engine, sheet, receiver, -1)
+
+
+def _gives_pairs(sheet: Sheet, value: Value) -> bool:
+    """Whether iterating gives pairs, while a visitor gets the item first, then its key."""
+    container = sheet.rules.containers.get(value.name) if isinstance(value, Thing) else None
+    return container is not None and container.pairs
+
+
+def _by_type(engine: Engine, value: Func | Bound, at: int, place: int) -> Values:
+    """What a parameter's type says that a function passed for it is called with."""
+    func = value.func if isinstance(value, Bound) else value
+    home = engine.there(func.path)
+    scope = home.scopes[func.scope]
+    explicit = bool(scope.params) and scope.params[0].name in home.rules.receivers
+    shifted = isinstance(value, Bound) and (home.rules.first_parameter or explicit)
+    index = at + 1 if shifted else at
+    if index >= len(scope.params):
+        return NOTHING
+    expr = scope.params[index].type
+    args = getattr(expr, "args", ())
+    given: dict[str, Some] = {}
+    if isinstance(value, Bound) and isinstance(value.receiver, Instance):
+        given = generics.type_arguments(engine, value.receiver)
+    if home.rules.functional:
+        found = _by_interface(engine, home, func, expr, place)
+        if not found and args and last_name(expr) in home.rules.functional:
+            at = min(place, len(args) - 1)
+            found = outside(types.argument(engine, home, func.scope, args[at]), INFERRED)
+        return generics.filled(found, given)
+    if not args or not isinstance(args[0], Group):
+        wanted = contextual.parameter(
+            engine, home, types.stated(engine, home, func.scope, expr), place
+        )
+        return generics.filled(wanted, given)
+    stated = generics.filled_some(types.argument(engine, home, func.scope, args[0]), given)
+    for each in stated:
+        if isinstance(each, Tuple) and place < len(each.items):
+            return outside(each.items[place], INFERRED)
+    return NOTHING
+
+
+def _by_interface(engine: Engine, home: Sheet, func: Func, of: Expr | None, place: int) -> Values:
+    """What the one method of an interface says that a function passed for it is called with."""
+    found: Values = {}
+    for each in types.stated(engine, home, func.scope, of):
+        if not isinstance(each, Instance):
+            continue
+        sheet = engine.there(each.path)
+        origins = [o for many in sheet.names[each.scope].values() for o in many]
+        methods = [o.number for o in origins if o.how == "scope"]
+        open_ones = [m for m in methods if "abstract" in sheet.scopes[m].modifiers]
+        if len(open_ones) == 1:
+            params = overloads.parameters(sheet, open_ones[0])
+            if place < len(params):
+                wanted = types.stated(engine, sheet, open_ones[0], params[place].type)
+                add(found, generics.filled(wanted, generics.type_arguments(engine, each)))
+    return found

@@ -1,0 +1,260 @@
+"""The members of values: of objects, classes, modules and external things."""
+
+from __future__ import annotations
+
+from plugins.codegraph.linking import (
+    classes,
+    decorators,
+    evaluate,
+    modules,
+    names,
+    order,
+    parameters,
+    results,
+)
+from plugins.codegraph.linking.engine import Engine
+from plugins.codegraph.linking.sheet import Sheet
+from plugins.codegraph.linking.values import (
+    INFERRED,
+    NOTHING,
+    SELF,
+    Bound,
+    Class,
+    External,
+    Func,
+    Given,
+    Instance,
+    Method,
+    Module,
+    Record,
+    Returns,
+    Some,
+    Thing,
+    Tuple,
+    Value,
+    Values,
+    Var,
+    add,
+    outside,
+    ranked,
+)
+
+
+def seen_inside(engine: Engine, sheet: Sheet, number: int, name: str) -> Values | None:
+    """A bare name among the members of a class around, or None where it has no such member."""
+    defined, values, owner = classes.find(engine, sheet.path, number, name)
+    if owner is None or isinstance(owner, External):
+        return None
+    own = Instance(sheet.path, number, own=True)
+    return as_member(engine, own, SELF, defined, values, owner)
+
+
+def member(engine: Engine, sheet: Sheet, value: Value, rank: int, name: str) -> Values:
+    """A member of a value."""
+    kind = type(value)
+    if kind is Instance:
+        return of_instance(engine, value, rank, name)  # type: ignore[arg-type]
+    if kind is Class:
+        return _of_class(engine, value, rank, name)  # type: ignore[arg-type]
+    if kind is Module:
+        return ranked(modules.module_member(engine, value.target, name), rank)  # type: ignore[union-attr]
+    if kind is External:
+        return {External(f"{value.name}.{name}"): rank}  # type: ignore[union-attr]
+    if kind is Var:
+        return _of_some(engine, sheet, value.bound, rank, name)  # type: ignore[union-attr]
+    if kind is Given:
+        return evaluate.member(engine, sheet, parameters.given(engine, value), name)  # type: ignore[arg-type]
+    return _of_thing(engine, sheet, value, rank, name)
+
+
+def _of_some(engine: Engine, sheet: Sheet, values: Some, rank: int, name: str) -> Values:
+    return evaluate.member(engine, sheet, outside(values, rank), name)
+
+
+def _of_thing(engine: Engine, sheet: Sheet, value: Value, rank: int, name: str) -> Values:
+    """A member of an object of an external type, or of a function."""
+    rules = sheet.rules
+    if isinstance(value, Record):
+        parts = [part for key, part in value.items if key == name]
+        if parts:
+            return dict.fromkeys([each for part in parts for each in part], rank)
+    word = rules.methods.get(name)
+    if word is not None and not (
+        isinstance(value, Thing)
+        and value.name not in rules.containers
+        and value.name not in rules.unwraps
+    ):
+        return {Method(word, value): rank}
+    if isinstance(value, Thing):
+        place = rules.unwraps.get(value.name)
+        if place is not None and -len(value.args) <= place < len(value.args):
+            found = _of_some(engine, sheet, value.args[place], rank, name)
+            if found:
+                return found
+        return {External(f"{value.name}.{name}"): rank}
+    if isinstance(value, Func | Bound | Returns):
+        return {External(f"function.{name}"): rank}
+    if isinstance(value, Tuple | Record | Method):
+        return {External(f"object.{name}"): rank}
+    return NOTHING
+
+
+def of_instance(engine: Engine, value: Instance, rank: int, name: str) -> Values:
+    """A member of an object."""
+    defined, values, owner = classes.find(engine, value.path, value.scope, name)
+    if owner is None:
+        return _inborn(engine, value, rank, name)
+    if isinstance(owner, External):
+        return {External(f"{owner.name}.{name}"): rank}
+    return as_member(engine, value, rank, defined, values, owner)
+
+
+def _inborn(engine: Engine, value: Instance | Class, rank: int, name: str) -> Values:
+    """A member that every object has."""
+    rules = engine.there(value.path).rules
+    if name not in rules.inborn:
+        return NOTHING
+    word = rules.methods.get(name)
+    return {External(f"object.{name}") if word is None else Method(word, value): rank}
+
+
+def as_member(
+    engine: Engine,
+    value: Instance,
+    rank: int,
+    defined: tuple[tuple[str, int], ...],
+    values: Values,
+    owner: Class,
+) -> Values:
+    """What was found as a member of a class, as a member of one of its objects."""
+    found: Values = {}
+    for path, number in defined:
+        sheet = engine.there(path)
+        scope = sheet.scopes[number]
+        if scope.kind == "class":
+            found[Class(path, number)] = rank
+            continue
+        words = scope.modifiers
+        if "property" in words:
+            made = results.result(engine, Func(path, number))
+            add(found, results.seen_from(engine, made, value, owner), rank)
+            continue
+        for each, own in decorators.decorated(engine, sheet, number).items():
+            if type(each) is Func and "static" not in words:
+                whom: Value = value
+                if "classmethod" in words:
+                    whom = Class(value.path, value.scope, value.args)
+                found[Bound(each, whom)] = rank if rank > own else own
+            else:
+                found[each] = rank if rank > own else own
+    if values:
+        add(found, results.seen_from(engine, values, value, owner), rank)
+    return found
+
+
+def _of_class(engine: Engine, value: Class, rank: int, name: str) -> Values:
+    defined, values, owner = classes.find(engine, value.path, value.scope, name)
+    if owner is None:
+        return _inborn(engine, value, rank, name)
+    if isinstance(owner, External):
+        return {External(f"{owner.name}.{name}"): rank}
+    found: Values = {}
+    for path, number in defined:
+        sheet = engine.there(path)
+        scope = sheet.scopes[number]
+        if scope.kind == "class":
+            found[Class(path, number)] = rank
+            continue
+        for each, own in decorators.decorated(engine, sheet, number).items():
+            kept: Value = each
+            if type(each) is Func and "classmethod" in scope.modifiers:
+                kept = Bound(each, value)
+            found[kept] = rank if rank > own else own
+    if is_enum(engine, value) and not defined:
+        found[Instance(value.path, value.scope)] = rank
+    elif values:
+        add(found, values, rank)
+    return found
+
+
+def is_enum(engine: Engine, value: Class) -> bool:
+    """Whether a class is an enumeration."""
+    if "enum" in engine.there(value.path).scopes[value.scope].modifiers:
+        return True
+    return any(
+        isinstance(each, External) and each.name.rpartition(".")[2] in _ENUMS
+        for each in order.order(engine, value.path, value.scope)
+    )
+
+
+_ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
+
+
+def enumerated(engine: Engine, value: Class, rank: int) -> Values:
+    """What iterating over a class gives: an enumeration's members."""
+    if is_enum(engine, value):
+        return {Instance(value.path, value.scope): rank}
+    return NOTHING
+
+
+def inherited(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
+    """A member of ``super()``."""
+    found: Values = {}
+    for own, rank in around(engine, sheet, number).items():
+        if not isinstance(own, Instance):
+            continue
+        above = order.order(engine, own.path, own.scope)[1:]
+        defined, values, owner = classes.search(engine, above, name)
+        if isinstance(owner, External):
+            found[External(f"{owner.name}.{name}")] = rank
+        elif owner is not None:
+            add(found, as_member(engine, own, rank, defined, values, owner))
+        elif name.startswith("__") or not above or name in sheet.rules.constructors:
+            found[External(f"object.{name}")] = rank
+    return found
+
+
+def around(engine: Engine, sheet: Sheet, number: int) -> Values:
+    """The object of the class around."""
+    while number > 0:
+        scope = sheet.scopes[number]
+        if scope.kind == "class" or scope.receiver is not None:
+            return names.own_object(engine, sheet, number)
+        number = scope.parent
+    return NOTHING
+
+
+def bases_around(engine: Engine, sheet: Sheet, number: int) -> Values:
+    """What ``super`` itself stands for: the direct bases' objects, or their classes when called."""
+    found: Values = {}
+    for own, rank in around(engine, sheet, number).items():
+        if isinstance(own, Instance):
+            for base in order.bases(engine, engine.there(own.path), own.scope):
+                found[base] = max(rank, SELF)
+    return found
+
+
+def iterated(engine: Engine, sheet: Sheet, value: Instance, rank: int) -> Values:
+    """What iterating over an object gives."""
+    for first, then in sheet.rules.iterates:
+        made = results.of_method(engine, sheet, value, rank, first)
+        if not made:
+            continue
+        found: Values = {}
+        for each, own in made.items():
+            if isinstance(each, Instance):
+                add(found, results.of_method(engine, sheet, each, own, then))
+            else:
+                add(found, evaluate.elements(engine, sheet, {each: own}, -1))
+        return found
+    return _of_outer_base(engine, sheet, value, rank)
+
+
+def _of_outer_base(engine: Engine, sheet: Sheet, value: Instance, rank: int) -> Values:
+    for base in order.order(engine, value.path, value.scope)[1:]:
+        if isinstance(base, External):
+            name = base.name.rpartition(".")[2]
+            if name in sheet.rules.containers and base.args:
+                thing = Thing(name, base.args)
+                return evaluate.elements(engine, sheet, {thing: max(rank, INFERRED)}, -1)
+    return NOTHING

@@ -1,0 +1,145 @@
+"""What names of modules stand for: imports, re-exports, submodules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from plugins.codegraph.facts import (
+    Import,
+)
+from plugins.codegraph.linking import (
+    evaluate,
+    members,
+    names,
+)
+from plugins.codegraph.linking.engine import Engine
+from plugins.codegraph.linking.rules import Target
+from plugins.codegraph.linking.sheet import Sheet
+from plugins.codegraph.linking.values import (
+    IMPORT,
+    NOTHING,
+    Class,
+    External,
+    Module,
+    Values,
+    add,
+    ranked,
+)
+
+
+def imported(engine: Engine, sheet: Sheet, each: Import) -> Values:
+    """What an imported name stands for."""
+    if not each.module and not each.level:
+        return ranked(names.bound(engine, sheet, 0, each.symbol), IMPORT)
+    target = engine.target(sheet, each)
+    if not each.symbol or each.symbol == "*":
+        found = _whole(engine, target)
+        return ranked(found, IMPORT) if found else as_module(target, each.module)
+    if target.external:
+        return {External(f"{target.name or each.module}.{each.symbol}"): IMPORT}
+    found = module_member(engine, target, each.symbol)
+    if found:
+        return ranked(found, IMPORT)
+    inner = sheet.rules.submodule(sheet.path, target, each.symbol)
+    return NOTHING if inner is None else as_module(inner, each.symbol)
+
+
+def _whole(engine: Engine, target: Target) -> Values:
+    """The value that a module exports as a whole, with the module for what it adds to it."""
+    for path in target.paths:
+        sheet = engine.sheet(path)
+        if sheet is not None and sheet.rules.whole in sheet.names[0]:
+            found = names.bound(engine, sheet, 0, sheet.rules.whole)
+            exports = any(each.exported and not each.module for each in sheet.scopes[0].imports)
+            return {**found, Module(target): IMPORT} if found and exports else found
+    return NOTHING
+
+
+def of_whole(engine: Engine, sheet: Sheet, name: str) -> Values:
+    """A member of the value that a module exports as a whole; ``default`` is that value."""
+    if sheet.rules.whole not in sheet.names[0]:
+        if name == "default" and sheet.rules.whole and not _has_default(sheet):
+            return {Module(Target(paths=(sheet.path,))): IMPORT}
+        return NOTHING
+    found = names.bound(engine, sheet, 0, sheet.rules.whole)
+    return found if name == "default" else evaluate.member(engine, sheet, found, name)
+
+
+def _has_default(sheet: Sheet) -> bool:
+    """Whether a file is a module of its own kind, whose default export is what it says it is."""
+    return not any(each.symbol.startswith("exports.") for each in sheet.scopes[0].imports)
+
+
+def as_module(target: Target, name: str) -> Values:
+    """A module as a value."""
+    if target.external:
+        return {External(target.name or name): IMPORT}
+    if target.paths or target.directories:
+        return {Module(target): IMPORT}
+    return NOTHING
+
+
+def module_member(engine: Engine, target: Target, name: str) -> Values:
+    """What a name of a module's top level stands for, or one of its submodules."""
+    found: Values = engine.solve(("m", target, name), _module_member, engine, target, name)
+    return found
+
+
+def _module_member(engine: Engine, target: Target, name: str) -> Values:
+    if target.within:
+        outer = Target(target.paths, target.directories, within=target.within[:-1])
+        return _static_member(engine, module_member(engine, outer, target.within[-1]), name)
+    sheet = None
+    for path in target.paths:
+        sheet = engine.sheet(path)
+        if sheet is None:
+            continue
+        for each in sheet.scopes[0].imports:
+            if each.exported == name and name != "*":
+                return imported(engine, sheet, each)
+        origins = sheet.names[0].get(name)
+        if origins and (sheet.rules.imports_exported or any(o.how != "import" for o in origins)):
+            return names.bound(engine, sheet, 0, name)
+        by_star = starred(engine, sheet, sheet.stars.get(0, ()), name)
+        if by_star:
+            return by_star
+        found = of_whole(engine, sheet, name)
+        if found:
+            return found
+    if sheet is None:
+        for directory in target.directories:
+            sheet = next(_any_sheet(engine, directory), None)
+    if sheet is not None:
+        inner = sheet.rules.submodule(sheet.path, target, name)
+        if inner is not None:
+            return as_module(inner, name)
+    return NOTHING
+
+
+def _static_member(engine: Engine, owners: Values, name: str) -> Values:
+    found: Values = {}
+    for owner, rank in owners.items():
+        if isinstance(owner, Class):
+            add(found, members.member(engine, engine.there(owner.path), owner, rank, name))
+    return found
+
+
+def _any_sheet(engine: Engine, directory: str) -> Iterator[Sheet]:
+    for path in engine.world.directory(directory):
+        sheet = engine.sheet(path)
+        if sheet is not None:
+            yield sheet
+
+
+def starred(engine: Engine, sheet: Sheet, stars: Iterable[Import], name: str) -> Values:
+    """A name that comes by ``import *``."""
+    hidden = name.startswith("_") and sheet.rules.stars_hide
+    if hidden or name == "default":
+        return NOTHING
+    for each in stars:
+        target = engine.target(sheet, each)
+        if target.paths:
+            found = module_member(engine, target, name)
+            if found:
+                return ranked(found, IMPORT)
+    return NOTHING
