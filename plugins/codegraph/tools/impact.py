@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool, ToolResult
-from plugins.codegraph.model import EdgeKind, EntityKind
+from plugins.codegraph.model import EdgeKind, Entity, EntityKind
 from plugins.codegraph.store.graph import Graph, Reached, Walk
 from plugins.codegraph.tools.access import Access
 from plugins.codegraph.tools.base import (
@@ -22,6 +22,7 @@ from plugins.codegraph.tools.base import (
 )
 from plugins.codegraph.tools.naming import TYPES, Found, find
 from plugins.codegraph.tools.notes import Note, completeness, noted
+from plugins.codegraph.tools.overriding import overridden, overriding
 from plugins.codegraph.tools.shapes import Ref
 
 DEPENDS = (EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
@@ -86,10 +87,13 @@ def tools(access: Access) -> list[Tool]:
         opened = await access(caller, repo)
         graph = opened.graph
         found = await find(graph, name, file, () if kind is None else (kind,))
-        keys = await _changed(graph, found)
+        # A call of what it overrides may come to it, and what overrides it must still fit.
+        above = (await overridden(graph, found.all)).methods
+        below = await overriding(graph, found.all)
+        keys = [*await _changed(graph, found), *(each.key for each in above)]
         walk = await graph.walk(keys, DEPENDS, True, depth, min_confidence=min_confidence)
         importers = await graph.walk(keys, EdgeKind.IMPORTS, True, min_confidence=min_confidence)
-        items = _by_file(walk.reached, importers.reached)
+        items = _by_file(walk.reached, importers.reached, below)
         complete = await completeness(graph, found.all)
         note = _note(noted(opened, complete), items, walk)
         return Listing(items, key=lambda item: item.file, note=note)
@@ -115,13 +119,18 @@ async def _changed(graph: Graph, found: Found) -> list[int]:
     return keys
 
 
-def _by_file(reached: Sequence[Reached], importers: Sequence[Reached]) -> list[ImpactFile]:
+def _by_file(
+    reached: Sequence[Reached], importers: Sequence[Reached], below: Sequence[Entity]
+) -> list[ImpactFile]:
     found: dict[str, list[Dependant]] = {}
     tests: set[str] = set()
     for each in reached:
         found.setdefault(each.entity.path, []).append(_dependant(each, each.depth))
         if each.entity.test:
             tests.add(each.entity.path)
+    for entity in below:
+        if entity.key not in {each.entity.key for each in reached}:
+            found.setdefault(entity.path, []).append(_overriding(entity))
     for each in importers:
         if each.entity.path not in found:
             found[each.entity.path] = [_dependant(each, 0)]
@@ -160,6 +169,12 @@ def _dependant(reached: Reached, depth: int) -> Dependant:
         strategy=reached.strategy.value,
         confidence=reached.confidence,
     )
+
+
+def _overriding(entity: Entity) -> Dependant:
+    said = Ref.of(entity).model_dump(by_alias=False)
+    at = f"{entity.path}:{entity.line}"
+    return Dependant(**said, depth=1, at=at, strategy="overrides", confidence=1.0)
 
 
 def _note(note: Note, items: Sequence[ImpactFile], walk: Walk) -> ImpactNote:

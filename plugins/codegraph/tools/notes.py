@@ -9,9 +9,11 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from plugins.codegraph.languages.registry import language_of
 from plugins.codegraph.model import Entity, FileReport
 from plugins.codegraph.store.graph import Graph
 from plugins.codegraph.tools.access import Opened
+from plugins.codegraph.tools.overriding import Overridden
 
 PLACES = 5
 """Examples of unresolved calls and unread files in an answer."""
@@ -108,12 +110,15 @@ def _workspace(opened: Opened) -> WorkspaceNote | None:
     )
 
 
-async def completeness(graph: Graph, about: Sequence[Entity]) -> Completeness:
+async def completeness(
+    graph: Graph, about: Sequence[Entity], through: Overridden | None = None
+) -> Completeness:
     """Whether all that refers to some entities of one name can be known.
 
     Args:
         graph: where.
         about: the entities; the first one's language counts.
+        through: what they override; None where calls of those are counted already.
     """
     languages = _family(about[0].language)
     if not languages & _WITH_CALLS:
@@ -126,9 +131,13 @@ async def completeness(graph: Graph, about: Sequence[Entity]) -> Completeness:
         total += sites.total
         places += sites.places
     unread = [each for each in await graph.reports() if _counts(each, languages)]
-    if not total and not unread:
-        return Completeness(state="complete")
     reasons = []
+    if through is not None and through.calls:
+        first = through.methods[0]
+        where = f"{first.qualified} ({first.path}:{first.line})"
+        reasons.append(f"{through.calls} callers of {where}, which it overrides, may come to it")
+    if not total and not unread and not reasons:
+        return Completeness(state="complete")
     if total:
         reasons.append(f"{total} calls by that name have a receiver that nothing in the code tells")
     if unread:
@@ -149,4 +158,9 @@ def _family(language: str) -> frozenset[str]:
 
 def _counts(report: FileReport, languages: Collection[str]) -> bool:
     """Whether what a file lacks may be a call: a picture that was skipped is none."""
-    return bool(report.problem) and report.language in languages
+    if not report.problem and not report.skipped:
+        return False
+    if report.language:
+        return report.language in languages
+    known = language_of(report.path)
+    return known is not None and known.name in languages

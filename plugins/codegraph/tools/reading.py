@@ -25,6 +25,7 @@ from plugins.codegraph.tools.base import (
 )
 from plugins.codegraph.tools.naming import CALLABLE, TYPES, Found, file_path, find
 from plugins.codegraph.tools.notes import Note, completeness, noted
+from plugins.codegraph.tools.overriding import overridden
 from plugins.codegraph.tools.shapes import Brief, Linked, Ref
 from plugins.codegraph.tools.showing import INHERITS, Showing
 
@@ -119,7 +120,8 @@ def _function(access: Access) -> Tool:
             await opened.graph.walk(found.keys, EdgeKind.CALLS, incoming, limit=CALLERS)
             for incoming in (True, False)
         ]
-        complete = await completeness(opened.graph, found.all)
+        above = await overridden(opened.graph, found.all)
+        complete = await completeness(opened.graph, found.all, above)
         fields = {
             **_about(found),
             **_linked("caller", walks[0]),

@@ -24,6 +24,7 @@ from plugins.codegraph.tools.base import (
 )
 from plugins.codegraph.tools.naming import TYPES, Found, file_path, find
 from plugins.codegraph.tools.notes import Completeness, Note, completeness, noted
+from plugins.codegraph.tools.overriding import overridden
 from plugins.codegraph.tools.shapes import Edge, WholeEdge, edge
 from plugins.codegraph.tools.showing import Showing
 
@@ -80,7 +81,8 @@ def _callers(access: Access) -> Tool:
         walk = await opened.graph.walk(
             keys, EdgeKind.CALLS, True, depth, min_confidence=min_confidence
         )
-        complete = await completeness(opened.graph, found.all)
+        above = await overridden(opened.graph, found.all)
+        complete = await completeness(opened.graph, found.all, above)
         return await _listed(opened, walk.reached, walk.total, complete)
 
     return Tool.of(get_callers, title="Find callers", page=PAGE, tier=Tier.OPEN, annotations=READS)

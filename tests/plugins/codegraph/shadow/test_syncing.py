@@ -30,6 +30,14 @@ async def test_a_function_just_written_is_in_the_answers_which_say_so(ada: Desk)
     assert await callers(ada, None) == ["go"]
 
 
+async def test_a_file_that_could_not_be_read_makes_answers_incomplete(ada: Desk) -> None:
+    await ada.commit({**TREE, "bad.py": b"def run():\0\0\0\n" * 50})
+    answer = await ada.world.call("get_callers", name="run")
+    complete = answer["meta"]["completeness"]
+    assert (complete["state"], complete["unreadFiles"]) == ("incomplete", 1)
+    assert complete["unread"][0].startswith("bad.py: ")
+
+
 async def test_a_new_file_is_taken_in_and_a_deleted_one_is_gone(ada: Desk) -> None:
     await ada.commit(TREE)
     await ada.sync(

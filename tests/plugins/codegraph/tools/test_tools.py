@@ -47,6 +47,23 @@ async def test_a_call_that_may_be_anyones_makes_an_answer_incomplete(shop: World
     assert complete["unresolvedAt"] == ["src/app.ts:9"]
 
 
+async def test_calls_of_what_a_method_overrides_may_be_its_own_and_are_told_of(
+    shop: World,
+) -> None:
+    answer = await shop.call("get_callers", name="Half.apply")
+    assert answer["data"] == []
+    said = "1 callers of Discount.apply (src/pricing.ts:7), which it overrides, may come to it"
+    assert said in answer["meta"]["completeness"]["why"]
+    impact = await shop.call("analyze_impact", name="Half.apply")
+    assert "src/cart.ts" in {each["file"] for each in impact["data"]}
+
+
+async def test_who_changes_a_method_is_told_what_overrides_it(shop: World) -> None:
+    impact = await shop.call("analyze_impact", name="Discount.apply")
+    names = {one["name"]: one["strategy"] for each in impact["data"] for one in each["entities"]}
+    assert names["Half.apply"] == "overrides"
+
+
 async def test_callers_of_callers_are_told_by_depth_and_way(shop: World) -> None:
     answer = await shop.call("get_callers", name="Cart.total", depth=2)
     ways = {(each["name"], each["depth"], each.get("via")) for each in answer["data"]}
