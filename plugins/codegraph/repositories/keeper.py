@@ -131,7 +131,9 @@ class Keeper:
     async def _see_to(self, repository: Repository) -> None:
         state, repo, work = repository.state, repository.id, self._jobs.work
         if state.requested and not state.holder:
-            await self._ask(INDEX, {"repo": repo}, f"index/{repo}/{state.requested.isoformat()}")
+            # A job that could not even record why it failed is made anew after a while.
+            asked = f"{state.requested.isoformat()}/{self._now():%Y%m%d%H%M}"[:-1]
+            await self._ask(INDEX, {"repo": repo}, f"index/{repo}/{asked}")
         elif state.error and not state.holder:
             await work.request_stale(repo, min(_PAUSE * 2 ** min(state.failures, 10), _LONGEST))
         elif repository.kind == "git" and self._config.refresh is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import errno
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -104,9 +105,7 @@ class Making:
             except Gone:
                 raise
             except Exception as error:
-                reason = told(error)
-                await self.work.failed(repository.id, reason)
-                raise NotMade(reason) from error
+                raise await self._failed(repository, error) from error
             await self.work.finished(repository.id, found)
             return found
 
@@ -122,12 +121,16 @@ class Making:
                 root = self.root(repository)
                 found = await self.index.changed(repository, root, hold.progress)
             except Exception as error:
-                reason = told(error)
-                await self.work.failed(repository.id, reason)
-                raise NotMade(reason) from error
+                raise await self._failed(repository, error) from error
             if found is not None or repository.state.error:
                 await self.work.finished(repository.id, found or repository.state.summary)
             return found
+
+    async def _failed(self, repository: Repository, error: Exception) -> NotMade:
+        reason = told(error)
+        with contextlib.suppress(Exception):  # the database may be what fails
+            await self.work.failed(repository.id, reason)
+        return NotMade(reason)
 
     def root(self, repository: Repository) -> Path:
         """Where a repository's files lie."""

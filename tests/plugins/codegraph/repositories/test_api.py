@@ -12,6 +12,7 @@ import pytest
 
 from gateway.testing import TestPortal, open_test_portal
 from plugins.codegraph import plugin
+from plugins.codegraph.repositories.indexes import Indexes
 from tests.servers.git_host import GitHost
 
 AT = "/api/v1/codegraph/repositories"
@@ -78,6 +79,38 @@ async def test_a_repository_is_added_indexed_asked_and_removed(
             if not (await portal.health())["plugins"]["codegraph"]["facts"]["removing"]:
                 break
             await asyncio.sleep(0.2)
+
+
+async def test_a_removal_ends_the_job_that_indexes_and_purges_what_it_wrote(
+    portal: TestPortal,
+    admin: httpx2.AsyncClient,
+    host: GitHost,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def never(*args: Any) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(Indexes, "index", never)
+    await admin.post(AT, json={"url": host.url("plants/garden.git")})
+    async with asyncio.timeout(60):
+        await begun.wait()
+    assert (await reached(admin, "garden", "indexing"))["name"] == "garden"
+    assert (await admin.delete(f"{AT}/garden")).status_code == 200
+    async with asyncio.timeout(60):
+        await ended.wait()
+        while True:
+            if not (await portal.health())["plugins"]["codegraph"]["facts"]["removing"]:
+                break
+            await asyncio.sleep(0.2)
+    monkeypatch.undo()
+    await admin.post(AT, json={"url": host.url("plants/garden.git")})
+    await reached(admin, "garden", "ready")
 
 
 async def test_a_repository_that_cannot_be_fetched_says_why(

@@ -170,6 +170,45 @@ def test_on_a_terminal_there_is_a_bar(porch: Porch, tree: Path, tmp_path: Path) 
     assert "reading" not in said
 
 
+FULL = """
+import sys
+from sqlalchemy import event
+from gateway.services import sqlite
+
+opened = sqlite.opened
+
+def full(path):
+    engine = opened(path)
+    @event.listens_for(engine.sync_engine, "connect")
+    def limit(connection, record):
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {max(pages + 2, 1)}")
+    return engine
+
+sqlite.opened = full
+from gateway.cli import main
+sys.argv = ["porch", "codegraph", *sys.argv[1:]]
+main()
+"""
+
+
+def test_a_disk_that_is_full_is_said_and_what_was_served_stays(porch: Porch, tree: Path) -> None:
+    assert porch("add", str(tree)).returncode == 0
+    for number in range(200):
+        text = "".join(f"def grow_{number}_{each}(): pass\n" for each in range(50))
+        (tree / f"bed_{number}.py").write_text(text)
+    where = ["--data", str(tree.parent / "data"), "--config", str(tree.parent / "config")]
+    command = [sys.executable, "-c", FULL, "index", "garden", *where]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "The disk is full. Make room" in done.stdout
+    assert "Traceback" not in done.stderr
+    [shown] = json.loads(porch("list", "--json").stdout)["repositories"]
+    assert shown["summary"]["functions"] == 1
+    [mended] = json.loads(porch("index", "--json").stdout)
+    assert mended["functions"] == 10_001
+
+
 @pytest.fixture
 async def portal(tmp_path: Path) -> Any:
     """A portal that runs, over the data directory of the commands."""
