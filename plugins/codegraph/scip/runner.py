@@ -1,0 +1,182 @@
+"""Running the SCIP indexers that are installed, on a copy: they never write to the repository."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from posixpath import dirname
+
+from plugins.codegraph.scip.index import Document, decoded
+from plugins.codegraph.scip.wire import BrokenIndex
+
+TIMEOUT = 900.0
+"""Seconds that an indexer may run, where nothing else is said."""
+_TAIL = 400
+_SCRIPTS = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
+_CONFIGURED = '{"compilerOptions": {"allowJs": true, "jsx": "preserve", "noEmit": true}}'
+
+
+@dataclass(frozen=True, slots=True)
+class Indexer:
+    """A SCIP indexer.
+
+    Attributes:
+        name: the program's name: ``scip-typescript``.
+        package: the npm package that has it.
+        suffixes: endings of the files that it reads.
+    """
+
+    name: str
+    package: str
+    suffixes: tuple[str, ...]
+
+
+INDEXERS = (
+    Indexer("scip-typescript", "@sourcegraph/scip-typescript", _SCRIPTS),
+    Indexer("scip-python", "@sourcegraph/scip-python", (".py", ".pyi")),
+)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one indexer did.
+
+    Attributes:
+        indexer: its name.
+        documents: what it found.
+        problem: why it gave nothing, and what to do about it; "" where it ran.
+    """
+
+    indexer: str
+    documents: list[Document] = field(default_factory=list)
+    problem: str = ""
+
+
+def wanted(files: Mapping[str, bytes]) -> list[Indexer]:
+    """The indexers that have something to read in these files."""
+    return [each for each in INDEXERS if any(path.endswith(each.suffixes) for path in files)]
+
+
+def command(indexer: Indexer, configured: Sequence[str] = ()) -> list[str]:
+    """How an indexer is started: as it is configured, else by its name on the path; or []."""
+    if configured:
+        return list(configured)
+    found = shutil.which(indexer.name)
+    return [found] if found else []
+
+
+async def run(
+    indexer: Indexer,
+    files: Mapping[str, bytes],
+    *,
+    start: Sequence[str] = (),
+    limit: float = TIMEOUT,
+) -> Outcome:
+    """Run one indexer over a copy of the files.
+
+    Args:
+        indexer: which.
+        files: the bytes of the repository's files, manifests with them, by path.
+        start: the command that starts it, where it is not on the path.
+        limit: seconds after which it is stopped.
+
+    Returns:
+        Its documents, or the problem: it is never silent about either.
+    """
+    started = command(indexer, start)
+    if not started:
+        return Outcome(
+            indexer.name,
+            problem=f"{indexer.name} is not installed: an admin may add it with "
+            f"`npm install --global {indexer.package}`; the graph does without",
+        )
+    with tempfile.TemporaryDirectory(prefix="scip-") as scratch:
+        root, output = Path(scratch, "tree"), Path(scratch, "index.scip")
+        await asyncio.to_thread(_copied, root, files)
+        arguments = _arguments(indexer, files, root, output)
+        problem = await _executed([*started, *arguments], root, scratch, limit)
+        if problem:
+            return Outcome(indexer.name, problem=f"{indexer.name} {problem}")
+        return await asyncio.to_thread(_read, indexer, output)
+
+
+def _copied(root: Path, files: Mapping[str, bytes]) -> None:
+    root.mkdir()
+    for path, data in files.items():
+        target = root / path
+        if root in target.parents and ".." not in target.parts:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+
+
+def _arguments(indexer: Indexer, files: Mapping[str, bytes], root: Path, output: Path) -> list[str]:
+    if indexer.name == "scip-python":
+        environment = output.with_name("environment.json")
+        environment.write_text(json.dumps([]))
+        given = ["--environment", str(environment), "--project-name", "r", "--quiet"]
+        return ["index", *given, "--project-version", "0", "--output", str(output)]
+    projects = sorted({dirname(p) or "." for p in files if p.endswith("tsconfig.json")})
+    projects = [each for each in projects if "node_modules" not in each.split("/")]
+    if not projects:
+        (root / "tsconfig.json").write_text(_CONFIGURED)
+    return ["index", "--no-progress-bar", "--output", str(output), *projects]
+
+
+async def _executed(arguments: list[str], root: Path, scratch: str, limit: float) -> str:
+    """What went wrong, or ""."""
+    environment = {
+        "PATH": os.environ.get("PATH", ""),
+        "HOME": scratch,
+        "NODE_OPTIONS": "--max-old-space-size=4096",
+    }
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *arguments,
+            cwd=root,
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return f"does not start: {error.strerror or error}"
+    try:
+        async with asyncio.timeout(limit):
+            said, _ = await process.communicate()
+    except TimeoutError:
+        _stopped(process)
+        await process.wait()
+        return f"took longer than {limit:g} s and was stopped"
+    except asyncio.CancelledError:
+        _stopped(process)
+        raise
+    if process.returncode:
+        last = said.decode("utf-8", "replace").strip()[-_TAIL:].replace(str(root), "")
+        return f"ended with status {process.returncode}: {last}"
+    return ""
+
+
+def _stopped(process: asyncio.subprocess.Process) -> None:
+    """End the indexer with what it has started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _read(indexer: Indexer, output: Path) -> Outcome:
+    try:
+        documents = decoded(output.read_bytes())
+    except OSError:
+        return Outcome(indexer.name, problem=f"{indexer.name} ended well but wrote no index")
+    except BrokenIndex as error:
+        return Outcome(indexer.name, problem=f"{indexer.name} wrote a broken index: {error}")
+    return Outcome(indexer.name, documents)
