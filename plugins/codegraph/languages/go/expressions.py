@@ -214,7 +214,7 @@ class Expressions(Types):
     def appended(self, nodes: list[Node]) -> Expr | None:
         """``append(xs, x)``: a list as its first argument."""
         before = self.counted
-        values = [self.expr(child) for child in nodes]
+        values = [self.expr(_given(child)) for child in nodes]
         if not values:
             return None
         if self.counted > before:
@@ -222,18 +222,15 @@ class Expressions(Types):
         return values[0]
 
     def sized(self, nodes: list[Node]) -> Expr | None:
-        """``len``, ``cap``, ``copy``, ``panic`` ...: of the arguments, only the calls matter."""
+        """``len``, ``cap``, ``copy``: of the arguments, only the calls matter."""
         before = self.counted
-        values = []
-        for child in nodes:
-            inner = child.named_children[0] if child.type == "variadic_argument" else child
-            values.append(self.expr(inner))
+        values = [self.expr(_given(child)) for child in nodes]
         return self.many(values, "int") if self.counted > before else Literal("int")
 
     def nothing(self, nodes: list[Node]) -> Expr | None:
         """``panic``, ``delete`` and others without a useful result."""
         before = self.counted
-        values = [self.expr(child) for child in nodes]
+        values = [self.expr(_given(child)) for child in nodes]
         return self.many(values) if self.counted > before else None
 
 
@@ -261,3 +258,9 @@ def _named_line(of: Node) -> int:
 def _same_literal(operands: list[Expr | None]) -> Expr | None:
     first = operands[0]
     return first if isinstance(first, Literal) else None
+
+
+def _given(node: Node) -> Node:
+    """An argument, without the dots of ``xs...``."""
+    spread = node.type == "variadic_argument" and node.named_child_count
+    return node.named_children[0] if spread else node

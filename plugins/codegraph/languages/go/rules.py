@@ -35,6 +35,7 @@ class GoRules(BaseRules):
     structural = True
     containers: Mapping[str, Container] = {
         "[]": Container(element=0, item=0),
+        "list": Container(element=0, item=0),
         "map": Container(element=1, item=1, key=0),
         "chan": Container(element=0, item=0, key=0),
     }
