@@ -29,52 +29,91 @@ from plugins.codegraph.linking.values import (
 )
 
 
+def outer(
+    engine: Engine, sheet: Sheet, number: int, value: External | Method, call: Call
+) -> Values:
+    """What calling something outside of the repository gives."""
+    if isinstance(value, Method):
+        return method(engine, sheet, number, value, call)
+    return external(engine, sheet, number, value, call)
+
+
 def external(engine: Engine, sheet: Sheet, number: int, value: External, call: Call) -> Values:
     """What calling something external gives."""
-    name = value.name
-    word = sheet.rules.functions.get(name)
-    method_name = sheet.rules.runs.get(name)
+    method_name = sheet.rules.runs.get(value.name)
     if method_name is not None and call.args:
         made = _run(engine, sheet, number, call, method_name)
         if made:
             return made
+    word = sheet.rules.functions.get(value.name)
+    last = value.name.rpartition(".")[2]
     if word is None:
-        last = name.rpartition(".")[2]
-        if last in sheet.rules.containers and value.args:
-            return {Thing(last, value.args): INFERRED}
-        return {Thing(last): INFERRED}
-    args = [arg for arg in call.args if not arg.name]
-    first = args[0].value if args else None
-    if word == known.TABLE:
-        named = [
-            (arg.name, inside(evaluate.evaluate(engine, sheet, number, arg.value)))
-            for arg in call.args
-            if arg.name and not arg.spread
-        ]
-        if named:
-            return {Record(tuple(named)): INFERRED}
-        word = known.SAME
-    if word in _FUNCTION_FIRST:
-        rest = args[1].value if len(args) > 1 else None
-        return _with_function(engine, sheet, number, word, first, rest)
-    if word == known.ZIPPED:
-        parts = tuple(inside(_elements(engine, sheet, number, arg.value)) for arg in args)
-        return {Thing("list", ((Tuple("t", parts),),)): INFERRED}
+        return {Thing(last, value.args if last in sheet.rules.containers else ()): INFERRED}
     if word == known.UNKNOWN:
         return NOTHING
-    if word in (known.WRAPPED, known.GATHERED):
-        found: Values = {}
-        for arg in args if word == known.GATHERED else args[:2]:
-            expr = Element(arg.value) if arg.spread else arg.value
-            add(found, evaluate.evaluate(engine, sheet, number, expr))
-        return _listed(found) if word == known.GATHERED else found
-    if word == known.TYPE:
-        return types.stated(engine, sheet, number, first)
     if word == known.DECORATOR:
         return {Method(known.DECORATOR, value): INFERRED}
-    if first is None:
-        return {Thing(name.rpartition(".")[2]): INFERRED}
-    return worded(engine, sheet, word, evaluate.evaluate(engine, sheet, number, first))
+    work = _ARGUMENTS.get(word)
+    if work is not None:
+        return work(engine, sheet, number, word, call)
+    args = [arg for arg in call.args if not arg.name]
+    if not args:
+        return {Thing(last): INFERRED}
+    return worded(engine, sheet, word, evaluate.evaluate(engine, sheet, number, args[0].value))
+
+
+def _tabled(engine: Engine, sheet: Sheet, number: int, word: str, call: Call) -> Values:
+    named = [
+        (arg.name, inside(evaluate.evaluate(engine, sheet, number, arg.value)))
+        for arg in call.args
+        if arg.name and not arg.spread
+    ]
+    if named:
+        return {Record(tuple(named)): INFERRED}
+    if not call.args:
+        return {Thing("dict"): INFERRED}
+    return evaluate.evaluate(engine, sheet, number, call.args[0].value)
+
+
+def _with_first(engine: Engine, sheet: Sheet, number: int, word: str, call: Call) -> Values:
+    args = [arg.value for arg in call.args if not arg.name] + [None, None]
+    return _with_function(engine, sheet, number, word, args[0], args[1])
+
+
+def _zipped(engine: Engine, sheet: Sheet, number: int, word: str, call: Call) -> Values:
+    parts = tuple(
+        inside(_elements(engine, sheet, number, arg.value)) for arg in call.args if not arg.name
+    )
+    return {Thing("list", ((Tuple("t", parts),),)): INFERRED}
+
+
+def _together(engine: Engine, sheet: Sheet, number: int, word: str, call: Call) -> Values:
+    args = [arg for arg in call.args if not arg.name]
+    found: Values = {}
+    for arg in args if word == known.GATHERED else args[:2]:
+        expr = Element(arg.value) if arg.spread else arg.value
+        add(found, evaluate.evaluate(engine, sheet, number, expr))
+    return _listed(found) if word == known.GATHERED else found
+
+
+def _of_type(engine: Engine, sheet: Sheet, number: int, word: str, call: Call) -> Values:
+    return types.stated(engine, sheet, number, call.args[0].value) if call.args else NOTHING
+
+
+_ARGUMENTS: dict[str, Callable[[Engine, Sheet, int, str, Call], Values]] = {
+    known.TABLE: _tabled,
+    known.ZIPPED: _zipped,
+    known.WRAPPED: _together,
+    known.GATHERED: _together,
+    known.TYPE: _of_type,
+    known.INJECTED: _with_first,
+    known.RESULT: _with_first,
+    known.RESULTS: _with_first,
+    known.EACH: _with_first,
+    known.FIRST: _with_first,
+    known.CALLED: _with_first,
+}
+"""What words about several arguments do."""
 
 
 def _run(engine: Engine, sheet: Sheet, number: int, call: Call, name: str) -> Values:

@@ -12,7 +12,6 @@ from plugins.codegraph.facts import (
     Scope,
 )
 from plugins.codegraph.linking import (
-    apply,
     classes,
     contextual,
     evaluate,
@@ -147,18 +146,28 @@ def _from_use(engine: Engine, sheet: Sheet, func: Func, place: int) -> Values:
         return NOTHING if arg is None else evaluate.evaluate(engine, sheet, where, arg.value)
     for value in evaluate.evaluate(engine, sheet, where, call.of):
         if isinstance(value, External):
-            word = sheet.rules.functions.get(value.name, "")
-            if word in (known.RESULTS, known.EACH, known.FIRST, known.SORTED):
-                index = place + 1 if word != known.SORTED else 0
-                if index < len(call.args):
-                    over = call.args[index].value
-                    add(found, apply._elements(engine, sheet, where, over))
+            add(found, _by_word(engine, sheet, where, value, call, place))
         elif isinstance(value, Method):
-            if value.word in (known.RESULTS, known.EACH, known.FIRST, known.SORTED):
+            if value.word in _CALLS_WITH_ELEMENTS:
                 add(found, _iterated(engine, sheet, value, func, place))
         elif isinstance(value, Func | Bound):
             add(found, _by_type(engine, value, at, place))
     return ranked(found, INFERRED)
+
+
+def _by_word(
+    engine: Engine, sheet: Sheet, where: int, value: External, call: Call, place: int
+) -> Values:
+    """What a well-known function calls a function with that it is given."""
+    word = sheet.rules.functions.get(value.name, "")
+    index = 0 if word == known.SORTED else place + 1
+    if word not in _CALLS_WITH_ELEMENTS or index >= len(call.args):
+        return NOTHING
+    over = evaluate.evaluate(engine, sheet, where, call.args[index].value)
+    return evaluate.elements(engine, sheet, over, -1)
+
+
+_CALLS_WITH_ELEMENTS = {known.RESULTS, known.EACH, known.FIRST, known.SORTED}
 
 
 def _iterated(engine: Engine, sheet: Sheet, value: Method, func: Func, place: int) -> Values:

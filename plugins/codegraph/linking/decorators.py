@@ -69,12 +69,7 @@ def _wrapped(
         func, receiver = results.callee(engine, value)
         if func is None:
             return current
-        taken = _first_parameter(engine, func, receiver is not None)
-        for each, rank in results.result(engine, func).items():
-            if isinstance(each, Given):
-                add(made, current if each.name == taken else parameters.given(engine, each))
-            else:
-                made[each] = rank
+        add(made, _given_back(engine, func, receiver is not None, current))
     if not any(isinstance(each, Func | Bound | Instance) for each in made):
         return current
     if any(isinstance(each, Func) and _transparent(engine, each) for each in made):
@@ -82,6 +77,18 @@ def _wrapped(
         add(both, made)
         return both
     return ranked(made, INFERRED)
+
+
+def _given_back(engine: Engine, func: Func, bound: bool, current: Values) -> Values:
+    """What a function gives back for what it is given."""
+    taken = _first_parameter(engine, func, bound)
+    found: Values = {}
+    for each, rank in results.result(engine, func).items():
+        if isinstance(each, Given):
+            add(found, current if each.name == taken else parameters.given(engine, each))
+        else:
+            found[each] = rank
+    return found
 
 
 def _object_of(engine: Engine, value: Class, current: Values) -> Values:

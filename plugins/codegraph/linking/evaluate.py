@@ -127,16 +127,20 @@ def _subscript(engine: Engine, sheet: Sheet, value: Any, rank: int, key: str | N
         parts = [part for own, part in value.items if key is None or own is None or own == key]
         return dict.fromkeys([each for part in parts for each in part], rank)
     if kind is Thing:
-        container = sheet.rules.containers.get(value.name)
-        if container is None:
-            return {Thing(""): rank}
-        if key is not None and value.name in ("tuple", "Tuple") and key.isdigit():
-            return _of_group(Tuple("t", value.args), rank, key)
-        if container.item < len(value.args):
-            return outside(value.args[container.item], rank)
-        return NOTHING
+        return _item_of_thing(sheet, value, rank, key)
     if kind is Instance and sheet.rules.subscript:
         return results.of_method(engine, sheet, value, rank, sheet.rules.subscript)
+    return NOTHING
+
+
+def _item_of_thing(sheet: Sheet, value: Thing, rank: int, key: str | None) -> Values:
+    container = sheet.rules.containers.get(value.name)
+    if container is None:
+        return {Thing(""): rank}
+    if key is not None and value.name in ("tuple", "Tuple") and key.isdigit():
+        return _of_group(Tuple("t", value.args), rank, key)
+    if container.item < len(value.args):
+        return outside(value.args[container.item], rank)
     return NOTHING
 
 

@@ -13,6 +13,7 @@ from plugins.codegraph.linking import (
     results,
 )
 from plugins.codegraph.linking.engine import Engine
+from plugins.codegraph.linking.rules import Rules
 from plugins.codegraph.linking.sheet import Sheet
 from plugins.codegraph.linking.values import (
     INFERRED,
@@ -30,7 +31,6 @@ from plugins.codegraph.linking.values import (
     Returns,
     Some,
     Thing,
-    Tuple,
     Value,
     Values,
     Var,
@@ -77,13 +77,9 @@ def _of_thing(engine: Engine, sheet: Sheet, value: Value, rank: int, name: str) 
     if isinstance(value, Record):
         parts = [part for key, part in value.items if key == name]
         if parts:
-            return dict.fromkeys([each for part in parts for each in part], rank)
+            return outside(tuple(each for part in parts for each in part), rank)
     word = rules.methods.get(name)
-    if word is not None and not (
-        isinstance(value, Thing)
-        and value.name not in rules.containers
-        and value.name not in rules.unwraps
-    ):
+    if word is not None and _holds(rules, value):
         return {Method(word, value): rank}
     if isinstance(value, Thing):
         place = rules.unwraps.get(value.name)
@@ -92,11 +88,15 @@ def _of_thing(engine: Engine, sheet: Sheet, value: Value, rank: int, name: str) 
             if found:
                 return found
         return {External(f"{value.name}.{name}"): rank}
-    if isinstance(value, Func | Bound | Returns):
-        return {External(f"function.{name}"): rank}
-    if isinstance(value, Tuple | Record | Method):
-        return {External(f"object.{name}"): rank}
-    return NOTHING
+    kind = "function" if isinstance(value, Func | Bound | Returns) else "object"
+    return {External(f"{kind}.{name}"): rank}
+
+
+def _holds(rules: Rules, value: Value) -> bool:
+    """Whether a value may hold others, so that its methods are those of containers."""
+    if not isinstance(value, Thing):
+        return True
+    return value.name in rules.containers or value.name in rules.unwraps
 
 
 def of_instance(engine: Engine, value: Instance, rank: int, name: str) -> Values:
@@ -160,21 +160,26 @@ def _of_class(engine: Engine, value: Class, rank: int, name: str) -> Values:
         return {External(f"{owner.name}.{name}"): rank}
     found: Values = {}
     for path, number in defined:
-        sheet = engine.there(path)
-        scope = sheet.scopes[number]
-        if scope.kind == "class":
-            found[Class(path, number)] = rank
-            continue
-        for each, own in decorators.decorated(engine, sheet, number).items():
-            kept: Value = each
-            if type(each) is Func and "classmethod" in scope.modifiers:
-                kept = Bound(each, value)
-            found[kept] = rank if rank > own else own
+        _static(engine, path, number, value, rank, found)
     if is_enum(engine, value) and not defined:
         found[Instance(value.path, value.scope)] = rank
     elif values:
         add(found, values, rank)
     return found
+
+
+def _static(engine: Engine, path: str, number: int, value: Class, rank: int, into: Values) -> None:
+    """A definition in a class, taken from the class itself."""
+    sheet = engine.there(path)
+    scope = sheet.scopes[number]
+    if scope.kind == "class":
+        into[Class(path, number)] = rank
+        return
+    for each, own in decorators.decorated(engine, sheet, number).items():
+        kept: Value = each
+        if type(each) is Func and "classmethod" in scope.modifiers:
+            kept = Bound(each, value)
+        into[kept] = rank if rank > own else own
 
 
 def is_enum(engine: Engine, value: Class) -> bool:

@@ -92,28 +92,26 @@ def _module_member(engine: Engine, target: Target, name: str) -> Values:
     sheet = None
     for path in target.paths:
         sheet = engine.sheet(path)
-        if sheet is None:
-            continue
-        for each in sheet.scopes[0].imports:
-            if each.exported == name and name != "*":
-                return imported(engine, sheet, each)
-        origins = sheet.names[0].get(name)
-        if origins and (sheet.rules.imports_exported or any(o.how != "import" for o in origins)):
-            return names.bound(engine, sheet, 0, name)
-        by_star = starred(engine, sheet, sheet.stars.get(0, ()), name)
-        if by_star:
-            return by_star
-        found = of_whole(engine, sheet, name)
-        if found:
+        found = None if sheet is None else _of_file(engine, sheet, name)
+        if found is not None:
             return found
     if sheet is None:
         for directory in target.directories:
             sheet = next(_any_sheet(engine, directory), None)
-    if sheet is not None:
-        inner = sheet.rules.submodule(sheet.path, target, name)
-        if inner is not None:
-            return as_module(inner, name)
-    return NOTHING
+    inner = None if sheet is None else sheet.rules.submodule(sheet.path, target, name)
+    return NOTHING if inner is None else as_module(inner, name)
+
+
+def _of_file(engine: Engine, sheet: Sheet, name: str) -> Values | None:
+    """A name of a file's top level as others see it, or None where it has none."""
+    for each in sheet.scopes[0].imports:
+        if each.exported == name and name != "*":
+            return imported(engine, sheet, each)
+    origins = sheet.names[0].get(name)
+    if origins and (sheet.rules.imports_exported or any(o.how != "import" for o in origins)):
+        return names.bound(engine, sheet, 0, name)
+    by_star = starred(engine, sheet, sheet.stars.get(0, ()), name)
+    return by_star or of_whole(engine, sheet, name) or None
 
 
 def _static_member(engine: Engine, owners: Values, name: str) -> Values:

@@ -38,35 +38,36 @@ from plugins.codegraph.linking.values import (
 
 def lookup(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
     """What a bare name stands for in a scope."""
-    rules = sheet.rules
-    if name in rules.own_types or name in rules.receivers:
-        found = _own(engine, sheet, number, name)
-        if found is not None:
-            return found
-    scopes = sheet.scopes
+    own = _own(engine, sheet, number, name)
+    if own is not None:
+        return own
     current = number
     while current >= 0:
-        scope = scopes[current]
+        scope = sheet.scopes[current]
         names = sheet.names[current]
-        if scope.kind == "class" and (current != number or not rules.body_sees_members):
-            if name in names and _seen_within(scope, names[name]):
-                return bound(engine, sheet, current, name)
-            if rules.class_scopes:
-                inherited = members.seen_inside(engine, sheet, current, name)
-                if inherited is not None:
-                    return inherited
+        if scope.kind == "class":
+            found = _in_class(engine, sheet, current, name, current == number)
+            if found is not None:
+                return found
         elif name in names:
             return bound(engine, sheet, current, name)
-        elif rules.class_scopes and scope.kind == "class":
-            inherited = members.seen_inside(engine, sheet, current, name)
-            if inherited is not None:
-                return inherited
         if current in sheet.stars:
             starred = modules.starred(engine, sheet, sheet.stars[current], name)
             if starred:
                 return starred
         current = scope.parent
     return _outside(engine, sheet, number, name)
+
+
+def _in_class(engine: Engine, sheet: Sheet, number: int, name: str, itself: bool) -> Values | None:
+    """A bare name that is looked up in a class around, or in its own body (``itself``)."""
+    rules = sheet.rules
+    origins = sheet.names[number].get(name)
+    if origins is not None:
+        own_body = itself and rules.body_sees_members
+        if own_body or _seen_within(sheet.scopes[number], origins):
+            return bound(engine, sheet, number, name)
+    return members.seen_inside(engine, sheet, number, name) if rules.class_scopes else None
 
 
 def _seen_within(scope: Scope, origins: list[Origin]) -> bool:
@@ -76,7 +77,9 @@ def _seen_within(scope: Scope, origins: list[Origin]) -> bool:
 
 
 def _own(engine: Engine, sheet: Sheet, number: int, name: str) -> Values | None:
-    """The object or the class around."""
+    """The object or the class around, if the name means one of these."""
+    if name not in sheet.rules.own_types and name not in sheet.rules.receivers:
+        return None
     if name in sheet.rules.receivers:
         owner = sheet.receiver_class(number, name)
         if owner >= 0:

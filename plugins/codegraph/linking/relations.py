@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from plugins.codegraph.facts import Import
+from collections.abc import Iterator
+
+from plugins.codegraph.facts import Expr, Import
 from plugins.codegraph.linking import evaluate, modules, names
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.entities import file_key
@@ -131,18 +133,24 @@ def _bases(engine: Engine, sheet: Sheet) -> list[Edge]:
         outside = scope.definition < 0 and scope.receiver is not None
         extends = EdgeKind.IMPLEMENTS if outside else EdgeKind.EXTENDS
         for kind, exprs in ((extends, scope.bases), (EdgeKind.IMPLEMENTS, scope.implements)):
-            for expr in exprs:
-                for value, rank in evaluate.evaluate(engine, sheet, scope.parent, expr).items():
-                    if isinstance(value, Instance):
-                        value = Class(value.path, value.scope)
-                    for target in entity_keys(engine, value) if isinstance(value, Class) else ():
-                        strategy = _strategy(rank)
-                        found += [
-                            Edge(kind, source, target, sheet.path, line, strategy)
-                            for source in sources
-                            if source != target
-                        ]
+            for target, strategy in _named(engine, sheet, scope.parent, exprs):
+                found += [
+                    Edge(kind, source, target, sheet.path, line, strategy)
+                    for source in sources
+                    if source != target
+                ]
     return found
+
+
+def _named(
+    engine: Engine, sheet: Sheet, number: int, exprs: tuple[Expr | None, ...]
+) -> Iterator[tuple[int, Strategy]]:
+    """The classes that these name."""
+    for expr in exprs:
+        for value, rank in evaluate.evaluate(engine, sheet, number, expr).items():
+            if isinstance(value, Instance | Class):
+                for target in entity_keys(engine, Class(value.path, value.scope)):
+                    yield target, _strategy(rank)
 
 
 def _structural(engine: Engine, sheet: Sheet, number: int) -> list[Edge]:

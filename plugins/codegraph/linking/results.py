@@ -178,21 +178,23 @@ def called(
         return _of_function(engine, sheet, number, func, receiver, call)
     if isinstance(value, Class):
         return _made(engine, sheet, number, value, call)
-    if isinstance(value, External):
-        return apply.external(engine, sheet, number, value, call)
-    if isinstance(value, Method):
-        return apply.method(engine, sheet, number, value, call)
+    if isinstance(value, External | Method):
+        return apply.outer(engine, sheet, number, value, call)
     if isinstance(value, Returns):
         return outside(value.values, max(rank, DECLARED))
     if isinstance(value, Thing):
         return {Thing(""): rank}
     if isinstance(value, Given):
-        found: Values = {}
-        for each, own in parameters.given(engine, value).items():
-            if not isinstance(each, Given):
-                add(found, called(engine, sheet, number, each, own, call))
-        return found
+        return _of_given(engine, sheet, number, value, call)
     return NOTHING
+
+
+def _of_given(engine: Engine, sheet: Sheet, number: int, value: Given, call: Call) -> Values:
+    found: Values = {}
+    for each, own in parameters.given(engine, value).items():
+        if not isinstance(each, Given):
+            add(found, called(engine, sheet, number, each, own, call))
+    return found
 
 
 def _made(engine: Engine, sheet: Sheet, number: int, value: Class, call: Call) -> Values:

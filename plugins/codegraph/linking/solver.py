@@ -121,10 +121,6 @@ class Solver:
             if frame.low < frame.index:
                 self._postpone((key, work, args), answer, frame, parent)
                 return answer
-            if not frame.members:
-                if not frame.changed or attempt == PASSES:
-                    break
-                continue
             first = self._first(key, frame)
             if first is not None:
                 return self._from(first, (key, work, args))
@@ -137,7 +133,7 @@ class Solver:
 
     def _first(self, key: Key, frame: _Frame) -> _Asked | None:
         """The question of a circle from which it is worked out, if that is not this one."""
-        if key in self._roots:
+        if not frame.members or key in self._roots:
             return None
         first = min(frame.members, key=lambda member: repr(member[0]))
         if repr(first[0]) >= repr(key):

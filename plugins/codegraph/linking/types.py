@@ -11,7 +11,6 @@ from plugins.codegraph.linking.values import (
     SCOPE,
     Class,
     External,
-    Func,
     Instance,
     Returns,
     Some,
@@ -22,6 +21,8 @@ from plugins.codegraph.linking.values import (
     Var,
     inside,
 )
+
+_OBJECTS = {Var, Returns, Instance}
 
 
 def stated(engine: Engine, sheet: Sheet, number: int, expr: Expr | None) -> Values:
@@ -53,19 +54,9 @@ def objects(engine: Engine, sheet: Sheet, values: Values) -> Values:
         elif kind is External:
             for each in _of_external(sheet, value):  # type: ignore[arg-type]
                 found[each] = rank
-        elif kind is Thing:
-            if value.name not in sheet.rules.vague:  # type: ignore[union-attr]
-                found[value] = rank
-        elif kind is Var or kind is Returns or kind is Instance:
+        elif kind in _OBJECTS or (isinstance(value, Thing) and value.name not in sheet.rules.vague):
             found[value] = rank
-        elif kind is Func:
-            for each, own in _new_type(engine, sheet, value).items():  # type: ignore[arg-type]
-                found[each] = own
     return found
-
-
-def _new_type(engine: Engine, sheet: Sheet, func: Func) -> Values:
-    return NOTHING
 
 
 def _of_external(sheet: Sheet, value: External) -> Some:

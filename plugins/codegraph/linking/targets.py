@@ -1,0 +1,144 @@
+"""What the calls of a file call, as edges, and what nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plugins.codegraph.facts import Call
+from plugins.codegraph.linking import classes, overloads
+from plugins.codegraph.linking.engine import Engine
+from plugins.codegraph.linking.parameters import given
+from plugins.codegraph.linking.relations import STRATEGIES, entity_keys
+from plugins.codegraph.linking.sheet import Sheet
+from plugins.codegraph.linking.values import (
+    Bound,
+    Class,
+    External,
+    Func,
+    Given,
+    Instance,
+    Method,
+    Rank,
+    Thing,
+    Tuple,
+    Value,
+    Values,
+)
+from plugins.codegraph.model import Edge, EdgeKind, Unresolved
+
+
+class Targets:
+    """The edges of one file's calls.
+
+    Args:
+        engine: the repository's answers.
+        sheet: the file.
+    """
+
+    def __init__(self, engine: Engine, sheet: Sheet) -> None:
+        self._engine = engine
+        self._sheet = sheet
+        self._repo = engine.world.repo
+        self._edges: dict[tuple[int, int], list[int]] = {}
+        self._open: dict[str, list[int]] = {}
+        self._source = 0
+        self._line = 0
+        self._scope = 0
+        self._now: Call | None = None
+
+    def edges(self) -> list[Edge]:
+        """The edges that were found."""
+        path = self._sheet.path
+        return [
+            Edge(EdgeKind.CALLS, source, target, path, line, STRATEGIES[rank], sites)
+            for (source, target), (line, rank, sites) in self._edges.items()
+        ]
+
+    def unresolved(self) -> list[Unresolved]:
+        """The calls of which nobody knows the target."""
+        path = self._sheet.path
+        return [Unresolved(path, name, line, sites) for name, (line, sites) in self._open.items()]
+
+    def _targets(self, values: Values, name: str) -> None:
+        """Write down what is called, or that nobody knows."""
+        placed = False
+        for value, rank in values.items():
+            placed = self._target(value, rank) or placed
+        if not placed and name:
+            own = name.partition("#")[0]
+            known_so_far = self._open.setdefault(own, [self._line, 0])
+            known_so_far[1] += 1
+
+    def _target(self, value: Value, rank: Rank) -> bool:
+        """Write down one target; whether it is known, be it outside of the repository."""
+        if isinstance(value, Func):
+            self._edge(value, rank)
+        elif isinstance(value, Bound):
+            self._edge(value.func, rank)
+        elif isinstance(value, Class):
+            self._construct(value, rank)
+        elif isinstance(value, Instance):
+            return self._call_object(value, rank)
+        elif isinstance(value, Given):
+            found = [
+                self._target(each, own)
+                for each, own in given(self._engine, value).items()
+                if not isinstance(each, Given)
+            ]
+            return any(found)
+        else:
+            return isinstance(value, External | Thing | Method | Tuple)
+        return True
+
+    def _edge(self, value: Class | Func, rank: Rank) -> None:
+        for target in entity_keys(self._engine, value):
+            old = self._edges.get((self._source, target))
+            if old is None:
+                self._edges[self._source, target] = [self._line, rank, 1]
+            else:
+                old[1] = min(old[1], rank)
+                old[2] += 1
+
+    def _construct(self, value: Class, rank: Rank) -> None:
+        """A call of a class runs its constructors; where it has none it is the class's."""
+        engine = self._engine
+        found = False
+        home = engine.there(value.path)
+        if home.rules.converts or "interface" in home.scopes[value.scope].modifiers:
+            return
+        for name in home.rules.constructors:
+            defined, _, _ = classes.find(engine, value.path, value.scope, name)
+            if home.rules.overloads and self._now is not None:
+                around = (engine, self._sheet, self._scope)
+                defined = tuple(overloads.best(*around, defined, self._now))
+            for path, number in defined:
+                self._edge(Func(path, number), rank)
+                found = True
+        for number in self._marked(home, value.scope):
+            self._edge(Func(value.path, number), rank)
+            found = True
+        if not found:
+            self._edge(value, rank)
+
+    @staticmethod
+    def _marked(home: Sheet, scope: int) -> Sequence[int]:
+        return [
+            each.number
+            for origins in home.names[scope].values()
+            for each in origins
+            if each.how == "scope"
+            and "constructor" in home.scopes[each.number].modifiers
+            and home.scopes[each.number].name not in home.rules.constructors
+        ]
+
+    def _call_object(self, value: Instance, rank: Rank) -> bool:
+        called = self._sheet.rules.called
+        if not called:
+            return False
+        return self._method(value, rank, called)
+
+    def _method(self, value: Instance, rank: Rank, name: str) -> bool:
+        defined, _, owner = classes.find(self._engine, value.path, value.scope, name)
+        for path, number in defined:
+            self._edge(Func(path, number), rank)
+        return bool(defined) or isinstance(owner, External)
