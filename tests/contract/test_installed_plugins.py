@@ -65,9 +65,9 @@ class TestCodegraph(PluginContract):
     calls: Mapping[str, Sequence[Mapping[str, Any]]] = {
         "search_code": [{"query": "pour"}],
         "semantic_search": [{"query": "water the beds"}],
-        "get_function": [{"name": "pour"}, {"name": "nothing_like_it"}],
+        "get_function": [{"name": "pour"}],
         "get_class": [{"name": "Spade"}],
-        "get_file": [{"path": "water.py"}],
+        "get_file": [{"file": "water.py"}],
         "get_callers": [{"name": "dig"}],
         "get_callees": [{"name": "pour"}],
         "get_imports": [{"file": "water.py"}],
