@@ -20,7 +20,7 @@ _KNOWN = {
     "asciidoc": ".adoc .asciidoc",
     "bazel": ".bzl /build /workspace",
     "c": ".c .h",
-    "clojure": ".clj .cljs .cljc .edn",
+    "clojure": ".clj .cljs .cljc",
     "cmake": ".cmake",
     "cpp": ".cc .cpp .cxx .hpp .hh .hxx .ipp",
     "csharp": ".cs",

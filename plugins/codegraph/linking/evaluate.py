@@ -128,8 +128,12 @@ def _subscript(engine: Engine, sheet: Sheet, value: Any, rank: int, key: str | N
         return dict.fromkeys([each for part in parts for each in part], rank)
     if kind is Thing:
         return _item_of_thing(sheet, value, rank, key)
-    if kind is Instance and sheet.rules.subscript:
-        return results.of_method(engine, sheet, value, rank, sheet.rules.subscript)
+    if kind is Instance:
+        by_method = sheet.rules.subscript
+        found = by_method and results.of_method(engine, sheet, value, rank, by_method)
+        return found or subscript(
+            engine, sheet, members.as_container(engine, sheet, value, rank), key
+        )
     return NOTHING
 
 

@@ -256,10 +256,14 @@ def iterated(engine: Engine, sheet: Sheet, value: Instance, rank: int) -> Values
 
 
 def _of_outer_base(engine: Engine, sheet: Sheet, value: Instance, rank: int) -> Values:
+    return evaluate.elements(engine, sheet, as_container(engine, sheet, value, rank), -1)
+
+
+def as_container(engine: Engine, sheet: Sheet, value: Instance, rank: int) -> Values:
+    """An object as the container type from outside of the repository that its class is made of."""
     for base in order.order(engine, value.path, value.scope)[1:]:
         if isinstance(base, External):
             name = base.name.rpartition(".")[2]
             if name in sheet.rules.containers and base.args:
-                thing = Thing(name, base.args)
-                return evaluate.elements(engine, sheet, {thing: max(rank, INFERRED)}, -1)
+                return {Thing(name, base.args): max(rank, INFERRED)}
     return NOTHING

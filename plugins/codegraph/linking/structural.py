@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from posixpath import dirname
 
 from plugins.codegraph.facts import Attr, Expr, Group, Item, Name, Scope
 from plugins.codegraph.linking import classes, order
@@ -11,6 +12,8 @@ from plugins.codegraph.linking.sheet import Sheet
 from plugins.codegraph.linking.values import Class, External
 
 Shape = tuple[object, ...]
+Interfaces = tuple[tuple[int, dict[str, Shape]], ...]
+"""The scopes of interfaces, with their methods."""
 
 
 def implemented(engine: Engine, sheet: Sheet, number: int) -> Iterator[Class]:
@@ -23,15 +26,25 @@ def implemented(engine: Engine, sheet: Sheet, number: int) -> Iterator[Class]:
         number: the class's scope.
     """
     for path in sheet.rules.interfaces(sheet.path, sheet.facts):
-        other = engine.sheet(path)
-        if other is None:
-            continue
-        for place, scope in enumerate(other.scopes):
-            if "interface" not in scope.modifiers or scope.parent != 0:
-                continue
+        near = dirname(path) == dirname(sheet.path)
+        found: Interfaces = engine.solve(("interfaces", path), _interfaces, engine, path)
+        for place, wanted in found:
+            # Only the package of an interface can give it the methods that it hides.
+            if near or all(name[:1].isupper() for name in wanted):
+                if all(_has(engine, sheet, number, *each) for each in wanted.items()):
+                    yield Class(path, place)
+
+
+def _interfaces(engine: Engine, path: str) -> Interfaces:
+    """The interfaces of a file with methods that are all known."""
+    sheet = engine.sheet(path)
+    found = []
+    for place, scope in enumerate(sheet.scopes if sheet is not None else ()):
+        if "interface" in scope.modifiers and scope.parent == 0:
             wanted = _methods(engine, path, place)
-            if wanted and all(_has(engine, sheet, number, *each) for each in wanted.items()):
-                yield Class(path, place)
+            if wanted:
+                found.append((place, wanted))
+    return tuple(found)
 
 
 def _methods(engine: Engine, path: str, number: int) -> dict[str, Shape]:

@@ -118,3 +118,27 @@ func (m *Memory) All() []*Product {
 	sort.Slice(all, func(i, j int) bool { return all[i].Label() < all[j].Label() })
 	return all
 }
+
+type shelf []*Product
+
+func (s shelf) Len() int { return len(s) }
+
+func (s shelf) Less(i, j int) bool { return s[i].Label() < s[j].Label() }
+
+func (s shelf) each(visit ...func(*Product)) {
+	for _, p := range s {
+		p.Label()
+	}
+}
+
+func tagged(products ...*Product) (out []Tag) {
+	for i, p := range products {
+		p.Label()
+		out = append(out, clean(products[i].tags...)...)
+	}
+	return out
+}
+
+func clean(tags ...Tag) []Tag {
+	return append([]Tag{}, tags[0].Clean())
+}
