@@ -30,9 +30,9 @@ def implemented(engine: Engine, sheet: Sheet, number: int) -> Iterator[Class]:
         found: Interfaces = engine.solve(("interfaces", path), _interfaces, engine, path)
         for place, wanted in found:
             # Only the package of an interface can give it the methods that it hides.
-            if near or all(name[:1].isupper() for name in wanted):
-                if all(_has(engine, sheet, number, *each) for each in wanted.items()):
-                    yield Class(path, place)
+            open_ = near or all(name[:1].isupper() for name in wanted)
+            if open_ and all(_has(engine, sheet, number, *each) for each in wanted.items()):
+                yield Class(path, place)
 
 
 def _interfaces(engine: Engine, path: str) -> Interfaces:
