@@ -144,8 +144,13 @@ class DatabaseService:
 
     async def close(self) -> None:
         """Close the connections, if any was opened."""
-        if "engine" in self.__dict__:
-            await self.engine.dispose()
+        if "engine" not in self.__dict__:
+            return
+        await self.engine.dispose()
+        if self._embedded:
+            from gateway.services.sqlite_driver import gone
+
+            await gone()
 
 
 class OwnedDatabase:

@@ -7,15 +7,25 @@ work. Here the thread does the four at once. Imported late, for ``aiosqlite``.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Thread
 from typing import Any
+from weakref import WeakSet
 
 import aiosqlite
 
-__all__ = ["Connection", "connect"]
+__all__ = ["Connection", "connect", "gone"]
+
+PATIENCE = 5.0
+"""Seconds that the threads of closed connections have to end."""
+
+_ending: WeakSet[Thread] = WeakSet()
+"""Threads that were told to end; they may have an answer to give to the event loop still."""
 
 
 async def connect(file: Path) -> Connection:
@@ -25,6 +35,17 @@ async def connect(file: Path) -> Connection:
     connection._thread.daemon = True  # as SQLAlchemy has it: one left open keeps no process alive
     await connection
     return connection
+
+
+async def gone() -> None:
+    """Wait until the threads of closed connections are gone.
+
+    Where the task that opened one was cancelled, nobody else waits for its thread, which must not
+    find the event loop closed.
+    """
+    until = time.monotonic() + PATIENCE
+    for thread in [each for each in _ending if each.is_alive()]:
+        await asyncio.to_thread(thread.join, max(until - time.monotonic(), 0))
 
 
 class Connection(aiosqlite.Connection):
@@ -47,6 +68,11 @@ class Connection(aiosqlite.Connection):
             raise
         self._settled = True
         return given
+
+    def stop(self) -> Any:
+        """Tell the thread to end."""
+        _ending.add(self._thread)
+        return super().stop()
 
     async def rollback(self) -> None:
         """Give up the transaction; there is no message where there is none."""

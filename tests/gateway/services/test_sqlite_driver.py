@@ -1,7 +1,10 @@
 """SQLite's connections: one message for each statement, and what SQLAlchemy needs of a cursor."""
 
 import asyncio
+import sqlite3
+import threading
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +109,28 @@ async def test_a_write_whose_task_is_cancelled_is_rolled_back(service: DatabaseS
     async with service.read() as connection:
         titles = await connection.scalars(text("SELECT title FROM notes"))
         assert titles.all() == ["kept"]
+
+
+async def test_closing_waits_for_a_connection_whose_task_was_cancelled(
+    service: DatabaseService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = set(threading.enumerate())
+    begun, go_on = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def slow(*args: Any, **more: Any) -> sqlite3.Connection:
+        loop.call_soon_threadsafe(begun.set)
+        go_on.wait(30)
+        return sqlite3.Connection(":memory:")
+
+    monkeypatch.setattr("gateway.services.sqlite_driver.sqlite3.connect", slow)
+    await service.engine.dispose()
+    connecting = asyncio.create_task(service.engine.connect().start())
+    await begun.wait()
+    connecting.cancel()
+    with suppress(asyncio.CancelledError):
+        await connecting
+    assert {each for each in threading.enumerate() if "connection" in each.name} - before
+    loop.call_later(0.05, go_on.set)
+    await service.close()
+    assert not {each for each in threading.enumerate() if "connection" in each.name} - before
