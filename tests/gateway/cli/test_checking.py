@@ -56,11 +56,11 @@ def test_a_portal_file_that_cannot_be_read_hides_nothing_of_the_other(porch: Run
 
 
 def test_keys_of_plugins_that_are_not_open_are_a_note(porch: Run) -> None:
-    Path("config/tiers.yaml").write_text(TIERS + "  codegraph: members\n  greenhouse/a: open\n")
+    Path("config/tiers.yaml").write_text(TIERS + "  greenhouse/a: open\n  orchard: members\n")
     found = json.loads(porch("check", "--json").stdout)
     assert found["problems"] == []
     assert found["notes"] == [
-        "tiers.yaml has keys for plugins that are not open: codegraph, greenhouse"
+        "tiers.yaml has keys for plugins that are not open: greenhouse, orchard"
     ]
 
 
