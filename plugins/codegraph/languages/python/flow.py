@@ -59,15 +59,13 @@ class Flow:
         self.fixed.add(name)
         self.names.pop(name, None)
 
-    def narrow(self, name: str, to: Expr) -> Bind | None:
+    def narrow(self, name: str, to: Expr) -> Bind:
         """From here on a name is of a type that was tested for."""
-        if "." in name:
-            return None
         before = self.names.get(name, name)
         made = self.fresh(name)
         self.narrowed[made] = before
         self.names[name] = made
-        return Bind(Name(made), None, None) if to is None else Bind(Name(made), Typed(to, Name(before)))
+        return Bind(Name(made), Typed(to, Name(before)))
 
     def save(self) -> State:
         """The versions now."""

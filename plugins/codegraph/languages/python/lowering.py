@@ -71,9 +71,11 @@ class Lowering(Statements):
         decorators: list[Expr | None] = []
         inner: Node | None = node
         if node.type == "decorated_definition":
-            for each in node.named_children:
-                if each.type == "decorator" and each.named_children:
-                    decorators.append(self.expr(each.named_children[0]))
+            decorators = [
+                self.expr(each.named_children[0])
+                for each in node.named_children
+                if each.type == "decorator" and each.named_children
+            ]
             inner = node.child_by_field_name("definition")
         if inner is None:
             return
@@ -121,7 +123,13 @@ class Lowering(Statements):
         self.leave(before)
 
     def _define(
-        self, kind: EntityKind, name: str, node: Node, outer: Node, signature: str, body: Node | None
+        self,
+        kind: EntityKind,
+        name: str,
+        node: Node,
+        outer: Node,
+        signature: str,
+        body: Node | None,
     ) -> int:
         doc = self._docstring(body)
         return self.define(

@@ -28,17 +28,13 @@ def case(lowering: Statements, node: Node, subject: Expr | None, named: Node | N
             continue
         stated = pattern(lowering, each, subject)
         if stated is not None and named is not None and named.type == "identifier":
-            bind = lowering.flow.narrow(lowering.text(named), stated)
-            if bind is not None:
-                lowering.scope.binds.append(bind)
+            lowering.scope.binds.append(lowering.flow.narrow(lowering.text(named), stated))
     guard = node.child_by_field_name("guard")
     if guard is not None and guard.named_children:
         lowering.run(guard.named_children[0])
 
 
-def pattern(
-    lowering: Statements, node: Node, value: Expr | None, depth: int = 0
-) -> Expr | None:
+def pattern(lowering: Statements, node: Node, value: Expr | None, depth: int = 0) -> Expr | None:
     """Bind what a pattern captures.
 
     Returns:
@@ -107,5 +103,3 @@ def _parts(lowering: Statements, node: Node, value: Expr | None, depth: int) -> 
             part: Expr = Item(value, str(place)) if whole else Element(value, 1)
             pattern(lowering, each, part, depth + 1)
             place += 1
-
-

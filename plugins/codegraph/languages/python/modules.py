@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from posixpath import basename, dirname
+from posixpath import dirname
 
 from plugins.codegraph.languages.python.projects import source_roots
 from plugins.codegraph.linking.rules import BaseRules, Target
@@ -113,9 +113,8 @@ def conftests(world: World, path: str) -> Iterator[str]:
     directory = dirname(path)
     while True:
         found = _in(directory, "conftest.py")
-        if basename(path) != "conftest.py" or found != path:
-            if world.exists(found):
-                yield found
+        if found != path and world.exists(found):
+            yield found
         if not directory:
             return
         directory = dirname(directory)

@@ -9,12 +9,12 @@ from plugins.codegraph.facts import Param
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from plugins.codegraph.languages.python.expressions import Expressions
+    from plugins.codegraph.languages.python.reader import Reader
 
 _STARS = {"list_splat_pattern": "*", "dictionary_splat_pattern": "**"}
 
 
-def parameters(lowering: Expressions, node: Node | None) -> list[Param]:
+def parameters(lowering: Reader, node: Node | None) -> list[Param]:
     """What a parameter list declares; defaults are read where the function stands."""
     found: list[Param] = []
     if node is None:
@@ -32,7 +32,7 @@ def parameters(lowering: Expressions, node: Node | None) -> list[Param]:
     return found
 
 
-def _parameter(lowering: Expressions, node: Node, kind: str) -> Param | None:
+def _parameter(lowering: Reader, node: Node, kind: str) -> Param | None:
     what = node.type
     if what == "identifier":
         return Param(lowering.text(node), None, None, kind)

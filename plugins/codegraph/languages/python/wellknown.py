@@ -27,8 +27,54 @@ BUILTINS: Final = frozenset(dir(builtins)) | {
     "raw_input",
 }
 
-_LISTS = ["list", "List", "set", "Set", "frozenset", "FrozenSet", "tuple", "Tuple", "deque", "Deque", "Sequence", "MutableSequence", "Iterable", "Iterator", "Collection", "AbstractSet", "MutableSet", "Reversible", "generator", "Generator", "AsyncIterator", "AsyncIterable", "AsyncGenerator", "Queue", "LifoQueue", "PriorityQueue", "SimpleQueue", "KeysView", "ValuesView", "range", "filter", "map", "reversed"]
-_TABLES = ["dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict", "ChainMap", "WeakValueDictionary", "WeakKeyDictionary", "Counter"]
+_LISTS = (
+    "list",
+    "List",
+    "set",
+    "Set",
+    "frozenset",
+    "FrozenSet",
+    "tuple",
+    "Tuple",
+    "deque",
+    "Deque",
+    "Sequence",
+    "MutableSequence",
+    "Iterable",
+    "Iterator",
+    "Collection",
+    "AbstractSet",
+    "MutableSet",
+    "Reversible",
+    "generator",
+    "Generator",
+    "AsyncIterator",
+    "AsyncIterable",
+    "AsyncGenerator",
+    "Queue",
+    "LifoQueue",
+    "PriorityQueue",
+    "SimpleQueue",
+    "KeysView",
+    "ValuesView",
+    "range",
+    "filter",
+    "map",
+    "reversed",
+)
+_TABLES = (
+    "dict",
+    "Dict",
+    "Mapping",
+    "MutableMapping",
+    "defaultdict",
+    "DefaultDict",
+    "OrderedDict",
+    "ChainMap",
+    "WeakValueDictionary",
+    "WeakKeyDictionary",
+    "Counter",
+)
 
 CONTAINERS: Final[Mapping[str, Container]] = {
     **{name: Container() for name in _LISTS},
