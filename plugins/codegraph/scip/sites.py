@@ -14,6 +14,7 @@ _NEW = re.compile(r"\bnew\s+(?:[\w$]+\s*\.\s*)*$")
 _DECORATOR = re.compile(r"^\s*@(?:[\w$]+\s*\.\s*)*$")
 _COMPONENT = re.compile(r"(?:^|[^\w$])<(?:[\w$]+\.)*$")
 _DECLARES = re.compile(r"(?:\bfunction\s*\*?|\bdef|\bclass|\bimport|\bfrom)\s+$")
+_METHOD = re.compile(r"\s*\([^()]*\)[^;{}()\n]*\{[^\n}]*\n")
 _WORDS = frozenset({"async", "get", "set", "static"})
 _SCRIPTS = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 
@@ -49,12 +50,11 @@ def calls(document: Document, source: bytes) -> Iterator[Site]:
         if each.line + 1 < len(lines):
             after += "\n" + lines[each.line + 1][:200]
         if _is_call(before, after, script=script):
-            opens = not before.strip(" \t*") or before.strip() in _WORDS
-            yield Site(each.symbol, each.line + 1, text[start:end], opens)
+            yield Site(each.symbol, each.line + 1, text[start:end], _opens(before))
 
 
 def _is_call(before: str, after: str, *, script: bool) -> bool:
-    if _DECLARES.search(before):
+    if _DECLARES.search(before) or (_METHOD.match(after) and _opens(before)):
         return False
     if not script:
         return after.lstrip(" ").startswith("(") or _DECORATOR.match(before) is not None
@@ -63,6 +63,11 @@ def _is_call(before: str, after: str, *, script: bool) -> bool:
     if _TEMPLATE.match(after) or _DECORATOR.match(before):
         return True
     return _COMPONENT.search(before) is not None and after[:1] in (" ", ">", "/", "\n", "")
+
+
+def _opens(before: str) -> bool:
+    """Whether nothing but a method's own words stands before."""
+    return not before.strip(" \t*") or before.strip() in _WORDS
 
 
 def _column(text: str, column: int, utf8: bool) -> int:
