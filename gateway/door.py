@@ -27,7 +27,9 @@ from gateway.surfaces.oauth.routes import CLIENT_PATHS
 from gateway.surfaces.visit import Visit
 
 _ANY_HOST = frozenset({"/healthz", "/readyz"})
-_ANY_ORIGIN = re.compile(r"/api/v1/.*|/\.well-known/.*|/token|/register|/revoke", re.DOTALL)
+_ANY_ORIGIN = re.compile(
+    r"(?:GET|HEAD|OPTIONS) /api/v1/.*|\w+ /(?:\.well-known/.*|token|register|revoke)", re.DOTALL
+)
 """What any page may read or send, without credentials of the browser's (CORS says so there)."""
 _AS_TIER = "x-porch-as"
 
@@ -90,7 +92,7 @@ class Door:
         current_request_id.set(request_id)
         send = _marked(send, request_id)
         local = scope.get("porch.local", False)
-        if not local and (refusal := self._foreign(headers, raw, scope["path"])):
+        if not local and (refusal := self._foreign(headers, raw, scope)):
             await send_error(send, refusal[0], "foreign_" + refusal[1], refusal[2], request_id)
             return
         base = self._site.base(headers.get("host", ""))
@@ -114,12 +116,12 @@ class Door:
         await self._app(scope, receive, send)
 
     def _foreign(
-        self, headers: dict[str, str], raw: RawHeaders, path: str
+        self, headers: dict[str, str], raw: RawHeaders, scope: Scope
     ) -> tuple[int, str, str] | None:
         if sum(name == b"host" for name, _ in raw) > 1:
             # RFC 9112, 3.2. Not every server sees to it, and who reads which one is anyone's guess.
             return 400, "host", "The request names its host twice. Send one Host header."
-        host = headers.get("host", "")
+        host, path = headers.get("host", ""), scope["path"]
         if path not in _ANY_HOST and not _matches(host, self._hosts):
             return (
                 421,
@@ -132,7 +134,7 @@ class Door:
         origin = headers.get("origin")
         if (
             origin is not None
-            and not _ANY_ORIGIN.fullmatch(path)
+            and not _ANY_ORIGIN.fullmatch(f"{scope['method']} {path}")
             and (not _matches(origin, self._origins))
         ):
             return (

@@ -327,6 +327,15 @@ async def test_no_cookie_and_no_other_sites_page_can_write(client):
         headers={"Origin": "https://other.example", "Access-Control-Request-Method": "POST"},
     )
     assert preflight.status_code == 400
+    # Without a body and headers of its own a browser sends it unasked, and at a tool of the open
+    # tier the browser's network is all that it takes.
+    for method in ("POST", "DELETE"):
+        for path in (BED, "/api/v1/demo/open/x"):
+            headers = {"Origin": "https://other.example", **MEMBER}
+            foreign = await client.request(method, path, headers=headers)
+            assert (foreign.status_code, foreign.json()["error"]["code"]) == (403, "foreign_origin")
+    own = {"Origin": "http://127.0.0.1:8321", **MEMBER}
+    assert (await client.post("/api/v1/demo/open/x", headers=own)).status_code == 200
 
 
 async def test_a_method_that_no_route_takes_is_said_to_be_wrong(client):
