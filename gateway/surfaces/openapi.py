@@ -103,8 +103,8 @@ def _operation(each: Described, names: Mapping[Any, Any]) -> dict[str, Any]:
         "tags": [each.plugin],
         "summary": route.summary,
         "security": [{"bearer": []}] if route.admin else [{}, {"bearer": []}],
-        "parameters": [*_parameters(route), *([_CURSOR] if each.paged else ())],
-        **_body(route),
+        "parameters": [*_parameters(each)],
+        **_body(each),
         "responses": {
             "200": _answer("The result.", names[route.response]),
             **{status: _answer(text, names[ErrorAnswer]) for status, text in failures.items()},
@@ -121,21 +121,25 @@ def _in_path(route: Route) -> set[str]:
     return set(re.findall(r"\{(\w+)\}", route.path))
 
 
-def _body(route: Route) -> dict[str, Any]:
+def _body(each: Described) -> dict[str, Any]:
     """What of a route's parameters stands in its body."""
+    route = each.route
     if route.method != "POST":
         return {}
     read = route.params.model_json_schema()
     schema = _inlined(read, read.get("$defs", {}))
     in_path = _in_path(route)
-    fields = {n: each for n, each in schema.get("properties", {}).items() if n not in in_path}
+    fields = {n: own for n, own in schema.get("properties", {}).items() if n not in in_path}
     required = [name for name in schema.get("required", ()) if name in fields]
+    if each.paged:
+        fields[ARGUMENT] = dict(SCHEMA)
     own = {"type": "object", "properties": fields, "required": required}
     content = {"application/json": {"schema": own}}
     return {"requestBody": {"required": bool(required), "content": content}} if fields else {}
 
 
-def _parameters(route: Route) -> Iterable[dict[str, Any]]:
+def _parameters(described: Described) -> Iterable[dict[str, Any]]:
+    route = described.route
     in_path = _in_path(route)
     schema = route.params.model_json_schema()
     definitions = schema.get("$defs", {})
@@ -151,6 +155,8 @@ def _parameters(route: Route) -> Iterable[dict[str, Any]]:
             "description": own.pop("description", ""),
             "schema": own,
         }
+    if described.paged and route.method != "POST":
+        yield _CURSOR
 
 
 def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:

@@ -104,6 +104,8 @@ class _Endpoint:
         self._catalog = catalog
         self._pipeline = pipeline
         self._limit = limit
+        declared = Tool(self._name, self._route.summary, self._route.run)
+        self._for_admins = Item(self._plugin, "tool", self._name, declared, {}, dict)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         visit = visit_of(scope)
@@ -119,7 +121,7 @@ class _Endpoint:
         except (ToolFailed, BodyRefused, InternalError) as error:
             await _fail(send, error, visit.request_id, _redacted(exchange))
         else:
-            headers = _redacted(exchange) or self._cache_headers(visit)
+            headers = _redacted(exchange) or self._cache_headers(item, visit)
             if self._route.method == "GET":
                 await _send_cached(scope, send, body, headers)
             else:
@@ -127,15 +129,12 @@ class _Endpoint:
 
     def _item(self, visit: Visit) -> Item:
         """What is called, if this caller may."""
-        route = self._route
-        if not route.admin:
+        if not self._route.admin:
             return self._catalog.tool(self._name, visit.caller)
-        declared = Tool(self._name, route.summary, route.run)
-        item = Item(self._plugin, "tool", self._name, declared, {}, dict)
         # A session's cookie signs nobody in here, so no other site's page can act for an admin.
         if not visit.local and not visit.caller.admin:
-            raise ForAdmins(item.key)
-        return item
+            raise ForAdmins(self._for_admins.key)
+        return self._for_admins
 
     async def _given(self, scope: Scope, receive: Receive, visit: Visit) -> dict[str, Any]:
         """The raw parameters; what stands in the path wins."""
@@ -181,10 +180,9 @@ class _Endpoint:
             headers=(*challenge, (b"cache-control", _OWN), (b"vary", b"Authorization")),
         )
 
-    def _cache_headers(self, visit: Visit) -> Headers:
+    def _cache_headers(self, item: Item, visit: Visit) -> Headers:
         if self._route.admin or self._route.method != "GET":
             return ((b"cache-control", b"no-store"),)
-        item = self._catalog.tool(self._name, visit.caller)
         shared = visit.caller == ANONYMOUS and self._catalog.requires(item) is Tier.OPEN
         kind = _SHARED if shared else _OWN
         return ((b"cache-control", kind), (b"vary", b"Authorization"))

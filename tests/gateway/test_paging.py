@@ -308,7 +308,8 @@ async def _opened(config: Any, host: Any) -> Any:
     yield Offer(
         tools=[Tool.of(find_functions, page=PAGE)],
         routes=[
-            Route("GET", "/functions", _route, "find_functions", Query, PAGE.result, "Functions.")
+            Route(method, "/functions", _route, "find_functions", Query, PAGE.result, "Functions.")
+            for method in ("GET", "POST")
         ],
     )
 
@@ -374,10 +375,20 @@ async def test_over_rest_the_pages_are_the_same(portal: TestPortal) -> None:
     assert refused.json()["error"]["code"] == "invalid_cursor"
 
 
+async def test_a_body_takes_the_cursor_too(portal: TestPortal) -> None:
+    first = (await portal.http().post("/api/v1/code/functions", json={"count": 4})).json()
+    given = {"count": 4, "cursor": first["pagination"]["cursor"]}
+    last = (await portal.http().post("/api/v1/code/functions", json=given)).json()
+    assert [each["name"] for each in last["data"]] == ["f003"]
+
+
 async def test_the_openapi_document_names_the_cursor(portal: TestPortal) -> None:
     document = (await portal.get("/api/v1/openapi.json")).json()
-    operation = document["paths"]["/code/functions"]["get"]
-    assert [each["name"] for each in operation["parameters"]] == ["count", "cursor"]
+    operations = document["paths"]["/code/functions"]
+    assert [each["name"] for each in operations["get"]["parameters"]] == ["count", "cursor"]
+    body = operations["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert operations["post"]["parameters"] == []
+    assert set(body["properties"]) == {"count", "cursor"}
 
 
 def test_the_result_model_takes_what_is_sent() -> None:
