@@ -143,6 +143,8 @@ class CallLimits:
     async def _ask(self, who: str, rates: tuple[Rate, ...]) -> Taken:
         if self._shared is None:
             return self._own.take_now(who, rates)
+        if self._away:  # one call looks whether the server is back, and the others do not wait
+            self._asked_again = self._clock() + PAUSE
         try:
             async with asyncio.timeout(PATIENCE):
                 taken = await self._shared.take(who, rates)

@@ -143,6 +143,18 @@ async def test_without_its_server_a_process_counts_for_itself_and_health_says_so
     assert list(counted.notices()) == []
 
 
+async def test_of_many_calls_one_looks_whether_the_server_is_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(call_limits, "PATIENCE", 0.05)
+    clock, server = [0.0], Away()
+    counted = CallLimits(limits(calls=30), server, lambda: clock[0])
+    await counted.take(ANA, "a", "")
+    server.how, clock[0] = "hangs", PAUSE
+    await asyncio.gather(*(counted.take(ANA, "a", "") for _ in range(20)))
+    assert server.asked == 2
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
