@@ -51,6 +51,8 @@ def _decorated(engine: Engine, path: str, number: int) -> Values:
     current: Values = {Func(path, number): SCOPE}
     for expr in reversed(scope.decorators):
         current = _wrapped(engine, sheet, scope.parent, expr, current)
+    if engine.solver.circular:
+        return {Func(path, number): SCOPE}
     return capped(current)
 
 

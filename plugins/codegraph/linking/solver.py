@@ -59,6 +59,11 @@ class Solver:
         """Whether no question is open but the outermost."""
         return len(self._stack) == 1
 
+    @property
+    def circular(self) -> bool:
+        """Whether the question that is being worked out depends on itself, as far as is known."""
+        return self.top.head or self.top.low < self.top.index
+
     def begin(self) -> None:
         """Start to note dependencies anew."""
         self._stack = [_Frame(0)]
