@@ -51,10 +51,9 @@ def lookup(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
                 return found
         elif name in names:
             return bound(engine, sheet, current, name)
-        if current in sheet.stars:
-            starred = modules.starred(engine, sheet, sheet.stars[current], name)
-            if starred:
-                return starred
+        brought = _brought_in(engine, sheet, current, name)
+        if brought is not None:
+            return brought
         current = scope.parent
     return _outside(engine, sheet, number, name)
 
@@ -122,12 +121,27 @@ def own_object(engine: Engine, sheet: Sheet, owner: int) -> Values:
     return {Instance(each.path, each.scope, each.args, own=True): SELF for each in objects}
 
 
-def _outside(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
-    """A name that no scope of the file binds."""
+def _brought_in(engine: Engine, sheet: Sheet, current: int, name: str) -> Values | None:
+    """A name that a scope has without binding it: the package's before that of a star import."""
+    beside = None if current else _in_package(engine, sheet, name)
+    if beside is not None:
+        return beside
+    if current in sheet.stars:
+        return modules.starred(engine, sheet, sheet.stars[current], name) or None
+    return None
+
+
+def _in_package(engine: Engine, sheet: Sheet, name: str) -> Values | None:
+    """A name of another file of the package, or None where none has it."""
     for path in sheet.rules.besides(sheet.path, sheet.facts, name):
         other = engine.sheet(path) if path != sheet.path else None
         if other is not None and name in other.names[0]:
             return bound(engine, other, 0, name)
+    return None
+
+
+def _outside(engine: Engine, sheet: Sheet, number: int, name: str) -> Values:
+    """A name that no scope of the file binds, nor its package."""
     target = sheet.rules.named(sheet.path, sheet.scopes[number], name)
     if target is not None:
         return modules.as_module(target, name)
