@@ -230,8 +230,20 @@ def _of_function(
     if bindings:
         found = generics.filled(found, bindings)
     if receiver is not None:
-        found = seen_from(engine, found, receiver, None)
+        found = seen_from(engine, found, receiver, _owner(engine, func, receiver))
     return found
+
+
+def _owner(engine: Engine, func: Func, receiver: Value) -> Class | None:
+    """The class that a method is of, with the type arguments that the receiver's class, which may
+    be below it, gives."""
+    if not isinstance(receiver, Instance | Class):
+        return None
+    home = engine.there(func.path).scopes[func.scope].parent
+    for each in order.order(engine, receiver.path, receiver.scope):
+        if isinstance(each, Class) and (each.path, each.scope) == (func.path, home):
+            return each
+    return None
 
 
 def _passed(

@@ -174,6 +174,10 @@ def _lookup(low: Lowering, node: Node, depth: int) -> Expr | None:
 def _object(low: Lowering, node: Node, depth: int) -> Expr | None:
     from plugins.codegraph.languages.typescript import interfaces
 
+    inside = [child for child in node.named_children if child.type != "comment"]
+    if len(inside) == 1 and inside[0].type == "index_signature":
+        held = annotated(low, inside[0].child_by_field_name("type"))
+        return Item(Name("Record"), None, (Literal("string"), held))
     scope = low.draft.scope("class", -1, low.scope)
     scope.modifiers.append("interface")
     low.later(scope, lambda: interfaces.members(low, node))

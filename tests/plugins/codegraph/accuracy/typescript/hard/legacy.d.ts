@@ -1,0 +1,7 @@
+declare function legacy(name: string): legacy.Handle;
+declare namespace legacy {
+  interface Handle {
+    close(): void;
+  }
+}
+export = legacy;
