@@ -22,11 +22,13 @@ from benchmarks import codegraph_tree as tree
 from benchmarks.table import Bar, Row
 from benchmarks.workflows import _postgres as empty_postgres
 from gateway.services.database import open_database
+from plugins.codegraph.indexing.staging import Staging
 from plugins.codegraph.model import EdgeKind, Entity
-from plugins.codegraph.store.filing import batches
+from plugins.codegraph.store.filing import MOST_ROWS, batches
 from plugins.codegraph.store.graph import Graph
 from plugins.codegraph.store.layers import Stamp
 from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.rows import merged_edges
 from plugins.codegraph.store.store import GraphStore
 from plugins.codegraph.tables import repositories
 
@@ -140,8 +142,14 @@ async def _filled(
     layer = await layers.begin(Stamp())
     made = list(tree.made(OWNER.repo, FILES, EACH, EDGES))
     start = time.perf_counter()
+    staging = Staging(directory / "edges.db")
     for batch in batches(made):
-        await layers.write(layer, batch)
+        staging.put([(each.report.path, merged_edges(each.edges)) for each in batch])
+        await layers.write(layer, batch, with_edges=False)
+    for backward in (False, True):
+        for rows in staging.ordered(backward=backward, most=MOST_ROWS):
+            await layers.write_edges(layer, rows, backward=backward)
+    staging.close()
     await layers.serve(layer, Stamp())
     seconds = time.perf_counter() - start
     view = await store.view(OWNER.org, OWNER.repo)

@@ -194,21 +194,29 @@ entities = Table(
 """``id`` is the layer's number, times 2^28, and a count (``store/codes.py``): the rows of one layer
 lie together. ``words`` is the name split into words, for full text."""
 
-edges = Table(
-    "codegraph_edges",
-    metadata,
-    Column("layer", BigInteger, primary_key=True),
-    Column("source", BigInteger, primary_key=True),
-    Column("kind", SmallInteger, primary_key=True),
-    Column("target", BigInteger, primary_key=True),
-    *_tenant(),
-    Column("line", Integer, nullable=False),
-    Column("strategy", SmallInteger, nullable=False),
-    Column("sites", Integer, nullable=False),
-    Index("ix_codegraph_edges_target", "layer", "target", "kind"),
-    sqlite_with_rowid=False,
-)
+
+def _edges(name: str, near: str, far: str) -> Table:
+    return Table(
+        name,
+        metadata,
+        Column("layer", BigInteger, primary_key=True),
+        Column(near, BigInteger, primary_key=True),
+        Column("kind", SmallInteger, primary_key=True),
+        Column(far, BigInteger, primary_key=True),
+        *_tenant(),
+        Column("line", Integer, nullable=False),
+        Column("strategy", SmallInteger, nullable=False),
+        Column("sites", Integer, nullable=False),
+        sqlite_with_rowid=False,
+    )
+
+
+edges = _edges("codegraph_edges", "source", "target")
 """An edge lies in the layer and the file of its source. An overlay's may lead into the base."""
+
+incoming = _edges("codegraph_incoming", "target", "source")
+"""The same edges in the other order. Both are written in their order, which an index beside one
+table is not: keys are hashes, and each row of it would change another page."""
 
 unresolved = Table(
     "codegraph_unresolved",
@@ -233,7 +241,7 @@ texts = Table(
 )
 """The text of each file as it was indexed, deflated: an answer's lines are those of its graph."""
 
-LAYERED = (entities, edges, unresolved, links, manifests, files)
+LAYERED = (entities, edges, incoming, unresolved, links, manifests, files)
 """What belongs to a layer, in the order in which a sweep deletes it."""
 KEPT = (texts,)
 """What belongs to a repository by content, and is shared by its layers."""

@@ -17,11 +17,13 @@ from plugins.codegraph.indexing.progress import Steps
 from plugins.codegraph.indexing.scan import Scan
 from plugins.codegraph.indexing.snapshot import Known, keys_of
 from plugins.codegraph.indexing.source import Source, Summary, counted
+from plugins.codegraph.indexing.staging import Staging
 from plugins.codegraph.indexing.tasks import Parsed
 from plugins.codegraph.indexing.workers import Workers
-from plugins.codegraph.store.filing import batches
+from plugins.codegraph.store.contents import Content
+from plugins.codegraph.store.filing import MOST_ROWS, batches
 from plugins.codegraph.store.layers import Layers, Stamp
-from plugins.codegraph.store.rows import FileGraph, Manifest
+from plugins.codegraph.store.rows import FileGraph, Manifest, merged_edges
 
 
 class FullIndex:
@@ -52,8 +54,8 @@ class FullIndex:
         stamp = Stamp(scan.commit, scan.branch)
         layer = await self._layers.building() or await self._layers.begin(stamp)
 
-        async def keep(texts: Sequence[object]) -> None:
-            await self._layers.keep(layer, texts)  # type: ignore[arg-type]
+        async def keep(texts: Sequence[Content]) -> None:
+            await self._layers.keep(layer, texts)
 
         unread = [each for each in scan.found if each.path not in settled]
         self._steps.begin("reading", len(unread))
@@ -63,7 +65,12 @@ class FullIndex:
         known = {path: found for path, each in parsed.items() if (found := known_of(each))}
         manifests = await manifests_of(self._source.root, parsed)
         layer = await self._whole(layer, stamp, files, manifests)
-        await self._link(layer, files, known, manifests)
+        staging = await asyncio.to_thread(Staging, self._place.edges(layer))
+        try:
+            await self._link(layer, staging, files, known, manifests)
+            await self._write_edges(layer, staging)
+        finally:
+            staging.close()
         await self._layers.serve(layer, stamp)
         await asyncio.to_thread(self._tidy, known)
         return counted(layer, files, parsed=len(unread), linked=len(files))
@@ -74,7 +81,7 @@ class FullIndex:
         """The layer to go on with: this one, unless it has rows of another state of the files."""
         state = _digest(files, manifests)
         marker = f"{layer} {state}"
-        if not await self._marked(marker):
+        if not await self._marked(marker) or await self._lost(layer):
             if await self._layers.written(layer):
                 await self._layers.drop(layer)
                 layer = await self._layers.begin(stamp)
@@ -83,15 +90,31 @@ class FullIndex:
         await self._layers.set_manifests(layer, manifests)
         return layer
 
+    async def _lost(self, layer: int) -> bool:
+        """Whether files are written whose edges are not here, as after a power cut."""
+        staging = await asyncio.to_thread(Staging, self._place.edges(layer))
+        try:
+            return not await self._layers.written(layer) <= staging.paths()
+        finally:
+            staging.close()
+
     async def _marked(self, marker: str) -> bool:
         try:
             return await asyncio.to_thread(self._place.marker.read_text, "utf-8") == marker
         except OSError:
             return False
 
+    async def _write_edges(self, layer: int, staging: Staging) -> None:
+        await self._layers.clear_edges(layer)
+        for backward in (False, True):
+            ordered = staging.ordered(backward=backward, most=MOST_ROWS)
+            while rows := await asyncio.to_thread(next, ordered, None):
+                await self._layers.write_edges(layer, rows, backward=backward)
+
     async def _link(
         self,
         layer: int,
+        staging: Staging,
         files: Sequence[FileGraph],
         known: Mapping[str, Known],
         manifests: Sequence[Manifest],
@@ -103,8 +126,10 @@ class FullIndex:
         snapshot = snapshot_of(self._source.repo, self._place.cache, known, manifests)
         with self._place.snapshot(snapshot) as file:
             async for linked in link(self._workers, file, left):
+                edges = [(each.report.path, merged_edges(each.edges)) for each in linked]
+                await asyncio.to_thread(staging.put, edges)
                 for batch in batches(linked):
-                    await self._layers.write(layer, batch)
+                    await self._layers.write(layer, batch, with_edges=False)
                 self._steps.done(len(linked))
 
     def _tidy(self, known: Mapping[str, Known]) -> None:

@@ -28,6 +28,10 @@ class Place:
         """Which state of the files the layer that is being built is of."""
         return self.directory / "building"
 
+    def edges(self, layer: int) -> Path:
+        """The edges of a layer that is being built."""
+        return self.directory / f"edges-{layer}.db"
+
     @contextmanager
     def snapshot(self, snapshot: Snapshot) -> Generator[Path]:
         """A snapshot as a file, for as long as the block lasts."""
@@ -40,8 +44,9 @@ class Place:
 
     def clear(self) -> None:
         """Delete what a process that was killed has left, but for the facts."""
-        for file in self.directory.glob("snapshot-*"):
-            file.unlink(missing_ok=True)
+        for pattern in ("snapshot-*", "edges-*"):
+            for file in self.directory.glob(pattern):
+                file.unlink(missing_ok=True)
 
     def delete(self) -> None:
         """Delete all of it."""

@@ -12,7 +12,7 @@ from plugins.codegraph.model import EdgeKind
 from plugins.codegraph.store.codes import edge_codes
 from plugins.codegraph.store.dialects import among
 from plugins.codegraph.store.seeing import Seeing
-from plugins.codegraph.tables import edges
+from plugins.codegraph.tables import edges, incoming
 
 MOST_EDGES = 20_000
 """The most edges that are counted in each direction; beyond them a number is a lower bound."""
@@ -26,12 +26,12 @@ async def degrees(
         return {}
     hidden = await seeing.hidden_keys(connection) if seeing.overlay is not None else frozenset()
     counts: list[Counter[int]] = []
-    for near in (edges.c.target, edges.c.source):
+    for table, near in ((incoming, incoming.c.target), (edges, edges.c.source)):
         query = (
-            select(near, edges.c.source, edges.c.layer)
+            select(near, table.c.source, table.c.layer)
             .where(
-                *seeing.of(edges),
-                edges.c.kind.in_(edge_codes(EdgeKind.CALLS)),
+                *seeing.of(table),
+                table.c.kind.in_(edge_codes(EdgeKind.CALLS)),
                 among(connection, near, keys),
             )
             .limit(MOST_EDGES)

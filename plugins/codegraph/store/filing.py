@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import Table, delete, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from plugins.codegraph.store.codes import end_id, first_id
@@ -18,6 +18,7 @@ from plugins.codegraph.store.rows import (
     LINK_COLUMNS,
     MANIFEST_COLUMNS,
     UNRESOLVED_COLUMNS,
+    EdgeRow,
     FileGraph,
     Manifest,
     edge_rows,
@@ -26,7 +27,7 @@ from plugins.codegraph.store.rows import (
     link_row,
     unresolved_rows,
 )
-from plugins.codegraph.tables import edges, entities, files, links, manifests, unresolved
+from plugins.codegraph.tables import edges, entities, files, incoming, links, manifests, unresolved
 
 MOST_ROWS = 5_000
 """Of one transaction, unless one file has more: writers of the portal wait for it."""
@@ -49,7 +50,7 @@ def batches(found: Iterable[FileGraph]) -> Iterator[list[FileGraph]]:
 async def insert_files(
     connection: AsyncConnection, owner: Owner, layer: int, found: Sequence[FileGraph]
 ) -> None:
-    """Insert all rows of some files, and their words."""
+    """Insert all rows of some files but their edges, and their words."""
     org, repo = owner.org, owner.repo
     within = entities.c.id >= first_id(layer), entities.c.id < end_id(layer)
     last = await connection.scalar(select(func.max(entities.c.id)).where(*within))
@@ -57,8 +58,6 @@ async def insert_files(
     things = [each for file in found for each in file.entities]
     rows = entity_rows(layer, org, repo, first, things)
     await insert_rows(connection, entities, ENTITY_COLUMNS, rows)
-    arrows = [row for file in found for row in edge_rows(layer, org, repo, file.edges)]
-    await insert_rows(connection, edges, EDGE_COLUMNS, arrows)
     calls = [row for file in found for row in unresolved_rows(layer, org, repo, file.unresolved)]
     await insert_rows(connection, unresolved, UNRESOLVED_COLUMNS, calls)
     reports = [file_row(layer, org, repo, file) for file in found]
@@ -68,6 +67,22 @@ async def insert_files(
     await full_text(connection).add(connection, layer, first)
 
 
+async def insert_edges(
+    connection: AsyncConnection, owner: Owner, layer: int, found: Sequence[EdgeRow]
+) -> None:
+    """Insert edges, in both directions."""
+    for table in (edges, incoming):
+        await insert_into(connection, table, owner, layer, found)
+
+
+async def insert_into(
+    connection: AsyncConnection, table: Table, owner: Owner, layer: int, found: Sequence[EdgeRow]
+) -> None:
+    """Insert edges in one direction."""
+    rows = edge_rows(layer, owner.org, owner.repo, found)
+    await insert_rows(connection, table, EDGE_COLUMNS, rows)
+
+
 async def delete_files(connection: AsyncConnection, layer: int, paths: Collection[str]) -> None:
     """Delete all rows of some files, and their words; an edge is its source's."""
     here = entities.c.layer == layer, among(connection, entities.c.path, paths)
@@ -75,7 +90,12 @@ async def delete_files(connection: AsyncConnection, layer: int, paths: Collectio
     if found:
         await full_text(connection).remove(connection, layer, [row[0] for row in found])
         sources = among(connection, edges.c.source, [row[1] for row in found])
-        await connection.execute(delete(edges).where(edges.c.layer == layer, sources))
+        theirs = edges.c.layer == layer, sources
+        there = select(edges.c.target, edges.c.kind, edges.c.source).where(*theirs)
+        key = tuple_(incoming.c.target, incoming.c.kind, incoming.c.source)
+        back = incoming.c.layer == layer, key.in_(there)
+        await connection.execute(delete(incoming).where(*back))
+        await connection.execute(delete(edges).where(*theirs))
         await connection.execute(delete(entities).where(*here))
     for table in (unresolved, files, links):
         of_paths = table.c.layer == layer, among(connection, table.c.path, paths)

@@ -18,12 +18,19 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.contract import Database
 from plugins.codegraph.store import contents
 from plugins.codegraph.store.contents import Content
-from plugins.codegraph.store.dialects import alone
-from plugins.codegraph.store.filing import delete_files, insert_files, replace_manifests
+from plugins.codegraph.store.dialects import alone, delete_some
+from plugins.codegraph.store.filing import (
+    MOST_ROWS,
+    delete_files,
+    insert_edges,
+    insert_files,
+    insert_into,
+    replace_manifests,
+)
 from plugins.codegraph.store.fulltext import full_text
 from plugins.codegraph.store.owners import Owner
-from plugins.codegraph.store.rows import FileGraph, Manifest
-from plugins.codegraph.tables import files, layers, repositories
+from plugins.codegraph.store.rows import EdgeRow, FileGraph, Manifest, merged_edges
+from plugins.codegraph.tables import edges, files, incoming, layers, repositories
 
 
 class LayerGone(Exception):
@@ -98,23 +105,49 @@ class Layers:
         async with self._database.read() as connection:
             return set(await connection.scalars(query))
 
-    async def write(self, layer: int, found: Sequence[FileGraph]) -> None:
+    async def write(
+        self, layer: int, found: Sequence[FileGraph], *, with_edges: bool = True
+    ) -> None:
         """Write some files of a layer that nobody reads yet, in one transaction.
+
+        Args:
+            layer: the layer.
+            found: the files.
+            with_edges: whether their edges are written as well; many are written faster in their
+                own order (:meth:`write_edges`).
 
         Raises:
             LayerGone: the layer is not being built any more.
         """
         async with self._held(layer, "building") as connection:
             await insert_files(connection, self._owner, layer, found)
+            if with_edges:
+                arrows = [row for each in found for row in merged_edges(each.edges)]
+                await insert_edges(connection, self._owner, layer, arrows)
 
     async def keep(self, layer: int, found: Sequence[Content]) -> None:
-        """Keep the facts and texts of files that a layer is going to hold.
+        """Keep the texts of files that a layer is going to hold.
 
         Raises:
             LayerGone: the layer is not being built any more.
         """
         async with self._held(layer, "building") as connection:
             await contents.keep(connection, self._owner, found)
+
+    async def clear_edges(self, layer: int) -> None:
+        """Delete the edges of a layer that an index before this one had begun to write."""
+        for table in (edges, incoming):
+            rows = MOST_ROWS
+            while rows == MOST_ROWS:
+                async with self._held(layer, "building") as connection:
+                    here = table.c.layer == layer
+                    rows = await delete_some(connection, table, here, MOST_ROWS)
+
+    async def write_edges(self, layer: int, found: Sequence[EdgeRow], *, backward: bool) -> None:
+        """Write some edges of a layer, in one of the two directions, best in that order."""
+        table = incoming if backward else edges
+        async with self._held(layer, "building") as connection:
+            await insert_into(connection, table, self._owner, layer, found)
 
     async def set_manifests(self, layer: int, found: Sequence[Manifest]) -> None:
         """Write the settings that a layer is linked by, in place of those it had."""
@@ -149,6 +182,8 @@ class Layers:
             await delete_files(connection, layer, paths)
             await contents.keep(connection, self._owner, change.contents)
             await insert_files(connection, self._owner, layer, change.files)
+            arrows = [row for each in change.files for row in merged_edges(each.edges)]
+            await insert_edges(connection, self._owner, layer, arrows)
             if change.manifests is not None:
                 await replace_manifests(connection, self._owner, layer, change.manifests)
             newer = update(layers).where(layers.c.id == layer)
@@ -196,6 +231,8 @@ class Layers:
             )
             await contents.keep(connection, self._owner, change.contents)
             await insert_files(connection, self._owner, layer, change.files)
+            arrows = [row for each in change.files for row in merged_edges(each.edges)]
+            await insert_edges(connection, self._owner, layer, arrows)
             others = layers.c.person == overlay.person, layers.c.branch == overlay.branch
             await self._end(connection, "overlay", "ready", *others, layers.c.id != layer)
             return layer

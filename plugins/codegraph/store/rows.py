@@ -31,6 +31,9 @@ FILE_COLUMNS = (
     *("problem", "skipped", "gone"),
 )
 
+EdgeRow = tuple[int, int, int, int, int, int]
+"""An edge's source, kind, target, line, strategy and sites, as numbers."""
+
 SELECTED = tuple(
     entities.c[name]
     for name in (
@@ -73,8 +76,8 @@ class FileGraph(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def size(self) -> int:
-        """How many rows it makes."""
-        return 2 + len(self.entities) + len(self.edges) + len(self.unresolved)
+        """How many rows it makes, without its edges."""
+        return 2 + len(self.entities) + len(self.unresolved)
 
 
 class Manifest(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -114,15 +117,23 @@ def entity_rows(
     ]
 
 
-def edge_rows(layer: int, org: str, repo: str, found: Iterable[Edge]) -> list[tuple[Any, ...]]:
-    """Rows of edges; several that say the same become one, by the surest strategy."""
+def merged_edges(found: Iterable[Edge]) -> list[EdgeRow]:
+    """Edges as numbers; several that say the same become one, by the surest strategy."""
     merged: dict[tuple[int, int, int], tuple[int, int, int]] = {}
     for each in found:
         key = (each.source, EDGE_CODES[each.kind], each.target)
         new = (each.line, STRATEGY_CODES[each.strategy], each.sites)
         old = merged.get(key)
         merged[key] = new if old is None else _both(old, new)
-    return [(layer, *key, org, repo, *rest) for key, rest in merged.items()]
+    return [(*key, *rest) for key, rest in merged.items()]
+
+
+def edge_rows(layer: int, org: str, repo: str, found: Iterable[EdgeRow]) -> list[tuple[Any, ...]]:
+    """Rows of edges."""
+    return [
+        (layer, source, kind, target, org, repo, line, strategy, sites)
+        for source, kind, target, line, strategy, sites in found
+    ]
 
 
 def _both(old: tuple[int, int, int], new: tuple[int, int, int]) -> tuple[int, int, int]:

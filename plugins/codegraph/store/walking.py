@@ -17,11 +17,11 @@ from plugins.codegraph.model import CONFIDENCE
 from plugins.codegraph.store.codes import STRATEGIES
 from plugins.codegraph.store.dialects import among
 from plugins.codegraph.store.seeing import Seeing
-from plugins.codegraph.tables import edges
+from plugins.codegraph.tables import edges, incoming
 
-MOST_COUNTED = 10_000
+MOST_COUNTED = 5_000
 """Where a walk ends, however much further it would lead."""
-MOST_EDGES = 40_000
+MOST_EDGES = 20_000
 """The most edges that one step looks at."""
 SURE = {code: CONFIDENCE[strategy] for code, strategy in STRATEGIES.items()}
 
@@ -107,16 +107,17 @@ def _reached(rows: Sequence[Any], seen: Collection[int], depth: int) -> dict[int
 async def _edges(
     connection: AsyncConnection, seeing: Seeing, frontier: Sequence[int], along: Along
 ) -> list[Any]:
-    near, far = (
-        (edges.c.target, edges.c.source) if along.incoming else (edges.c.source, edges.c.target)
-    )
+    table = incoming if along.incoming else edges
+    near, far = (table.c.target, table.c.source)
+    if not along.incoming:
+        near, far = far, near
     query = (
-        select(far, near, edges.c.strategy, edges.c.line, edges.c.sites, edges.c.layer)
-        .where(*seeing.of(edges), edges.c.kind.in_(along.kinds), among(connection, near, frontier))
+        select(far, near, table.c.strategy, table.c.line, table.c.sites, table.c.layer)
+        .where(*seeing.of(table), table.c.kind.in_(along.kinds), among(connection, near, frontier))
         .limit(MOST_EDGES)
     )
     if along.strategies is not None:
-        query = query.where(edges.c.strategy.in_(along.strategies))
+        query = query.where(table.c.strategy.in_(along.strategies))
     found = (await connection.execute(query)).all()
     if seeing.overlay is None:
         return [row[:5] for row in found]

@@ -145,17 +145,17 @@ def _graph() -> None:
     _index("entities", "key", "layer", "key", unique=True)
     _index("entities", "name", "layer", "name")
     _index("entities", "path", "layer", "path")
-    op.create_table(
-        "codegraph_edges",
-        *_keys(("layer", sa.BigInteger), ("source", sa.BigInteger)),
-        *_keys(("kind", sa.SmallInteger), ("target", sa.BigInteger)),
-        *_tenant(),
-        sa.Column("line", sa.Integer, nullable=False),
-        sa.Column("strategy", sa.SmallInteger, nullable=False),
-        sa.Column("sites", sa.Integer, nullable=False),
-        sqlite_with_rowid=False,
-    )
-    _index("edges", "target", "layer", "target", "kind")
+    for name, near, far in (("edges", "source", "target"), ("incoming", "target", "source")):
+        op.create_table(
+            f"codegraph_{name}",
+            *_keys(("layer", sa.BigInteger), (near, sa.BigInteger)),
+            *_keys(("kind", sa.SmallInteger), (far, sa.BigInteger)),
+            *_tenant(),
+            sa.Column("line", sa.Integer, nullable=False),
+            sa.Column("strategy", sa.SmallInteger, nullable=False),
+            sa.Column("sites", sa.Integer, nullable=False),
+            sqlite_with_rowid=False,
+        )
     op.create_table(
         "codegraph_unresolved",
         *_keys(("layer", sa.BigInteger), ("path", PLAIN), ("name", PLAIN)),
@@ -185,7 +185,7 @@ def _index(table: str, name: str, *columns: str, unique: bool = False) -> None:
 def downgrade() -> None:
     if op.get_bind().dialect.name == "postgresql":
         op.drop_table("codegraph_words")
-    for table in ("texts", "unresolved", "edges", "entities", "manifests", "links"):
+    for table in ("texts", "unresolved", "incoming", "edges", "entities", "manifests", "links"):
         op.drop_table(f"codegraph_{table}")
     for table in ("files", "layers", "repositories"):
         op.drop_table(f"codegraph_{table}")
