@@ -119,25 +119,26 @@ def piece(text: str, offset: int, limit: int) -> Piece:
     """Cut the part of a text that begins at an offset.
 
     It ends at the end of a line where one is within the limit, else between two characters. The
-    pieces from one ``next_offset`` to the next are the whole text.
+    pieces from one ``next_offset`` to the next are the whole text, with ``?`` for what is no
+    character.
 
     Args:
         text: the whole text.
         offset: UTF-8 bytes to leave out; one within a character goes back to its beginning.
         limit: UTF-8 bytes to show, at most; a single longer character is shown all the same.
     """
-    # A file's name or text may hold what is no Unicode; it must not fail here.
-    whole = text.encode("utf-8", "surrogatepass")
+    # A lone surrogate, which is how Python reads what is no UTF-8, has no place in JSON.
+    whole = text.encode("utf-8", "replace")
     begin = _character(whole, min(max(offset, 0), len(whole)))
     end = begin + max(limit, 1)
     if end >= len(whole):
-        return Piece(_text(whole[begin:]), begin, None, len(whole))
+        return Piece(whole[begin:].decode(), begin, None, len(whole))
     end = whole.rfind(b"\n", begin, end) + 1 or _character(whole, end)
     if end <= begin:
         end = begin + 1
         while end < len(whole) and _continues(whole[end]):
             end += 1
-    return Piece(_text(whole[begin:end]), begin, end if end < len(whole) else None, len(whole))
+    return Piece(whole[begin:end].decode(), begin, end if end < len(whole) else None, len(whole))
 
 
 def _character(whole: bytes, at: int) -> int:
@@ -149,7 +150,3 @@ def _character(whole: bytes, at: int) -> int:
 
 def _continues(byte: int) -> bool:
     return byte & 0xC0 == 0x80
-
-
-def _text(part: bytes) -> str:
-    return part.decode("utf-8", "surrogatepass")
