@@ -136,5 +136,10 @@ def _counts(health: Health) -> str:
 
     numbers = {name: n for name, n in health.facts.items() if isinstance(n, int) and n}
     return ", ".join(
-        f"{n:,} {named(name).removesuffix('s' if n == 1 else '')}" for name, n in numbers.items()
+        f"{n:,} {_one(named(name)) if n == 1 else named(name)}" for name, n in numbers.items()
     )
+
+
+def _one(several: str) -> str:
+    """``repositories`` as ``repository``, ``documents`` as ``document``."""
+    return several[:-3] + "y" if several.endswith("ies") else several.removesuffix("s")

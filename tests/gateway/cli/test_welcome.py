@@ -78,6 +78,9 @@ def test_facts_are_counted_in_words() -> None:
     facts = {"documents": 1200, "miniPrompts": 28, "old_pages": 2, "errors": 0, "problems": []}
     assert welcome._counts(Health(facts=facts)) == "1,200 documents, 28 mini prompts, 2 old pages"
     assert welcome._counts(Health(facts={"skills": 1, "openRuns": 1})) == "1 skill, 1 open run"
+    assert welcome._counts(Health(facts={"repositories": 1, "entities": 2})) == (
+        "1 repository, 2 entities"
+    )
 
 
 @pytest.mark.parametrize(
