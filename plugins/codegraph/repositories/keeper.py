@@ -45,6 +45,7 @@ class Keeper:
         self._problems = list(problems)
         self._me = f"watch:{secrets.token_hex(4)}"
         self._watching: dict[str, asyncio.Task[None]] = {}
+        self._embedding: dict[str, asyncio.Task[None]] = {}
         self._asked: dict[str, str] = {}
         self._said: dict[str, str] = {}
 
@@ -59,9 +60,10 @@ class Keeper:
         try:
             yield
         finally:
-            for task in (looking, *self._watching.values()):
+            tasks = (looking, *self._watching.values(), *self._embedding.values())
+            for task in tasks:
                 task.cancel()
-            for task in (looking, *self._watching.values()):
+            for task in tasks:
                 with suppress(asyncio.CancelledError):
                     await task
 
@@ -138,10 +140,30 @@ class Keeper:
             await work.request_stale(repo, min(_PAUSE * 2 ** min(state.failures, 10), _LONGEST))
         elif repository.kind == "git" and self._config.refresh is not None:
             await self._refresh(repository, self._config.refresh)
-        ready = repository.layer is not None and not repository.embedded and not state.holder
-        if ready and self._jobs.embed is not None:
-            made = f"{repository.layer}/{repository.generation}/{self._now():%Y%m%d%H}"
+        await self._see_to_vectors(repository)
+
+    async def _see_to_vectors(self, repository: Repository) -> None:
+        """Have a new index embedded by a job; what changed in one is done here, as it is little."""
+        embed, repo = self._jobs.embed, repository.id
+        if repository.layer is None or repository.embedded or repository.state.holder:
+            return
+        if embed is None or repo in self._embedding:
+            return
+        if repository.vectors_of != repository.layer:
+            made = f"{repository.layer}/{self._now():%Y%m%d%H}"
             await self._ask(UPKEEP, {"task": "embed", "repo": repo}, f"embed/{repo}/{made}")
+            return
+
+        async def change() -> None:
+            try:
+                await embed(repository.org, repo, _tell_nobody)
+                self._said.pop(f"{repository.name}: vectors", None)
+            except Exception as error:  # the model or its store; the next look tries again
+                self._say(f"{repository.name}: vectors", str(error) or type(error).__name__)
+            finally:
+                self._embedding.pop(repo, None)
+
+        self._embedding[repo] = asyncio.create_task(change())
 
     async def _refresh(self, repository: Repository, age: timedelta) -> None:
         finished = repository.state.finished

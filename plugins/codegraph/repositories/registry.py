@@ -211,6 +211,7 @@ def _repository(row: Row[Any], now: datetime) -> Repository:
         indexed=row.indexed,
         problem=row.problem,
         embedded=(row.embedded_layer, row.embedded_generation) == (row.layer, generation),
+        vectors_of=row.embedded_layer,
         state=_state(row, now),
     )
 

@@ -72,8 +72,10 @@ class State:
     def __str__(self) -> str:
         """For a person: "" where the index stands."""
         if self.holder:
-            of = f", {self.done:,} of {self.total:,}" if self.total else ""
-            return f"{self.message or 'indexing'}{of}"
+            message = self.message or "indexing"
+            counted = any(each.isdigit() for each in message)
+            of = f", {self.done:,} of {self.total:,}" if self.total and not counted else ""
+            return f"{message}{of}"
         if self.error:
             return f"the last indexing failed: {self.error}"
         return "waiting to be indexed" if self.requested else ""
@@ -94,6 +96,7 @@ class Repository:
         indexed: when.
         problem: what was wrong with it then.
         embedded: whether its vectors are those of what is served.
+        vectors_of: the layer that its vectors are of, or None where it has none.
         state: what is being done to it.
     """
 
@@ -113,6 +116,7 @@ class Repository:
     indexed: datetime | None = None
     problem: str = ""
     embedded: bool = False
+    vectors_of: int | None = None
     state: State = field(default_factory=State)
 
     def seen_by(self, caller: Caller) -> bool:
