@@ -80,8 +80,8 @@ class Locals:
     """The local names that are visible at one place, under the names that the facts give them.
 
     Args:
-        always: give every local a name of its own, where locals and functions of one name are
-            two things (Java).
+        always: give every local a name of its own, where locals are apart from functions (Java)
+            or modules (Rust) of one name.
     """
 
     def __init__(self, *, always: bool = False) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Bind, Expr, Group, Item, Name, OneOf
-from plugins.codegraph.languages.draft import Draft
+from plugins.codegraph.languages.draft import Draft, Locals
 from plugins.codegraph.languages.rust.words import MARKERS
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class Types(Draft):
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
+        # A path begins with a module or a type, also where a local has that name: ``ast::f(ast)``.
+        self.locals = Locals(always=True)
         self.modules: list[str] = []
         self.row = 1
 
@@ -83,7 +85,7 @@ class Types(Draft):
 
     def named(self, name: str) -> Expr | None:
         """A bare name that is not a value."""
-        return None if name == "_" else Name(self.locals.look(name))
+        return None if name == "_" else Name(name)
 
     def _generic(self, node: Node) -> Expr | None:
         of = self.type(node.child_by_field_name("type"))

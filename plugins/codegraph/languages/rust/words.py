@@ -85,7 +85,7 @@ method gives: an optional as well as an iterator, as this language's own words h
 _GIVE = {
     known.SAME: (
         "as_deref as_deref_mut as_mut as_mut_slice as_ref as_slice await borrow borrow_mut "
-        "boxed by_ref chain clone cloned collect context copied downgrade drain entry fuse "
+        "boxed by_ref chain clone cloned collect default context copied downgrade drain entry fuse "
         "get_or_init into_inner into_iter iter iter_mut lock map_err ok ok_or ok_or_else or "
         "or_else peekable read replace rev skip step_by take to_owned to_vec upgrade "
         "with_context write"
@@ -116,7 +116,7 @@ FUNCTIONS: Mapping[str, str] = {
 }
 """What functions of the standard library give."""
 INBORN = frozenset(
-    ("as_ref", "borrow", "borrow_mut", "clone", "cmp", "eq", "fmt", "from", "hash", "into", "ne",
+    ("as_ref", "borrow", "borrow_mut", "clone", "cmp", "default", "eq", "fmt", "from", "hash", "into", "ne",
      "partial_cmp", "to_owned", "to_string", "try_from", "try_into", "type_id")
 )  # fmt: skip
 """Methods that a type has by deriving or by a blanket implementation."""

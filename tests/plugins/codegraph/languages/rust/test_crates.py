@@ -114,3 +114,11 @@ def test_a_call_through_a_bound_is_one_of_the_trait() -> None:
         "src/lib.rs:A.make",
         "src/lib.rs:A.go",
     }
+
+
+def test_a_path_begins_with_a_module_even_where_a_local_has_its_name() -> None:
+    files = {
+        "src/lib.rs": "mod ast;\nfn f(ast: &u8, g: fn()) { ast::visit(ast); g(); }\nfn g() {}\n",
+        "src/ast.rs": "pub fn visit(x: &u8) {}\n",
+    }
+    assert edges(files) == {"src/ast.rs:visit"}
