@@ -25,6 +25,9 @@ from plugins.codegraph.repositories.registry import Taken, Unknown
 from plugins.codegraph.repositories.repository import Draft, Repository
 from plugins.codegraph.repositories.work import HELD, Busy, Gone
 
+_LOOKED_AT = 2_000
+"""Functions of which one is the example for a question."""
+
 
 @asynccontextmanager
 async def _opened(context: CommandContext) -> AsyncGenerator[tuple[Repositing, Host]]:
@@ -191,14 +194,21 @@ async def _tell(
 
 
 async def _example(base: Repositing, repository: Repository) -> str:
-    """A function's name to ask about, or ""."""
+    """A function to ask about, or "": of the documented ones, one that is called from many."""
     view = await base.store.view(repository.org, repository.id)
     if view is None:
         return ""
+    graph = base.store.open(view)
     kinds = (EntityKind.FUNCTION, EntityKind.METHOD)
-    entities = [each for _, each in await base.store.open(view).page(0, 400, kinds)]
-    telling = (each.name for each in entities if not each.test and not each.name.startswith("_"))
-    return next(telling, "")
+    entities = [each for _, each in await graph.page(0, _LOOKED_AT, kinds)]
+    telling = {
+        each.key: each
+        for each in entities
+        if each.doc and not each.test and not each.name.startswith("_") and "." not in each.name
+    } or {each.key: each for each in entities if not each.test}
+    callers = await graph.degrees(list(telling))
+    best = max(telling.values(), key=lambda each: callers[each.key][0], default=None)
+    return "" if best is None else best.qualified
 
 
 def _fail(context: CommandContext, reason: str, code: int) -> int:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from gateway.contract import Tier
 from plugins.codegraph.repositories.repository import Repository
 
+WIDTH = 80
+"""The columns of a plain terminal; what people read is no wider, save names and addresses."""
 _COUNTED = ("functions", "methods", "classes", "interfaces")
 _REASONS = 8
 _NAMES = {
@@ -23,7 +27,7 @@ def found(repository: Repository, summary: Mapping[str, Any]) -> Iterator[str]:
     """What an index found, and what it skipped and why."""
     counts = [f"{summary.get(word, 0):,} {word}" for word in _COUNTED if summary.get(word)]
     seconds, lines = summary.get("seconds", 0), summary.get("lines", 0)
-    yield (
+    yield from _wrapped(
         f"{repository.name}: {summary.get('files', 0):,} files, {lines:,} lines"
         f"{''.join(f', {each}' for each in counts)}, in {seconds:.1f} s."
     )
@@ -32,28 +36,39 @@ def found(repository: Repository, summary: Mapping[str, Any]) -> Iterator[str]:
         listed = ", ".join(
             f"{_NAMES.get(name, name)} {files:,}" for name, files in languages.items()
         )
-        yield f"Languages, by files: {listed}."
+        yield from _wrapped(f"Languages, by files: {listed}.")
     reasons = summary.get("reasons", [])
     for skipped, said in ((True, "Skipped"), (False, "In the graph in part")):
         some = [each for each in reasons if each["skipped"] is skipped]
         for each in some[:_REASONS]:
             more = f" and {each['files'] - 1:,} more" if each["files"] > 1 else ""
-            yield f"{said}: {each['example']}{more}: {each['reason']}"
+            yield from _wrapped(f"{said}: {each['example']}{more}: {each['reason']}")
         if len(some) > _REASONS:
             yield f"{said}: {len(some) - _REASONS} more reasons; --json lists them."
 
 
 def next_steps(repository: Repository, example: str, url: str) -> Iterator[str]:
     """What a newcomer does next."""
-    asked = f'"Who calls {example}?"' if example else '"Which functions are there?"'
+    asked = f"Who calls {example}?" if example else "Which functions are there?"
+    steps = (
+        ("porch serve", "unless a portal runs already"),
+        (url, "the address for your client"),
+        ("porch codegraph onboard PATH", "sets up a project for its clients"),
+    )
+    width = max(len(step) for step, _ in steps)
     yield ""
-    yield f"Next: a portal that runs serves {repository.name} already; else: porch serve"
-    yield f"Connect a client to {url}, or let `porch codegraph onboard .` set up a project."
-    yield f"Then ask: {asked}"
-    if repository.tier != "open":
-        who = f"the tier {repository.tier}"
-        groups = f" in the groups {', '.join(repository.groups)}" if repository.groups else ""
-        yield f"It is seen by {who}{groups}; --tier and --group say so otherwise."
+    yield "Next:"
+    yield from (f"  {step:<{width}}  {why}" for step, why in steps)
+    yield f'Then ask: "{asked}"'
+    if example:
+        yield f"Or here:  porch call get_callers repo={repository.name} name={example}"
+    if repository.tier != Tier.OPEN or repository.groups:
+        groups = f" in {' or '.join(repository.groups)}" if repository.groups else ""
+        yield from _wrapped(
+            f"It is seen by callers of the tier {repository.tier.value}{groups}; tiers.yaml says "
+            "who has which tier. Removed, and added again with --tier open, it is seen by whoever "
+            "reaches the portal."
+        )
 
 
 def table(repositories: Sequence[Repository]) -> Iterator[str]:
@@ -61,24 +76,39 @@ def table(repositories: Sequence[Repository]) -> Iterator[str]:
     if not repositories:
         yield "No repository has been added: `porch codegraph add .` adds this directory."
         return
-    rows = [("NAME", "FILES", "ENTITIES", "TIER", "INDEXED", "STATE", "FROM")]
+    rows = [("NAME", "FILES", "ENTITIES", "TIER", "INDEXED (UTC)", "COMMIT")]
     for each in repositories:
         summary = each.state.summary
-        at = f"{each.indexed:%Y-%m-%d %H:%M}" if each.indexed else "-"
-        commit = f" {each.commit[:10]}" if each.commit else ""
-        tier = "/".join((each.tier, *each.groups))
         rows.append(
             (
                 each.name,
                 f"{summary.get('files', 0):,}",
                 f"{summary.get('entities', 0):,}",
-                tier,
-                at + commit,
-                str(each.state) or ("ready" if each.layer else "waiting"),
-                each.location + (f" ({each.branch})" if each.branch else ""),
+                "/".join((each.tier, *each.groups)),
+                f"{each.indexed:%Y-%m-%d %H:%M}" if each.indexed else "-",
+                each.commit[:10] or "-",
             )
         )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip()
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    yield lines[0]
+    for each, line in zip(repositories, lines[1:], strict=True):
+        yield line
+        yield f"  {each.location}" + (f" ({each.branch})" if each.branch else "")
+        state = str(each.state) or ("ready" if each.layer else "waiting")
+        yield from _wrapped(state, "  ")
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    """A text in lines that fit a terminal; a path is not broken."""
+    return textwrap.wrap(
+        text,
+        WIDTH - 1,
+        initial_indent=indent,
+        subsequent_indent=indent or "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
