@@ -116,7 +116,7 @@ FUNCTIONS: Mapping[str, str] = {
 }
 """What functions of the standard library give."""
 INBORN = frozenset(
-    ("as_ref", "borrow", "borrow_mut", "clone", "cmp", "default", "eq", "fmt", "from", "hash", "into", "ne",
-     "partial_cmp", "to_owned", "to_string", "try_from", "try_into", "type_id")
+    ("as_ref", "borrow", "borrow_mut", "clone", "cmp", "default", "eq", "fmt", "from", "hash",
+     "into", "ne", "partial_cmp", "to_owned", "to_string", "try_from", "try_into", "type_id")
 )  # fmt: skip
 """Methods that a type has by deriving or by a blanket implementation."""
