@@ -17,7 +17,7 @@ from plugins.codegraph.store.graph import Graph, RepositoryView
 
 LONGEST_QUESTION = 2_000
 _SIMILAR = 150
-_BY_WORDS = 100
+_BY_WORDS = 120
 Mode = Literal["hybrid", "keyword"]
 
 
@@ -74,7 +74,8 @@ class Search:
         """
         question = checked(question)
         asked = tuple(kinds) or EMBEDDED
-        by_words = graph.words(telling(question), _BY_WORDS, asked)
+        # To have the store look at kinds costs more than the few more that are left out here.
+        by_words = graph.words(telling(question), _BY_WORDS, tuple(kinds))
         if self._vectors is None:
             found = await by_words
             note = "This portal has no embedding model: results are found by their words alone."

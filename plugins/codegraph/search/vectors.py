@@ -30,7 +30,8 @@ BASE = 0
 """The overlay of what everybody sees."""
 CODE = "code"
 _NAME = "entities"
-_INDEXED = {"org": "keyword", "repo": "keyword", "overlay": "integer", "key": "keyword"}
+_INDEXED = dict.fromkeys(("org", "repo", "scope", "key"), "keyword")
+"""``scope`` is organisation, repository and overlay in one: a search checks one field for all."""
 
 
 class CodeVectors:
@@ -69,9 +70,12 @@ class CodeVectors:
         """Store the vectors of entities, by their keys."""
         points = [
             Point(
-                id=f"{org}\0{repo}\0{overlay}\0{shown_key(key)}",
+                id=f"{_scope(org, repo, overlay)}\n{shown_key(key)}",
                 dense={CODE: vector},
-                payload={"org": org, "repo": repo, "overlay": overlay, "key": shown_key(key)},
+                payload={
+                    **{"org": org, "repo": repo, "overlay": overlay},
+                    **{"scope": _scope(org, repo, overlay), "key": shown_key(key)},
+                },
             )
             for key, vector in vectors.items()
         ]
@@ -82,13 +86,13 @@ class CodeVectors:
         """Forget the vectors of entities in the base."""
         shown = tuple(shown_key(key) for key in keys)
         if shown:
-            own = (*_of(org, repo), Condition("overlay", (BASE,)), Condition("key", shown))
+            own = (Condition("scope", (_scope(org, repo, BASE),)), Condition("key", shown))
             await (await self.collection()).delete(own)
 
     async def remove_overlay(self, org: str, repo: str, overlay: int) -> None:
         """Forget the vectors of an overlay."""
-        own = (*_of(org, repo), Condition("overlay", (overlay,)))
-        await (await self.collection()).delete(own)
+        own = Condition("scope", (_scope(org, repo, overlay),))
+        await (await self.collection()).delete([own])
 
     async def purge(self, org: str, repo: str) -> int:
         """Forget all vectors of a repository; how many."""
@@ -106,13 +110,17 @@ class CodeVectors:
 
         An entity that the view's overlay has anew has the overlay's similarity.
         """
-        overlay = view.overlay.layer if view.overlay else BASE
-        seen = (BASE,) if overlay == BASE else (BASE, overlay)
-        where = (*_of(view.org, view.id), Condition("overlay", seen))
+        overlays = [BASE] if view.overlay is None else [BASE, view.overlay.layer]
+        scopes = tuple(_scope(view.org, view.id, each) for each in overlays)
+        where = (Condition("scope", scopes),)
         query = VectorQuery(CODE, vector, where, limit, ("key", "overlay"))
         (hits,) = await (await self.collection()).search([query])
         ordered = sorted(hits, key=lambda hit: hit.payload["overlay"] != BASE)
         return {parse_key(hit.payload["key"]): hit.score for hit in ordered}
+
+
+def _scope(org: str, repo: str, overlay: int) -> str:
+    return f"{org}\n{repo}\n{overlay}"
 
 
 def _of(org: str, repo: str) -> tuple[Condition, Condition]:

@@ -95,7 +95,7 @@ class Body(ToolResult):
     bases: list[str] | None = Field(None, description="What a class extends and implements.")
 
 
-class WholeEdge(Edge, Body):
+class WholeEdge(Body, Edge):
     """An entity that was reached, whole."""
 
 
@@ -108,7 +108,7 @@ class Scored(Brief):
     callee_count: int | None = None
 
 
-class WholeScored(Scored, Body):
+class WholeScored(Body, Scored):
     """An entity that a search found, whole."""
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gateway.scrubbing.scrubber import Scrubber
 from plugins.codegraph.shadow.diff import BadDiff, read, sections
 from plugins.codegraph.shadow.patch import Conflict, apply
 from tests.plugins.codegraph.shadow.worktree import Worktree
@@ -126,9 +127,23 @@ def test_a_change_that_the_file_already_has_leaves_it_as_it_is() -> None:
 
 
 def test_a_line_without_its_secret_still_fits_and_the_file_keeps_what_it_had() -> None:
-    hunk = "@@ -1,2 +1,3 @@\n key = '[REDACTED:github-token]'\n+more = 1\n b\n"
+    hunk = "@@ -1,2 +1,3 @@\n key = '[REDACTED]'\n+more = 1\n b\n"
     (section,) = sections(change(hunk))
     assert apply(b"key = 'abc'\nb\n", read(section)) == b"key = 'abc'\nmore = 1\nb\n"
+
+
+def test_a_diff_without_its_private_key_is_applied_as_the_portal_hands_it_on() -> None:
+    begin, end = (f"-----{word} RSA PRIVATE {'KEY'}-----" for word in ("BEGIN", "END"))
+    body = [hex(n**40)[2:66] for n in range(1_000, 1_006)]
+    key = "".join(f"+{line}\n" for line in (begin, *body, end))
+    hunk = f'@@ -1,2 +1,12 @@\n a = 1\n+K = """\n{key}+"""\n b = 2\n'
+    scrubbed, found = Scrubber().text(change(hunk), "diff")
+    assert [each.rule for each in found] == ["private-key"]
+    (section,) = sections(scrubbed)
+    after = apply(b"a = 1\nb = 2\n", read(section))
+    assert after is not None
+    assert after.startswith(b'a = 1\nK = """\n[REDACTED]\n')
+    assert after.endswith(b'"""\nb = 2\n')
 
 
 def test_a_diff_that_came_through_a_windows_terminal_is_read() -> None:
