@@ -1,7 +1,7 @@
 """Questions to a graph of 100,000 entities and 500,000 edges, through the store.
 
 What is timed is what a tool asks of the store. Entities are drawn as people ask about them: half of
-them at random, half of those that are called most.
+them at random, half among the 2 % that are called most.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ OWNER = Owner("portal", "bench")
 FILES, EACH, EDGES = 2_500, 39, 500_000
 ASKED = 200
 WORDS = (
-    "load user config",
-    "where is the code that checks a session token",
-    "parse price",
-    "getCacheEntry",
-    "add_item",
-    "write all table values",
-    "find order by id",
-    "remove graph node",
+    "load the bacoder config",
+    "where is the code that checks a hokuner",
+    "parse grabata",
+    "getTamonpor",
+    "add_fillamin",
+    "write all kuinho values",
+    "find a nerderco by id",
+    "remove inbagra",
 )
 Question = Callable[[Graph, Entity], Awaitable[Any]]
 
@@ -136,7 +136,7 @@ async def _filled(
     database = service.for_owner("codegraph")
     await database.migrate(MIGRATIONS)
     async with database.begin() as connection:
-        await connection.execute(repositories.insert().values(_row()))
+        await connection.execute(repositories.insert().values(row_of()))
     store = GraphStore(database)
     layers = store.layers(OWNER)
     layer = await layers.begin(Stamp())
@@ -169,14 +169,16 @@ def _asked(made: Sequence[Any]) -> list[Entity]:
         for edge in file.edges:
             if edge.kind is EdgeKind.CALLS:
                 called[edge.target] = called.get(edge.target, 0) + 1
-    popular = sorted(called, key=lambda key: (-called[key], key))[: ASKED // 2]
+    most = sorted(called, key=lambda key: (-called[key], key))[: len(entities) // 50]
+    popular = chance.sample(most, ASKED // 2)
     others = chance.sample(sorted(entities), ASKED // 2)
     chosen = [entities[key] for key in (*popular, *others)]
     chance.shuffle(chosen)
     return chosen
 
 
-def _row() -> dict[str, Any]:
+def row_of() -> dict[str, Any]:
+    """The row of the repository that is measured."""
     return {
         "id": OWNER.repo,
         "org": OWNER.org,

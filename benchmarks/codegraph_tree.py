@@ -24,12 +24,14 @@ from plugins.codegraph.store.rows import FileGraph
 VERBS = tuple(
     "get set load save parse build find add remove update check open close read write make".split()  # noqa: SIM905
 )
+SYLLABLES = ("ba", "co", "der", "fil", "gra", "ho", "in", "ku", "lam", "mon", "ner", "por", "ta")
 NOUNS = tuple(
-    """
-    user order cart item price config token session request response file path index graph node
-    edge query result cache store page table column row field model form view event message
-    """.split()  # noqa: SIM905
+    first + second + third
+    for first in SYLLABLES
+    for second in SYLLABLES
+    for third in (*SYLLABLES, "")
 )
+"""2,366 words. A real vocabulary has as many, and its words are as unevenly used (``_noun``)."""
 SUFFIXES = ("", "", "", "_by_id", "_for_user", "_from_file", "_or_none", "_async", "_list")
 DOCS = (
     "Returns the {n} that belongs to the current {m}.",
@@ -118,16 +120,21 @@ def _target(
 
 
 def _path(chance: random.Random, at: int) -> str:
-    return f"src/{chance.choice(NOUNS)}/{chance.choice(NOUNS)}/{chance.choice(VERBS)}_{at}.py"
+    return f"src/{_noun(chance)}/{_noun(chance)}/{chance.choice(VERBS)}_{at}.py"
+
+
+def _noun(chance: random.Random) -> str:
+    """A word: the n-th one about 1/n as often as the first."""
+    return NOUNS[int(len(NOUNS) ** chance.random()) - 1]
 
 
 def _name(chance: random.Random) -> str:
-    verb, noun, suffix = chance.choice(VERBS), chance.choice(NOUNS), chance.choice(SUFFIXES)
+    verb, noun, suffix = chance.choice(VERBS), _noun(chance), chance.choice(SUFFIXES)
     return f"{verb}_{noun}{suffix}" if chance.random() < 0.7 else f"{verb}{noun.title()}"
 
 
 def _doc(chance: random.Random) -> str:
-    return chance.choice(DOCS).format(n=chance.choice(NOUNS), m=chance.choice(NOUNS))
+    return chance.choice(DOCS).format(n=_noun(chance), m=_noun(chance))
 
 
 def _key(repo: str, path: str, name: str) -> int:

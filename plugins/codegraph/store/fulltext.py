@@ -23,6 +23,15 @@ MOST_TERMS = 24
 """Of one query; a whole paragraph finds no more than its first words."""
 _WEIGHTS = (10.0, 6.0, 2.0, 1.0)
 """What a word counts in the name, the name's words, the signature and the doc."""
+_FILLERS = frozenset(
+    """
+    a about all an and any are as at be been but by can code could did do does for from function
+    had has have how i if in into is it its me method my no not of on or our should so some than
+    that the their them then there these they this those to was we were what when where which who
+    whom why will with would you your
+    """.split()  # noqa: SIM905
+)
+"""English words, and what everybody calls code, that tell nothing about what is looked for."""
 _TERM = re.compile(r"\w+")
 _COLUMNS = "name, words, signature, doc"
 
@@ -65,12 +74,14 @@ def full_text(connection: AsyncConnection) -> FullText:
 def terms_of(query: str) -> list[list[str]]:
     """What a query looks for: each term with its parts, where it is a name of several words."""
     terms: list[list[str]] = []
-    for term in _TERM.findall(query)[:MOST_TERMS]:
+    for term in _TERM.findall(query):
         whole = term.lower().strip("_")
         parts = split(term)
         if whole:
             terms.append([whole, *parts] if parts != [whole] else [whole])
-    return terms
+    # Words that stand in every text say nothing, and finding them all takes long.
+    telling = [term for term in terms if term[0] not in _FILLERS]
+    return (telling or terms)[:MOST_TERMS]
 
 
 class _Sqlite:

@@ -36,11 +36,6 @@ class Step(NamedTuple):
     line: int
     sites: int
 
-    @property
-    def order(self) -> tuple[float, int, int]:
-        """The surest edge first; of two alike always the same."""
-        return -SURE[self.strategy], self.via, self.line
-
 
 @dataclass(frozen=True, slots=True)
 class Along:
@@ -93,15 +88,17 @@ async def walked(
 
 
 def _reached(rows: Sequence[Any], seen: Collection[int], depth: int) -> dict[int, Step]:
-    reached: dict[int, Step] = {}
-    for key, via, strategy, line, sites in rows:
+    """The entities that edges lead to for the first time, each by its surest edge."""
+    best: dict[int, tuple[Any, ...]] = {}
+    for row in rows:
+        key = row[0]
         if key in seen:
             continue
-        step = Step(key, depth, via, strategy, line, sites)
-        old = reached.get(key)
-        if old is None or step.order < old.order:
-            reached[key] = step
-    return reached
+        old = best.get(key)
+        # Of two edges that are as sure, always the same one.
+        if old is None or (-SURE[row[2]], row[1]) < (-SURE[old[2]], old[1]):
+            best[key] = row
+    return {key: Step(key, depth, row[1], row[2], row[3], row[4]) for key, row in best.items()}
 
 
 async def _edges(
@@ -120,7 +117,7 @@ async def _edges(
         query = query.where(table.c.strategy.in_(along.strategies))
     found = (await connection.execute(query)).all()
     if seeing.overlay is None:
-        return [row[:5] for row in found]
+        return list(found)
     hidden = await seeing.hidden_keys(connection)
     return list(_visible(found, seeing.base, hidden, 0 if along.incoming else 1))
 
@@ -131,4 +128,4 @@ def _visible(
     """The edges that the overlay does not hide: one is its source's, wherever it leads."""
     for row in rows:
         if row[5] != base or row[source] not in hidden:
-            yield row[:5]
+            yield row
