@@ -97,6 +97,8 @@ METHODS: Mapping[str, str] = MappingProxyType(
         "filter": known.EACH,
         "some": known.EACH,
         "every": known.EACH,
+        "reduce": known.RESULT,
+        "reduceRight": known.RESULT,
         "findIndex": known.EACH,
         "findLastIndex": known.EACH,
         "find": known.FIRST,

@@ -20,6 +20,7 @@ from plugins.codegraph.facts import (
     Unwrapped,
 )
 from plugins.codegraph.languages.typescript import (
+    callbacks,
     commonjs,
     functions,
     jsx,
@@ -31,6 +32,7 @@ from plugins.codegraph.languages.typescript import (
 )
 from plugins.codegraph.languages.typescript.lowering import (
     EXPRESSIONS,
+    FUNCTIONS,
     Lowering,
     child_at,
     last_line,
@@ -105,6 +107,8 @@ def arguments(low: Lowering, node: Node | None, of: Expr | None = None) -> tuple
             continue
         if child.type == "spread_element":
             found.append(Arg(low.expr(child_at(child)), spread=True))
+        elif child.type in FUNCTIONS and not found:
+            found.append(Arg(low.given(child, callbacks.expected(low, of, node))))
         elif child.type == "object" and of is not None:
             found.append(Arg(low.given(child, Item(of, f"({len(found)})"))))
         else:
@@ -163,10 +167,12 @@ def _new(low: Lowering, node: Node) -> Expr | None:
         return None
     low.calls += 1
     of = low.expr(made)
+    plain = of
     given = node.child_by_field_name("type_arguments")
     if given is not None:
         of = Item(of, None, tuple(types.lower(low, child) for child in given.named_children))
-    return Call(of, arguments(low, node.child_by_field_name("arguments")), line_of(made), new=True)
+    inside = arguments(low, node.child_by_field_name("arguments"), plain)
+    return Call(of, inside, line_of(made), new=True)
 
 
 def _function(low: Lowering, node: Node) -> Expr | None:
