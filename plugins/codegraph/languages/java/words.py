@@ -33,7 +33,8 @@ LANG = frozenset(
         "StackWalker", "StrictMath", "String", "StringBuffer", "StringBuilder",
         "StringIndexOutOfBoundsException", "SuppressWarnings", "System", "Thread",
         "ThreadGroup", "ThreadLocal", "Throwable", "UnsupportedOperationException",
-        "VerifyError", "InternalError", "IllegalMonitorStateException", "VirtualMachineError", "Void",
+        "VerifyError", "InternalError", "IllegalMonitorStateException",
+        "VirtualMachineError", "Void",
     )
 )  # fmt: skip
 """Names of ``java.lang``."""
