@@ -48,7 +48,8 @@ def external(engine: Engine, sheet: Sheet, number: int, value: External, call: C
     word = sheet.rules.functions.get(value.name)
     last = value.name.rpartition(".")[2]
     if word is None:
-        return {Thing(last, value.args if last in sheet.rules.containers else ()): INFERRED}
+        holds = last in sheet.rules.containers or last in sheet.rules.unwraps
+        return {Thing(last, value.args if holds else ()): INFERRED}
     if word == known.UNKNOWN:
         return NOTHING
     if word == known.DECORATOR:
