@@ -14,6 +14,7 @@ from plugins.codegraph.linking import (
     arguments,
     evaluate,
     names,
+    results,
     types,
 )
 from plugins.codegraph.linking.engine import Engine
@@ -23,6 +24,7 @@ from plugins.codegraph.linking.values import (
     INFERRED,
     NOTHING,
     SELF,
+    Bound,
     Class,
     Func,
     Given,
@@ -105,7 +107,9 @@ def _param(engine: Engine, func: Func, place: int) -> Values:
         if param_.kind in ("*", "**") and found:
             return _rest(param_, found)
         if types.telling(sheet, found):
-            return found
+            if not results.has_open(engine, found):
+                return found
+            return _filled_in(engine, sheet, func, place, found)
         found = dict(found)
     if param_.kind in ("*", "**"):
         return arguments.rest_from_calls(engine, sheet, func, place)
@@ -113,6 +117,16 @@ def _param(engine: Engine, func: Func, place: int) -> Values:
         add(found, evaluate.evaluate(engine, sheet, scope.parent, param_.default), INFERRED)
     add(found, arguments.injected(engine, sheet, func, place), INFERRED)
     add(found, arguments.from_calls(engine, sheet, func, place), INFERRED)
+    return capped(found)
+
+
+def _filled_in(engine: Engine, sheet: Sheet, func: Func, place: int, stated: Values) -> Values:
+    """A stated type, with the functions that are passed where it says only "some function"."""
+    found = dict(stated)
+    passed: Values = {}
+    add(passed, arguments.injected(engine, sheet, func, place), INFERRED)
+    add(passed, arguments.from_calls(engine, sheet, func, place), INFERRED)
+    add(found, {v: r for v, r in passed.items() if isinstance(v, Func | Bound | Class)})
     return capped(found)
 
 

@@ -71,7 +71,7 @@ def _result(engine: Engine, func: Func) -> Values:
     if scope.returns is not None:
         found = ranked(types.stated(engine, sheet, func.scope, scope.returns), DECLARED)
         if types.telling(sheet, found):
-            if not _has_open(found):
+            if not has_open(engine, found):
                 return found
             return _filled_in(engine, sheet, func, found)
         found = dict(found)
@@ -85,9 +85,20 @@ def _result(engine: Engine, func: Func) -> Values:
     return capped(found)
 
 
-def _has_open(values: Values) -> bool:
-    """Whether some function is among them of which only the type is known."""
-    return any(isinstance(value, Returns) for value in values)
+def has_open(engine: Engine, values: Values) -> bool:
+    """Whether some function is among them of which only the type is known: also by an interface
+    that says nothing but how it is called."""
+    return any(isinstance(value, Returns) or _only_called(engine, value) for value in values)
+
+
+def _only_called(engine: Engine, value: Value) -> bool:
+    if not isinstance(value, Instance):
+        return False
+    sheet = engine.there(value.path)
+    called_by = sheet.rules.called
+    if not called_by or "interface" not in sheet.scopes[value.scope].modifiers:
+        return False
+    return set(sheet.names[value.scope]) == {called_by}
 
 
 def _filled_in(engine: Engine, sheet: Sheet, func: Func, stated: Values) -> Values:
@@ -96,7 +107,7 @@ def _filled_in(engine: Engine, sheet: Sheet, func: Func, stated: Values) -> Valu
     for expr in sheet.scopes[func.scope].results:
         _returned(engine, sheet, func, expr, made)
     found = dict(stated)
-    add(found, {v: r for v, r in made.items() if isinstance(v, Func | Bound | Given)})
+    add(found, {v: r for v, r in made.items() if isinstance(v, Func | Bound | Class | Given)})
     return capped(found)
 
 
