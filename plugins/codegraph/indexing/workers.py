@@ -24,7 +24,11 @@ Result = TypeVar("Result", Parsed, FileGraph)
 
 
 class Crashed(Exception):
-    """A worker died or was ended in the middle of a task; the message says how."""
+    """A worker died in the middle of a task; the message says how."""
+
+
+class Hung(Crashed):
+    """A worker was ended, since its task took too long."""
 
 
 class Failed(Exception):
@@ -61,14 +65,15 @@ class _Process:
         """Carry out a task.
 
         Raises:
-            Crashed: the process died, or was ended as it took too long.
+            Crashed: the process died.
+            Hung: it was ended as it took too long.
             Failed: the task failed.
         """
         try:
             async with asyncio.timeout(PATIENCE + len(task.paths)):
                 return await self._run(task, kind)
         except TimeoutError:
-            raise Crashed(f"it took longer than {PATIENCE:.0f} seconds") from None
+            raise Hung(f"it took longer than {PATIENCE:.0f} seconds") from None
         except (asyncio.IncompleteReadError, ConnectionError):
             code = await self._process.wait()
             raise Crashed(f"the process that read it ended with code {code}") from None
@@ -128,7 +133,8 @@ class Workers:
             try:
                 return list(await self._once(task, kind))
             except Crashed as reason:
-                if len(task.paths) == 1:
+                # One that died may have been dead before, so even one file has another try.
+                if len(task.paths) == 1 and isinstance(reason, Hung):
                     return [Troubled(task.paths[0], str(reason))]
             found: list[Result | Troubled] = []
             for path in task.paths:
