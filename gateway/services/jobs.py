@@ -33,6 +33,7 @@ SCHEMA = "porch_jobs"
 """Where DBOS keeps its tables, in PostgreSQL."""
 POLLING = 0.25
 """Seconds between two looks at a queue."""
+_CLOSING = 5.0
 _STATES = {
     "ENQUEUED": "queued",
     "DELAYED": "queued",
@@ -148,8 +149,12 @@ class JobService:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # DBOS had lent the loop its own threads, and ends them first of all.
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+        # DBOS had lent the loop its own threads, and ends them first of all, with all that waits
+        # for one. They take work in its order: once this has its turn, nothing before it waits.
+        loop = asyncio.get_running_loop()
+        turn = loop.run_in_executor(None, int)
+        loop.set_default_executor(ThreadPoolExecutor())
+        await asyncio.wait({turn}, timeout=_CLOSING)
         await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
         logging.getLogger("dbos").removeFilter(self._log)
 
