@@ -143,6 +143,7 @@ async def test_closing_gives_up_on_a_database_that_stays_broken(
     log = AuditLog(service.for_owner("gateway"))
     async with log.running():
         log.write(record())
+        await until(lambda: bool(log.notices()))
     assert log.waiting == 1
     assert "cannot be written (OperationalError)" in log.notices()[0]
     await service.close()

@@ -108,12 +108,12 @@ def served(place: Path, *words: str, **environment: str) -> Iterator[tuple[str, 
         process.send_signal(signal.SIGTERM)
         printed += process.stdout.read().splitlines()
         process.stdout.close()
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=60) == 0
 
 
 def ready(url: str) -> bool:
     """Whether the portal says so, within a deadline."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if httpx2.get(f"{url}/readyz").status_code == 200:
             return True
