@@ -29,9 +29,9 @@ class Modules:
 
     def absolute(self, path: str, module: str) -> Target:
         """What ``import module`` in the file at ``path`` means."""
-        top = module.partition(".")[0]
         own = self._own_root(dirname(path))
-        root = self._rules.once(("top", own, dirname(path), top), self._root_of, path, own, top)
+        key = ("top", own, dirname(path), module)
+        root = self._rules.once(key, self._root_of, path, own, module)
         if root is None:
             return Target(external=True, name=module)
         found = self._rules.once(("at", root, module), self._at, root, module)
@@ -64,13 +64,14 @@ class Modules:
             _in(directory, "__init__.pyi")
         )
 
-    def _root_of(self, path: str, own: str, top: str) -> str | None:
-        if self._has(own, top):
+    def _root_of(self, path: str, own: str, module: str) -> str | None:
+        top = module.partition(".")[0]
+        if self._has(own, module):
             return own
         if top in _STANDARD:
             return None
         for root in self._roots(path):
-            if self._has(root, top):
+            if self._has(root, module):
                 return root
         return None
 
@@ -85,8 +86,13 @@ class Modules:
             yield directory
         yield from (root for root in known if root not in inside)
 
-    def _has(self, root: str, top: str) -> bool:
-        return self._at(root, top) is not None
+    def _has(self, root: str, module: str) -> bool:
+        """Whether a root has a module's outermost package, or, where that is a directory of
+        directories alone (a namespace package), the module itself."""
+        top = module.partition(".")[0]
+        return self._at(root, top) is not None or (
+            top != module and self._at(root, module) is not None
+        )
 
     def _at(self, root: str, module: str) -> Target | None:
         """A module under a root; None where there is none."""

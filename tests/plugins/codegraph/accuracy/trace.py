@@ -60,4 +60,4 @@ def _named(frame: FrameType, root: Path) -> str | None:
 if __name__ == "__main__":
     for case in sys.argv[1:]:
         for edge in sorted(traced(Path(case))):
-            print(edge)
+            sys.stdout.write(f"{edge}\n")
