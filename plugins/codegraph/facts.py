@@ -52,7 +52,8 @@ class Item(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="i"):
     """A subscript. ``key`` is a literal string or number as text, or None for any.
 
     In a type it applies type arguments, which are then ``args``: ``list[Foo]``, ``Box<Foo>``; the
-    key ``(0)`` of a function, or of the type of one, is what its first parameter is given.
+    key ``(0)`` of a function, or of the type of one, is what its first parameter is given, and
+    ``(is)`` what it makes sure of its argument.
     """
 
     of: Expr | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plugins.codegraph.facts import Item, Name
 from plugins.codegraph.linking import generics, types
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.sheet import Sheet
@@ -18,6 +19,9 @@ from plugins.codegraph.linking.values import (
     add,
     outside,
 )
+
+GUARD = "Guard"
+"""The name of the result type of a function that makes sure of its argument's type."""
 
 
 def parameter(engine: Engine, sheet: Sheet, values: Values, place: int) -> Values:
@@ -42,6 +46,20 @@ def parameter(engine: Engine, sheet: Sheet, values: Values, place: int) -> Value
             add(found, _of_interface(engine, value, place), rank)
         elif isinstance(value, Func | Bound):
             add(found, _of_function(engine, value, place), rank)
+    return found
+
+
+def guarded(engine: Engine, values: Values) -> Values:
+    """What functions make sure of where they say yes: ``(x): x is T``."""
+    found: Values = {}
+    for value, rank in values.items():
+        func = value.func if isinstance(value, Bound) else value
+        if not isinstance(func, Func):
+            continue
+        home = engine.there(func.path)
+        said = home.scopes[func.scope].returns
+        if isinstance(said, Item) and said.of == Name(GUARD) and said.args:
+            add(found, types.stated(engine, home, func.scope, said.args[0]), rank)
     return found
 
 

@@ -93,6 +93,8 @@ def _call(engine: Engine, sheet: Sheet, number: int, expr: Call) -> Values:
 def _item(engine: Engine, sheet: Sheet, number: int, expr: Item) -> Values:
     if expr.key is not None and expr.key.startswith("("):
         of = evaluate(engine, sheet, number, expr.of)
+        if expr.key == "(is)":
+            return contextual.guarded(engine, of)
         return contextual.parameter(engine, sheet, of, int(expr.key[1:-1]))
     found: Values = {}
     applied: tuple[Some, ...] | None = None

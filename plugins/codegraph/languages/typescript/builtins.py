@@ -45,7 +45,7 @@ xit xtest
 """
 _TYPES = """
 Awaited AsyncGenerator AsyncIterable AsyncIterableIterator AsyncIterator Callable Capitalize
-Constructor ConstructorParameters Exclude Extract Generator InstanceType Iterable
+Constructor ConstructorParameters Exclude Extract Generator Guard InstanceType Iterable
 IterableIterator IteratorResult Lowercase NoInfer NonNullable Omit OmitThisParameter Parameters
 Partial Pick PromiseLike PropertyKey Readonly ReadonlyArray ReadonlyMap ReadonlySet Record Required
 ReturnType TemplateStringsArray ThisType Uncapitalize Uppercase any never unknown

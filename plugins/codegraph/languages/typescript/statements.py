@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Expr, Name
+from plugins.codegraph.facts import Expr, Item, Name
 from plugins.codegraph.languages.typescript import (
     classes,
     commonjs,
@@ -82,33 +82,50 @@ def _if(low: Lowering, node: Node) -> None:
     outer = low.env
     for name, of in _narrowed(low, condition):
         new = low.fresh(name)
-        low.bind(Name(new), None, line_of(node), of)
+        low.bind(Name(new), low.named(name), line_of(node), of)
         low.env = {**low.env, name: new}
     low.push([then])
     low.env = outer
 
 
 def _narrowed(low: Lowering, condition: Node | None) -> list[tuple[str, Expr]]:
-    """The names that ``x instanceof Foo`` makes sure of, with their types."""
+    """The names that ``x instanceof Foo`` and ``isFoo(x)`` make sure of, with their types."""
     found: list[tuple[str, Expr]] = []
     stack = [condition] if condition is not None else []
     while stack:
         node = stack.pop()
         if node.type == "parenthesized_expression":
             stack.extend(node.named_children[:1])
-        if node.type != "binary_expression":
-            continue
-        operator = node.child_by_field_name("operator")
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if operator is None or left is None or right is None:
-            continue
-        if operator.type == "&&":
-            stack += [left, right]
-        elif operator.type == "instanceof" and left.type == "identifier":
-            of = low.expr(right) if right.type in ("identifier", "member_expression") else None
-            if of is not None:
-                found.append((low.text(left), of))
+        elif node.type == "call_expression":
+            found += _guarded(low, node)
+        elif node.type == "binary_expression":
+            operator = node.child_by_field_name("operator")
+            if operator is not None and operator.type == "&&":
+                stack.extend(node.named_children)
+            elif operator is not None and operator.type == "instanceof":
+                found += _tested(low, node)
     return found
+
+
+def _tested(low: Lowering, node: Node) -> list[tuple[str, Expr]]:
+    """The name that ``x instanceof Foo`` asks about."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None or left.type != "identifier":
+        return []
+    of = low.expr(right) if right.type in ("identifier", "member_expression") else None
+    return [(low.text(left), of)] if of is not None else []
+
+
+def _guarded(low: Lowering, call: Node) -> list[tuple[str, Expr]]:
+    """The name that ``isFoo(x)`` asks about: the linker knows whether it makes sure of a type."""
+    function, given = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    asked = child_at(given) if given is not None else None
+    if function is None or function.type not in ("identifier", "member_expression"):
+        return []
+    if low.javascript or asked is None or asked.type != "identifier":
+        return []
+    of = low.expr(function)
+    return [(low.text(asked), Item(of, "(is)"))] if of is not None else []
 
 
 def _for(low: Lowering, node: Node) -> None:

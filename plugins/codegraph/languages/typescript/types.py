@@ -19,8 +19,12 @@ def annotated(low: Lowering, node: Node | None) -> Expr | None:
     """The type in an annotation (``: T``), a guard (``x is T``) being a boolean."""
     if node is None:
         return None
-    if node.type in ("type_predicate_annotation", "asserts_annotation"):
-        return Literal("boolean")
+    if node.type == "type_predicate_annotation":
+        said = child_at(node)
+        of = lower(low, said.child_by_field_name("type")) if said is not None else None
+        return Item(Name("Guard"), None, (of,)) if of is not None else Literal("boolean")
+    if node.type == "asserts_annotation":
+        return None
     if node.type == "type_annotation":
         inside = node.named_children
         return lower(low, inside[-1]) if inside else None
