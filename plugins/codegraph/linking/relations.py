@@ -21,7 +21,7 @@ from plugins.codegraph.linking.values import (
     Rank,
     Value,
 )
-from plugins.codegraph.model import Edge, EdgeKind, Strategy
+from plugins.codegraph.model import Edge, EdgeKind, EntityKind, Strategy
 
 STRATEGIES = (
     Strategy.SCOPE,
@@ -90,8 +90,7 @@ def _imported(engine: Engine, sheet: Sheet, each: Import) -> list[int]:
             # Of a package of several files, those that have the name.
             defining = [v.path for v in member if isinstance(v, Class | Func)]
             paths = [path for path in paths if path in defining] or paths
-        if not keys:
-            keys += _variable(engine, paths, each.symbol)
+        keys = _variable(engine, paths, each.symbol) or keys
     return [*[file_key(repo, path) for path in paths if engine.world.exists(path)], *keys]
 
 
@@ -106,7 +105,7 @@ def _variable(engine: Engine, paths: list[str], name: str) -> list[int]:
         if sheet is None:
             continue
         for number, each in enumerate(sheet.facts.definitions):
-            if each.parent < 0 and each.name == name:
+            if each.parent < 0 and each.name == name and each.kind is EntityKind.VARIABLE:
                 return [sheet.keys(engine.world.repo)[number]]
     return []
 
