@@ -1,8 +1,15 @@
-"""A graph of 100,000 made-up functions that call each other, with made-up vectors."""
+"""A graph of 100,000 functions that call each other at random, with made-up vectors.
+
+Their names and docs are those of real packages, over and over, so that words are as frequent and as
+rare as they are in code.
+"""
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import random
+from pathlib import Path
 
 import numpy as np
 
@@ -25,13 +32,8 @@ from plugins.codegraph.store.rows import FileGraph
 REPO = "many"
 ENTITIES, A_FILE, CALLS = 100_000, 50, 5
 _BATCH = 2_000
-_VERBS = "read write parse send load save check find merge split sign open close build run "
-_NOUNS = (
-    "session cookie request response header template token user group file cache "
-    "query index page form upload stream range route path error frame loop value "
-    "option command prompt editor color table column width help text line buffer "
-    "socket event task queue lock time date zone number "
-)
+Told = tuple[str, str, str]
+"""A function's name, its parameters and what it says of itself."""
 
 
 async def fill(opened: CodeLibrary, seed: int = 1) -> None:
@@ -40,7 +42,8 @@ async def fill(opened: CodeLibrary, seed: int = 1) -> None:
     chance = random.Random(seed)
     layers = opened.store.layers(Owner(ORG, REPO))
     layer = await layers.begin(Stamp())
-    functions = [_function(number, chance) for number in range(ENTITIES)]
+    told = [each for package in ("starlette", "click", "jinja2") for each in _told(package)]
+    functions = [_function(number, told[number % len(told)]) for number in range(ENTITIES)]
     for start in range(0, ENTITIES, _BATCH):
         files = [
             _file(functions[at : at + A_FILE], functions, chance)
@@ -65,16 +68,28 @@ async def _vectors(opened: CodeLibrary, keys: list[int], seed: int) -> None:
     await (await vectors.collection()).flush()
 
 
-def _function(number: int, chance: random.Random) -> Entity:
-    words = [chance.choice(_VERBS.split()), *chance.sample(_NOUNS.split(), 2)]
-    name = f"{'_'.join(words)}_{number}"
+def _told(package: str) -> list[Told]:
+    """What the functions of an installed package are called, and say."""
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    assert spec.submodule_search_locations
+    found: list[Told] = []
+    for file in sorted(Path(spec.submodule_search_locations[0]).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                doc = ast.get_docstring(node) or ""
+                found.append((node.name, f"({ast.unparse(node.args)})", doc[:2_000]))
+    return found
+
+
+def _function(number: int, told: Told) -> Entity:
+    name, signature, doc = told
     path = f"package{number // 5_000}/module{number // A_FILE}.py"
-    key = entity_key(REPO, path, EntityKind.FUNCTION, name, "(self, value)")
+    key = entity_key(REPO, path, EntityKind.FUNCTION, name, signature, number)
     line = number % A_FILE * 12 + 1
-    doc = f"{words[0].capitalize()} the {words[1]} of a {chance.choice(_NOUNS.split())}."
     return Entity(
         *(key, EntityKind.FUNCTION, name, name, path, "python", line, line + 10),
-        *("(self, value)", doc, True, entity_key(REPO, path, EntityKind.FILE, path, "")),
+        *(signature, doc, True, entity_key(REPO, path, EntityKind.FILE, path, "")),
     )
 
 

@@ -55,7 +55,7 @@ class Search:
         self, graph: Graph, question: str, limit: int, kinds: Collection[EntityKind] = ()
     ) -> list[Ranked]:
         """What has the words of a question, best first."""
-        found = await graph.words(checked(question), limit, kinds)
+        found = await graph.words(telling(checked(question)), limit, kinds)
         return [Ranked(entity, score) for entity, score in found]
 
     async def meaning(

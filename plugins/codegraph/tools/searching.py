@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool
-from plugins.codegraph.model import Entity
+from plugins.codegraph.model import Entity, shown_key
 from plugins.codegraph.search.ranking import Ranked
 from plugins.codegraph.search.search import Search
 from plugins.codegraph.store.graph import Graph
@@ -33,7 +33,35 @@ class SearchNote(Note):
     )
 
 
-def _brief(item: WholeScored | Scored) -> Scored:
+@dataclass(frozen=True, slots=True)
+class Slim:
+    """One of many that were found: made ready only where it is shown."""
+
+    found: Ranked
+    container: str | None
+    callers: int
+    callees: int
+
+    @property
+    def key(self) -> str:
+        """What it is known by."""
+        return shown_key(self.found.entity.key)
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """The fields of ``Scored``."""
+        return {
+            **Brief.of(self.found.entity).model_dump(by_alias=False),
+            "score": round(self.found.score, 4),
+            "container": self.container,
+            "caller_count": self.callers,
+            "callee_count": self.callees,
+        }
+
+
+def _brief(item: WholeScored | Slim) -> Scored:
+    if isinstance(item, Slim):
+        return Scored.model_validate(item.fields)
     return Scored(**{name: getattr(item, name) for name in Scored.model_fields})
 
 
@@ -125,25 +153,21 @@ def _similar(access: Access, search: Search) -> Tool:
     )
 
 
-async def _listed(opened: Opened, found: Sequence[Ranked], mode: str, note: str) -> Listing[Scored]:
+async def _listed(opened: Opened, found: Sequence[Ranked], mode: str, note: str) -> Listing[Any]:
     graph = opened.graph
     degrees = await graph.degrees([each.entity.key for each in found])
     parents = await _parents(graph, [each.entity for each in found])
-    items: list[Scored] = []
-    showing = Showing(graph)
-    for each in found:
-        callers, callees = degrees.get(each.entity.key, (0, 0))
-        fields = {
-            **Brief.of(each.entity).model_dump(by_alias=False),
-            "score": round(each.score, 4),
-            "container": parents.get(each.entity.parent or 0),
-            "caller_count": callers,
-            "callee_count": callees,
-        }
-        if len(found) < FULL_BELOW:
-            items.append(WholeScored(**(fields | await showing.body(each.entity))))
-        else:
-            items.append(Scored(**fields))
+    slim = [
+        Slim(each, parents.get(each.entity.parent or 0), *degrees.get(each.entity.key, (0, 0)))
+        for each in found
+    ]
+    items: list[Any] = list(slim)
+    if len(found) < FULL_BELOW:
+        showing = Showing(graph)
+        items = [
+            WholeScored.model_validate(each.fields | await showing.body(each.found.entity))
+            for each in slim
+        ]
     said = noted(opened, note=note or None)
     return Listing(
         items,
