@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import astuple
 from sqlalchemy import select
 
 from gateway.contract import Database
 from plugins.codegraph.indexing.index import Indexer
 from plugins.codegraph.indexing.source import Source, Summary
 from plugins.codegraph.indexing.workers import Workers
+from plugins.codegraph.model import EdgeKind
 from plugins.codegraph.store.graph import Graph
 from plugins.codegraph.store.owners import Owner
 from plugins.codegraph.store.rows import REPORTED, SELECTED
@@ -53,6 +55,37 @@ class Bench:
     async def graph(self, person: str | None = None) -> Graph:
         """The graph that is served."""
         return await graph_of(self.store, OWNER, person)
+
+    async def seen(self, person: str | None = None) -> Dump:
+        """All that a person can be told of entities, calls and files."""
+        graph = await self.graph(person)
+        things = [entity for _, entity in await graph.page()]
+        told: Dump = {"entities": sorted(tuple(map(str, each)) for each in map(astuple, things))}
+        walks = [
+            (entity, kind, await graph.neighbours(entity.key, kind, incoming))
+            for entity in things
+            for kind in EdgeKind
+            for incoming in (True, False)
+        ]
+        told["edges"] = sorted(
+            (str(entity.key), kind.value, str(each.entity.key), each.path, str(each.line))
+            for entity, kind, walk in walks
+            for each in walk.reached
+        )
+        reports = await graph.reports(problems_only=False)
+        told["files"] = sorted((each.path, each.digest, each.problem) for each in reports)
+        names = {each[1] for each in await self._open_names()}
+        told["open"] = [
+            (name, str(sites.total), *sites.places)
+            for name in sorted(names)
+            if (sites := await graph.unresolved(name)).total
+        ]
+        return told
+
+    async def _open_names(self) -> list[tuple[str, str]]:
+        async with self.store.database.read() as connection:
+            rows = await connection.execute(select(unresolved.c.path, unresolved.c.name))
+            return [(row[0], row[1]) for row in rows]
 
     async def dump(self) -> Dump:
         """All that is served, in one order, without what differs by chance."""
