@@ -65,7 +65,7 @@ class Targets:
         for value, rank in values.items():
             placed = self._target(value, rank) or placed
         if not placed and name:
-            own = name.partition("#")[0]
+            own = name[:1] + name[1:].partition("#")[0].partition("@")[0]
             known_so_far = self._open.setdefault(own, [self._line, 0])
             known_so_far[1] += 1
 

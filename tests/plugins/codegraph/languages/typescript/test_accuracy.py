@@ -48,3 +48,13 @@ def test_what_must_stay_open_stays_open() -> None:
             linked = link_tree("case", case.files())
             found = {f"{each.path}::{each.name}" for each in linked.unresolved}
             assert found == set(wanted), case.name
+
+
+def test_open_calls_have_the_names_that_are_written() -> None:
+    from tests.plugins.codegraph.accuracy.harness import link_tree
+
+    source = (
+        b"export function f(g: any) { if (g) { const h = g.a; h(); } }\n"
+        b"class K { #x() {} m(o: any) { o.#x(); } }\n"
+    )
+    assert {each.name for each in link_tree("r", {"a.ts": source}).unresolved} == {"h", "#x"}
