@@ -12,7 +12,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.contract import Database
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind, FileReport
 from plugins.codegraph.store import contents, counting, matching
-from plugins.codegraph.store.codes import STRATEGIES, edge_codes, entity_codes, sure_codes
+from plugins.codegraph.store.codes import (
+    STRATEGIES,
+    edge_codes,
+    end_id,
+    entity_codes,
+    first_id,
+    sure_codes,
+)
 from plugins.codegraph.store.degrees import degrees
 from plugins.codegraph.store.dialects import among
 from plugins.codegraph.store.fulltext import full_text
@@ -164,9 +171,7 @@ class StoredGraph:
                 most = limit if self._seeing.overlay is None else 2 * limit + 20
                 found = await full_text(connection).search(connection, layer, query, only, most)
                 scores.update(found)
-            columns = select(*SELECTED, entities.c.id).where(*self._seeing.shown(entities))
-            chosen = columns.where(among(connection, entities.c.id, scores))
-            rows = (await connection.execute(chosen)).all()
+            rows = await self._numbered(connection, scores)
         scored = [(entity_of(row), scores[row[-1]]) for row in rows]
         return sorted(scored, key=lambda pair: (-pair[1], *_place(pair[0])))[:limit]
 
@@ -203,6 +208,23 @@ class StoredGraph:
         )
         async with self._database.read() as connection:
             return [(row[-1], entity_of(row)) for row in await connection.execute(query)]
+
+    async def _numbered(self, connection: AsyncConnection, ids: Collection[int]) -> list[Any]:
+        """Rows by their numbers, which are of this view's layers already.
+
+        Without a condition on the layer: SQLite would go through all of it instead.
+        """
+        mine = entities.c.org == self._view.org, entities.c.repo == self._view.id
+        chosen = select(*SELECTED, entities.c.id).where(
+            *mine, among(connection, entities.c.id, ids)
+        )
+        rows = list((await connection.execute(chosen)).all())
+        overlay = self._seeing.overlay
+        if overlay is None:
+            return rows
+        hidden = await self._seeing.hidden_keys(connection)
+        over = range(first_id(overlay), end_id(overlay))
+        return [row for row in rows if row[-1] in over or row[0] not in hidden]
 
     async def _by_keys(
         self, connection: AsyncConnection, keys: Collection[int]
