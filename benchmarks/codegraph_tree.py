@@ -33,12 +33,6 @@ NOUNS = tuple(
 )
 """2,366 words. A real vocabulary has as many, and its words are as unevenly used (``_noun``)."""
 SUFFIXES = ("", "", "", "_by_id", "_for_user", "_from_file", "_or_none", "_async", "_list")
-DOCS = (
-    "Returns the {n} that belongs to the current {m}.",
-    "Checks whether a {n} may be used with this {m}, and raises an error otherwise.",
-    "Writes all {n} values to the {m}. Existing ones are replaced.",
-    "",
-)
 
 
 def made(repo: str, files: int, each: int, edges: int, seed: int = 7) -> Iterator[FileGraph]:
@@ -129,12 +123,20 @@ def _noun(chance: random.Random) -> str:
 
 
 def _name(chance: random.Random) -> str:
-    verb, noun, suffix = chance.choice(VERBS), _noun(chance), chance.choice(SUFFIXES)
+    verb, noun, suffix = _verb(chance), _noun(chance), chance.choice(SUFFIXES)
     return f"{verb}_{noun}{suffix}" if chance.random() < 0.7 else f"{verb}{noun.title()}"
 
 
+def _verb(chance: random.Random) -> str:
+    """Half of all names begin with a verb, the n-th about 1/n as often as the first."""
+    known = VERBS[int(len(VERBS) ** chance.random()) - 1]
+    return known if chance.random() < 0.5 else _noun(chance)
+
+
 def _doc(chance: random.Random) -> str:
-    return chance.choice(DOCS).format(n=_noun(chance), m=_noun(chance))
+    if chance.random() < 0.4:
+        return ""
+    return f"{_verb(chance)} the {_noun(chance)} of this {_noun(chance)} for {_noun(chance)}"
 
 
 def _key(repo: str, path: str, name: str) -> int:

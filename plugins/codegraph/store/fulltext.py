@@ -126,14 +126,15 @@ class _Sqlite:
             return []
         # The weights and the kinds are numbers of ours.
         table = _table(layer)
-        rank = f"bm25({table}, {', '.join(map(str, _WEIGHTS))})"
+        # Said so, FTS5 works the rank out once a row, and sorts by itself.
+        ranked = f"rank MATCH 'bm25({', '.join(map(str, _WEIGHTS))})'"
         joined, only = "", ""
         if kinds:
             joined = f"JOIN codegraph_entities e ON e.id = {table}.rowid"
             only = f"AND e.kind IN ({','.join(map(str, kinds))})"
         found: Any = await connection.exec_driver_sql(
-            f"SELECT {table}.rowid, -{rank} FROM {table} {joined} "  # noqa: S608
-            f"WHERE {table} MATCH ? {only} ORDER BY {rank}, {table}.rowid LIMIT ?",
+            f"SELECT {table}.rowid, -{table}.rank FROM {table} {joined} "  # noqa: S608
+            f"WHERE {table} MATCH ? AND {ranked} {only} ORDER BY {table}.rank LIMIT ?",
             (wanted, limit),
         )
         return [(int(row[0]), float(row[1])) for row in found]
