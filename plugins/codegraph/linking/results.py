@@ -82,7 +82,25 @@ def _result(engine: Engine, func: Func) -> Values:
         add(found, {Thing("generator", (inside(made),)): INFERRED})
     for expr in scope.results:
         _returned(engine, sheet, func, expr, found)
-    return capped(found)
+    return _told_apart(engine, sheet, func, capped(found))
+
+
+def _told_apart(engine: Engine, sheet: Sheet, func: Func, made: Values) -> Values:
+    """Values that a function gives back because some call passed them: each call has its own."""
+    if not any(isinstance(value, Func | Class | Bound) for value in made):
+        return made
+    scope = sheet.scopes[func.scope]
+    found = dict(made)
+    for place, each in enumerate(scope.params):
+        if not place and parameters.is_receiver(sheet, func.scope, scope):
+            continue
+        passed = parameters.param(engine, func, place)
+        mixed = [value for value in found if value in passed and isinstance(value, Func | Class)]
+        for value in mixed:
+            del found[value]
+        if mixed:
+            found[Given(func, each.name)] = INFERRED
+    return found
 
 
 def has_open(engine: Engine, values: Values) -> bool:
@@ -108,7 +126,7 @@ def _filled_in(engine: Engine, sheet: Sheet, func: Func, stated: Values) -> Valu
         _returned(engine, sheet, func, expr, made)
     found = dict(stated)
     add(found, {v: r for v, r in made.items() if isinstance(v, Func | Bound | Class | Given)})
-    return capped(found)
+    return _told_apart(engine, sheet, func, capped(found))
 
 
 def _returned(engine: Engine, sheet: Sheet, func: Func, expr: Expr | None, into: Values) -> None:
