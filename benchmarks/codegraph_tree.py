@@ -80,7 +80,7 @@ def _file(
         entities.append(
             Entity(
                 *(key, EntityKind.FUNCTION, own, own, path, "python", 10 * line, 10 * line + 8),
-                *(f"def {own}(user_id: int, value: str) -> Result", _doc(chance), True, file),
+                *(_signature(own), _doc(chance), True, file),
             )
         )
         edges.append(Edge(EdgeKind.CONTAINS, file, key, path, 10 * line, Strategy.SYNTAX))
@@ -140,5 +140,9 @@ def _doc(chance: random.Random) -> str:
 
 
 def _key(repo: str, path: str, name: str) -> int:
-    signature = f"def {name}(user_id: int, value: str) -> Result"
-    return entity_key(repo, path, EntityKind.FUNCTION, name, signature)
+    return entity_key(repo, path, EntityKind.FUNCTION, name, _signature(name))
+
+
+def _signature(name: str) -> str:
+    """A signature that follows from the name, and has a word of its own."""
+    return f"def {name}({NOUNS[sum(name.encode()) * 37 % len(NOUNS)]}: str) -> Result"

@@ -19,6 +19,7 @@ def upgrade() -> None:
     _layers()
     _files()
     _graph()
+    _edges()
     _contents()
     if op.get_bind().dialect.name == "postgresql":
         # SQLite has one such table a layer, made with it (store/fulltext.py).
@@ -145,6 +146,9 @@ def _graph() -> None:
     _index("entities", "key", "layer", "key", unique=True)
     _index("entities", "name", "layer", "name")
     _index("entities", "path", "layer", "path")
+
+
+def _edges() -> None:
     for name, near, far in (("edges", "source", "target"), ("incoming", "target", "source")):
         op.create_table(
             f"codegraph_{name}",
