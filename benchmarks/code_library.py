@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from gateway.config_models import Services
-from gateway.contract import Caller, Host, Listing, Tier
-from gateway.items import tool_item
+from gateway.contract import Caller, Host, Listing, Tier, Tool
+from gateway.items import Item, tool_item
 from gateway.pager import Cursors, Pager
 from gateway.plugin_host import make_host
 from gateway.services import open_services
@@ -69,12 +69,14 @@ class CodeLibrary:
         store: the graphs.
         parts: what the tools stand on.
         indexer: makes the graphs.
+        items: the tools, as a portal has them, by name.
     """
 
     host: Host
     store: GraphStore
     parts: Parts
     indexer: Indexer
+    items: dict[str, Item]
 
     async def register(self, repo: str) -> None:
         """Write a repository into the registry's table."""
@@ -105,8 +107,9 @@ class CodeLibrary:
 
     async def answer(self, tool: str, repo: str, args: dict[str, Any]) -> tuple[Any, int]:
         """What a tool answers, and its bytes as JSON."""
-        declared = next(each for each in self.parts.tools() if each.name == tool)
-        item = tool_item("codegraph", declared, tool)
+        item = self.items[tool]
+        declared = item.declared
+        assert isinstance(declared, Tool)
         result = await declared.run(item.parse({**args, "repo": repo}), ANYONE)
         if isinstance(result, Listing):
             assert declared.page is not None
@@ -129,7 +132,8 @@ async def code_library(data: Path, embedding: str = "embedded") -> AsyncGenerato
         indexer = Indexer(store, data / "indexing")
         parts = Parts.of(host, Everything(), store, Indexes(indexer, store))
         try:
-            yield CodeLibrary(host, store, parts, indexer)
+            items = {each.name: tool_item("codegraph", each, each.name) for each in parts.tools()}
+            yield CodeLibrary(host, store, parts, indexer, items)
         finally:
             await indexer.close()
 
