@@ -31,10 +31,7 @@ _GENERIC = "generic"
 
 @cache
 def _languages(module: str) -> dict[str, Language]:
-    try:
-        found = import_module(f"plugins.codegraph.languages.{module}")
-    except ModuleNotFoundError:
-        return {}
+    found = import_module(f"plugins.codegraph.languages.{module}")
     languages = cast(tuple[Language, ...], found.LANGUAGES)
     return {suffix: language for language in languages for suffix in language.suffixes}
 

@@ -18,7 +18,6 @@ from plugins.codegraph.linking.values import (
     Rank,
     Thing,
     Values,
-    Var,
 )
 from plugins.codegraph.linking.walk import parts_of
 
@@ -153,9 +152,18 @@ class Sites(Targets):
 
     def _missing(self, of: Attr) -> None:
         """A member that an object's class does not have is asked of a method, if it has that."""
-        name = self._sheet.rules.missing
-        if name and type(of.of) is not Super:
-            self._objects(of.of, name)
+        if not self._sheet.rules.missing or type(of.of) is Super:
+            return
+        found = evaluate.evaluate(self._engine, self._sheet, self._scope, of.of)
+        for value, rank in found.items():
+            if isinstance(value, Instance):
+                self._absent(value, rank, of.name)
+
+    def _absent(self, value: Instance, rank: Rank, name: str) -> None:
+        """Where an object was made, and not just declared, its class is the very one."""
+        engine = self._engine
+        if rank == INFERRED and classes.find(engine, value.path, value.scope, name)[2] is None:
+            self._method(value, rank, self._sheet.rules.missing)
 
     def _constructed(self, values: Values) -> None:
         """``super(...)`` where that is a call of the base's constructor."""
@@ -190,12 +198,10 @@ class Sites(Targets):
             if isinstance(value, Instance):
                 defined, _, owner = classes.find(engine, value.path, value.scope, expr.name)
                 if owner is None and self._sheet.rules.missing:
-                    self._method(value, rank, self._sheet.rules.missing)
+                    self._absent(value, rank, expr.name)
                 for path, number in defined:
                     if "property" in engine.there(path).scopes[number].modifiers:
                         self._edge(Func(path, number), rank)
-            elif isinstance(value, Var):
-                continue
 
     def _implied(self, expr: Unwrapped | Element | Item) -> None:
         """What iterating, subscripts and ``with`` call of an object of the repository."""
