@@ -39,17 +39,29 @@ def local_socket(data_dir: Path) -> Path:
     return Path(tempfile.gettempdir()) / f"porch-{os.getuid()}" / f"{short}.sock"
 
 
+def made(data_dir: Path) -> None:
+    """Make a data directory where there is none, which Git leaves out: it may lie in a checkout.
+
+    It is its user's alone: it holds who called what, and documents of all tiers.
+
+    Raises:
+        OSError: nothing can be written there.
+    """
+    if data_dir.is_dir():
+        return
+    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (data_dir / ".gitignore").write_text("*\n")
+
+
 @contextmanager
 def held(data_dir: Path) -> Generator[None]:
     """Hold a data directory, so that no second portal opens it.
-
-    One that is made here is its user's alone: it holds who called what, and documents of all tiers.
 
     Raises:
         ConfigError: another process holds it, or nothing can be written there.
     """
     try:
-        data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        made(data_dir)
         lock = (data_dir / "portal.lock").open("a+")
     except OSError as error:
         reason = f"cannot be the data directory: {error.strerror}; name another with --data"

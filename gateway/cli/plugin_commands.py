@@ -206,13 +206,13 @@ async def _host(setup: Setup, name: str, found: Found, beside: bool) -> AsyncGen
     from gateway.catalog import Catalog
     from gateway.health import HealthBoard
     from gateway.plugin_host import PluginHost
-    from gateway.serve import held
+    from gateway.serve import held, made
     from gateway.services import open_services
     from gateway.tiers_file import TierRulesFile
 
     portal = setup.portal
     catalog = Catalog(TierRulesFile(portal.tiers_file).current)
-    setup.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    made(setup.data_dir)
     with nullcontext() if beside else held(setup.data_dir):
         async with open_services(
             portal.config.services, setup.data_dir, root=portal.root

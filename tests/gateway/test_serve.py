@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,13 @@ from gateway.serve import held
 def test_a_data_directory_that_is_made_here_is_its_users_alone(tmp_path: Path) -> None:
     with held(tmp_path / "data"):
         assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_data_directory_that_is_made_in_a_checkout_is_left_out_by_git(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    with held(tmp_path / "data"):
+        status = ["git", "-C", tmp_path, "status", "--porcelain"]
+        assert subprocess.run(status, capture_output=True, check=True).stdout == b""
 
 
 def test_a_data_directory_is_held_by_one_portal_at_a_time(tmp_path: Path) -> None:
