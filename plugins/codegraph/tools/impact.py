@@ -31,7 +31,7 @@ _FEW = 5
 _MANY = 40
 
 
-class Dependant(Ref):
+class Dependent(Ref):
     """One entity that a change may break."""
 
     depth: int = Field(description="0: it only imports the name.")
@@ -47,7 +47,7 @@ class ImpactFile(ToolResult):
     is_test: bool
     nearest: int = Field(description="The fewest steps by which something in it depends on it.")
     count: int = Field(description="How many entities in it are affected.")
-    entities: list[Dependant] = Field(description="The nearest of them.")
+    entities: list[Dependent] = Field(description="The nearest of them.")
 
 
 class ImpactNote(Note):
@@ -122,10 +122,10 @@ async def _changed(graph: Graph, found: Found) -> list[int]:
 def _by_file(
     reached: Sequence[Reached], importers: Sequence[Reached], below: Sequence[Entity]
 ) -> list[ImpactFile]:
-    found: dict[str, list[Dependant]] = {}
+    found: dict[str, list[Dependent]] = {}
     tests: set[str] = set()
     for each in reached:
-        found.setdefault(each.entity.path, []).append(_dependant(each, each.depth))
+        found.setdefault(each.entity.path, []).append(_dependent(each, each.depth))
         if each.entity.test:
             tests.add(each.entity.path)
     for entity in below:
@@ -133,7 +133,7 @@ def _by_file(
             found.setdefault(entity.path, []).append(_overriding(entity))
     for each in importers:
         if each.entity.path not in found:
-            found[each.entity.path] = [_dependant(each, 0)]
+            found[each.entity.path] = [_dependent(each, 0)]
             if is_test_file(each.entity.path):
                 tests.add(each.entity.path)
     items = [
@@ -160,9 +160,9 @@ def is_test_file(path: str) -> bool:
     return any(folder in ("test", "tests", "__tests__", "spec") for folder in folders)
 
 
-def _dependant(reached: Reached, depth: int) -> Dependant:
+def _dependent(reached: Reached, depth: int) -> Dependent:
     said = Ref.of(reached.entity).model_dump(by_alias=False)
-    return Dependant(
+    return Dependent(
         **said,
         depth=depth,
         at=f"{reached.path}:{reached.line}",
@@ -171,10 +171,10 @@ def _dependant(reached: Reached, depth: int) -> Dependant:
     )
 
 
-def _overriding(entity: Entity) -> Dependant:
+def _overriding(entity: Entity) -> Dependent:
     said = Ref.of(entity).model_dump(by_alias=False)
     at = f"{entity.path}:{entity.line}"
-    return Dependant(**said, depth=1, at=at, strategy="overrides", confidence=1.0)
+    return Dependent(**said, depth=1, at=at, strategy="overrides", confidence=1.0)
 
 
 def _note(note: Note, items: Sequence[ImpactFile], walk: Walk) -> ImpactNote:

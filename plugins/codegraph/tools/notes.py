@@ -29,7 +29,7 @@ class _Part(BaseModel):
 
 
 class Completeness(_Part):
-    """Whether an answer about callers or dependants can be relied on to be all."""
+    """Whether an answer about callers or dependents can be relied on to be all."""
 
     state: Literal["complete", "incomplete", "unknown"] = Field(
         description="complete: nothing in the repository is missing; incomplete: there may be "
