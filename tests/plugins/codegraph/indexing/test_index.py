@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from plugins.codegraph.model import EdgeKind
 from tests.plugins.codegraph.indexing.bench import Bench, git, write
 
@@ -50,7 +52,7 @@ async def test_a_file_that_comes_or_goes_changes_those_who_looked_for_it(indexed
 
 async def test_nothing_is_read_where_nothing_has_changed(indexed: Bench) -> None:
     write(indexed.root, "main.py", "x = 1\n")
-    await indexed.index()
+    os.utime(indexed.root / "main.py", (1_000_000, 1_000_000))
     await indexed.index()
     summary = await indexed.index()
     assert (summary.full, summary.parsed, summary.linked) == (False, 0, 0)

@@ -121,3 +121,10 @@ def test_a_file_that_changed_since_it_was_listed_is_looked_at_again(tree: Path) 
 def test_what_nobody_wrote_is_no_text(data: bytes) -> None:
     with pytest.raises(Unread):
         check_text(data)
+
+
+async def test_a_file_that_may_change_within_the_same_tick_has_no_time(tree: Path) -> None:
+    write(tree, "a.py", "x = 1\n")
+    changed = (tree / "a.py").stat().st_mtime_ns
+    assert [each.mtime for each in (await scan(tree, LIMITS, changed + 1)).found] == [0]
+    assert [each.mtime for each in (await scan(tree, LIMITS, changed + 10**10)).found] == [changed]
