@@ -62,7 +62,7 @@ def _told(steps: Sequence[Step]) -> Iterator[str]:
             yield from (f"            {line}" for line in step.paste.splitlines())
     if any(step.outcome.value == "written" for step in steps):
         yield ""
-        yield "Commit what was written. Each client asks to allow the server when it starts next."
+        yield "Commit what was written. Each client asks to allow the server when it starts."
 
 
 ONBOARD = Command(
