@@ -37,11 +37,15 @@ class Repositories:
     Args:
         database: the plugin's database.
         now: the time, in UTC.
+        default: the tier that may see a repository that names none.
     """
 
-    def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, database: Database, now: Callable[[], datetime], default: Tier = Tier.MEMBERS
+    ) -> None:
         self._database = database
         self._now = now
+        self._default = default
         self._read: tuple[float, Sequence[Repository]] | None = None
 
     async def all(self, *, fresh: bool = True) -> Sequence[Repository]:
@@ -55,7 +59,7 @@ class Repositories:
         async with self._database.read() as connection:
             rows = (await connection.execute(_QUERY)).all()
         now = self._now()
-        found = [_repository(row, now) for row in rows]
+        found = [_repository(row, now, self._default) for row in rows]
         self._read = (time.monotonic(), found)
         return found
 
@@ -91,7 +95,8 @@ class Repositories:
             if len(seen) == 1:
                 return seen[0]
             if not seen:
-                raise ToolFailed("no_repository", "There is no repository that you may see.")
+                message = "There is no repository that you may see. Sign in, or ask an admin."
+                raise ToolFailed("no_repository", message)
             message = f"Say which repository is meant with `repo`: {_listed(names)}."
             raise ToolFailed("repo_needed", message, {"repositories": names[:_SHOWN]})
         exact = [each for each in seen if each.name == name]
@@ -120,16 +125,17 @@ class Repositories:
             Taken: its name, or its location with the same branch, is another one's.
         """
         for each in await self.all():
+            if (each.location, each.branch) == (draft.location, draft.branch):
+                again = f"`porch codegraph index {each.name}` indexes it again"
+                raise Taken(f"{draft.location} is there already, as {each.name}: {again}.")
             if each.name.lower() == draft.name.lower():
                 where = f"{each.location} is called {each.name} already"
                 raise Taken(f"{where}. Give this one another name with --name.")
-            if (each.location, each.branch) == (draft.location, draft.branch):
-                raise Taken(f"{draft.location} is there already, as {each.name}.")
         repo, now = secrets.token_hex(8), self._now()
         row = {
             "id": repo,
             "asked_branch": draft.branch,
-            "tier": draft.tier.value,
+            "tier": draft.tier.value if draft.tier else None,
             "groups": list(draft.groups),
             "state": "active",
             "created": now,
@@ -147,7 +153,8 @@ class Repositories:
 
     async def regroup(self, repository: Repository, draft: Draft) -> None:
         """Give a repository the tier and groups of a draft; whose it is stays."""
-        values = {"tier": draft.tier.value, "groups": list(draft.groups), "declared": True}
+        tier = draft.tier.value if draft.tier else None
+        values = {"tier": tier, "groups": list(draft.groups), "declared": True}
         async with self._database.begin() as connection:
             chosen = update(repositories).where(repositories.c.id == repository.id)
             await connection.execute(chosen.values(**values))
@@ -192,7 +199,7 @@ _QUERY = (
 )
 
 
-def _repository(row: Row[Any], now: datetime) -> Repository:
+def _repository(row: Row[Any], now: datetime, default: Tier) -> Repository:
     generation = row.generation or 0
     return Repository(
         id=row.id,
@@ -201,7 +208,7 @@ def _repository(row: Row[Any], now: datetime) -> Repository:
         kind=row.kind,
         location=row.location,
         branch=row.asked_branch,
-        tier=Tier(row.tier),
+        tier=Tier(row.tier) if row.tier else default,
         groups=tuple(row.groups),
         declared=row.declared,
         layer=row.layer,
