@@ -93,7 +93,8 @@ async def file_path(graph: Graph, file: str) -> str:
         ToolFailed: there is none, or there are several; the error lists the candidates.
     """
     plain = paths.plain(file)
-    for each in paths.ends(plain):
+    # Where a backslash is part of a name, the path as it was given is the file's.
+    for each in (file, *paths.ends(plain)):
         if each and await graph.file(each) is not None:
             return each
     found: list[Entity] = []

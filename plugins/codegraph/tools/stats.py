@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from gateway.contract import Caller, Tier, Tool, ToolResult
 from plugins.codegraph.model import CONFIDENCE, EdgeKind, EntityKind
+from plugins.codegraph.scip.notes import notes
 from plugins.codegraph.search.search import Search
 from plugins.codegraph.tools.access import Access
 from plugins.codegraph.tools.base import READS, Repo, Wire
 from plugins.codegraph.tools.notes import Note, noted
 
 PROBLEMS = 20
-"""Files with a problem that are listed."""
+"""Files with a problem that one answer lists."""
+
+From = Annotated[
+    int,
+    Field(ge=0, description="Where to go on in the problems: the nextOffset of the last answer."),
+]
 
 
 class LanguageStats(ToolResult):
@@ -51,14 +59,20 @@ class StatsAnswer(ToolResult):
     unresolved_calls: int = Field(description="Calls whose target is not known.")
     problem_count: int
     problems: list[ProblemFile]
+    next_offset: int | None = Field(
+        None, description="Give it as offset for the problems that follow."
+    )
     search: str = Field(description="hybrid: by meaning and words; keyword: by words alone.")
+    scip: list[str] = Field(
+        description="What SCIP indexers added, and how far they agree; or why they did not run."
+    )
     meta: Note
 
 
 def tools(access: Access, search: Search) -> list[Tool]:
     """The tool."""
 
-    async def get_project_stats(repo: Repo = None, *, caller: Caller) -> Wire:
+    async def get_project_stats(repo: Repo = None, offset: From = 0, *, caller: Caller) -> Wire:
         """An overview of a repository: its languages, how many files, functions and edges the
         graph has, how sure they are, which files are missing from it and why, and when it was
         indexed. Use it first in a repository that you do not know, or where answers seem thin."""
@@ -83,9 +97,11 @@ def tools(access: Access, search: Search) -> list[Tool]:
             problem_count=len(problems),
             problems=[
                 ProblemFile(file=each.path, problem=each.problem, skipped=each.skipped)
-                for each in problems[:PROBLEMS]
+                for each in problems[offset : offset + PROBLEMS]
             ],
+            next_offset=offset + PROBLEMS if len(problems) > offset + PROBLEMS else None,
             search=await search.mode(opened.graph.repo),
+            scip=notes(opened.graph.repo.scip, opened.graph.repo.layer),
             meta=noted(opened),
         ).wire()
 

@@ -154,7 +154,8 @@ def _own(path: str, options: object) -> Config:
 
 
 def _substituted(written: str) -> str:
-    return written.replace("${configDir}", ".")
+    # The compiler takes the separators of Windows too.
+    return written.replace("${configDir}", ".").replace("\\", "/")
 
 
 def matches(paths: tuple[tuple[str, tuple[str, ...]], ...], name: str) -> list[str]:

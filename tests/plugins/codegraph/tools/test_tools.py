@@ -270,3 +270,22 @@ async def test_every_tool_says_what_it_is_for_and_that_it_only_reads(shop: World
         assert tool.title
         reads = tool.annotations is not None and tool.annotations.read_only_hint
         assert reads == (tool.name != "sync_local_diff")
+
+
+async def test_every_file_that_is_missing_is_told_page_by_page(shop: World) -> None:
+    broken = {f"b{at:02}.ts": b"export function { {{ ( \n" for at in range(45)}
+    await shop.index("broken", {"a.ts": b"export function f() {}\n", **broken})
+    told: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        answer = await shop.call("get_project_stats", repo="broken", offset=offset)
+        assert answer["problemCount"] == 45
+        told += [each["file"] for each in answer["problems"]]
+        offset = answer.get("nextOffset")
+    assert told == sorted(broken)
+
+
+async def test_a_file_with_a_backslash_in_its_name_is_found_by_it(shop: World) -> None:
+    await shop.index("odd", {"win/a\\b.py": b"def back(): pass\n"})
+    answer = await shop.call("get_file", repo="odd", file="win/a\\b.py")
+    assert answer["path"] == "win/a\\b.py"
