@@ -243,6 +243,8 @@ class Host:
         exchange: the call running now; a silent one where there is none.
         wait_ready: whether ``open`` should finish its first work before it yields (the CLI's
             one-shot calls), rather than go on in the background (``porch serve``).
+        local: whether nobody but this machine is meant to reach the portal: its address is a
+            loopback one, and it stands behind no proxy.
     """
 
     plugin: str
@@ -261,6 +263,7 @@ class Host:
     secret: Callable[[str], str]
     exchange: Callable[[], Exchange]
     wait_ready: bool = False
+    local: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,7 @@ class PluginHost:
             wait_ready: as in ``Host.wait_ready``.
         """
         told = changed or _nobody_listens
-        return make_host(
+        made = make_host(
             self._services.for_plugin(name),
             name,
             self._portal.config.name,
@@ -203,6 +203,7 @@ class PluginHost:
             root=self._portal.root,
             wait_ready=wait_ready,
         )
+        return replace(made, local=self._portal.config.is_local)
 
     def _reoffer(self, name: str, offer: Offer, changed: Callable[[Change], None]) -> None:
         """Serve another offer of a plugin that is open, and tell clients of it."""

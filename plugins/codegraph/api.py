@@ -143,7 +143,7 @@ class Api:
             kind="git",
             location=url,
             branch=urls.checked_branch(params.branch) if params.branch else None,
-            tier=params.tier or self._config.default_tier,
+            tier=params.tier,
             groups=tuple(params.groups),
             created_by=caller.person,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, ByteSize, Field, model_validator
 
@@ -90,8 +90,10 @@ class CodegraphConfig(PluginConfig):
         description="The hosts whose repositories an admin may add over REST, such as github.com, "
         "and how each is reached.",
     )
-    default_tier: Tier = Field(
-        Tier.MEMBERS, description="The tier that may see a repository that names none."
+    default_tier: Tier | None = Field(
+        None,
+        description="The tier that may see a repository that names none: members, or open while "
+        "the portal is for this machine alone.",
     )
     refresh: Duration | None = Field(
         timedelta(hours=1), description="How often repositories of other hosts are fetched."
@@ -113,6 +115,11 @@ class CodegraphConfig(PluginConfig):
     )
     embeddings: bool = Field(
         True, description="Make vectors of the code, so that it is found by meaning too."
+    )
+    scip: Literal["auto", "off"] = Field(
+        "auto",
+        description="auto: where scip-python or scip-typescript is installed, it is run after a "
+        "full index, and what it knows besides is added to the graph; off: never.",
     )
 
     @model_validator(mode="after")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gateway.contract import Host, Offer
+from gateway.contract import Host, Offer, Tier
 from plugins.codegraph.api import routes
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.indexing.index import Indexer
@@ -21,6 +21,7 @@ from plugins.codegraph.repositories.making import Making
 from plugins.codegraph.repositories.purging import Kept, KeptFiles, KeptObjects, Purger
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.repositories.work import Work
+from plugins.codegraph.scip.checking import Checking
 from plugins.codegraph.store.store import GraphStore
 from plugins.codegraph.tools.offered import Parts
 
@@ -49,6 +50,7 @@ class Repositing:
         indexes: describes them.
         making: makes the index of a repository.
         copies: where working copies lie.
+        checking: runs the SCIP indexers.
     """
 
     repositories: Repositories
@@ -58,6 +60,7 @@ class Repositing:
     indexes: Indexes
     making: Making
     copies: Path
+    checking: Checking
 
     @classmethod
     def of(cls, config: CodegraphConfig, host: Host) -> Repositing:
@@ -69,8 +72,10 @@ class Repositing:
         work = Work(host.database, now)
         copies = host.data_dir / "checkouts"
         making = Making(config, copies, host.secret, work, indexes)
-        repositories = Repositories(host.database, now)
-        return cls(repositories, work, store, indexer, indexes, making, copies)
+        default = config.default_tier or (Tier.OPEN if host.local else Tier.MEMBERS)
+        repositories = Repositories(host.database, now, default)
+        checking = Checking(store)
+        return cls(repositories, work, store, indexer, indexes, making, copies, checking)
 
     def kept(self) -> Mapping[str, Kept]:
         """What keeps things of repositories, as far as a command may purge it."""
@@ -120,4 +125,5 @@ def _jobs(config: CodegraphConfig, host: Host, base: Repositing, parts: Parts) -
         purger=Purger(host.database, base.work, kept, now),
         embed=parts.embedding.embed if has_vectors else None,
         sweeps=(base.store.sweep, parts.workspaces.sweep),
+        check=base.checking.check if config.scip == "auto" else None,
     )

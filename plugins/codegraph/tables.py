@@ -80,7 +80,7 @@ repositories = Table(
     Column("kind", Text, nullable=False),
     Column("location", Text, nullable=False),
     Column("asked_branch", Text),
-    Column("tier", Text, nullable=False),
+    Column("tier", Text),
     Column("groups", Json, nullable=False),
     Column("state", Text, nullable=False),
     Column("declared", Boolean, nullable=False),
@@ -94,6 +94,7 @@ repositories = Table(
     Column("problem", Text, nullable=False, server_default=""),
     Column("embedded_layer", BigInteger),
     Column("embedded_generation", Integer),
+    Column("scip", Json),
 )
 """The repositories. ``layer`` is the base layer that is served, or null before the first; it is
 set in the transaction that makes it so, with ``branch``, ``commit``, ``indexed``, ``problem``."""

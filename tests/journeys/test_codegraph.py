@@ -43,8 +43,8 @@ def portal(tmp_path_factory: pytest.TempPathFactory, chain: Chain) -> Iterator[C
         checkout(root / "orchard", ORCHARD)
         checkout(root / "market", MARKET)
         checkout(root / "vault", {"safe.py": "def unlock():\n    pass\n"})
-        added(portal, "orchard", "--tier", "open")
-        added(portal, "market", "--tier", "open")
+        added(portal, "orchard")
+        added(portal, "market")
         yield portal
 
 
@@ -223,7 +223,7 @@ def test_without_a_sign_in_nothing_is_sent(portal: Community, tmp_path: Path) ->
 async def test_a_repository_is_seen_by_its_tier_and_group_until_it_is_removed(
     portal: Community, chain: Chain, tmp_path: Path
 ) -> None:
-    added(portal, "vault", "--group", f"hat:{HAT}")
+    added(portal, "vault", "--tier", "members", "--group", f"hat:{HAT}")
     asked = {"repo": "vault", "name": "unlock"}
     stranger = Asking(portal, "modern", tmp_path)
     visitor = Asking(portal, "legacy", tmp_path, someone(portal))

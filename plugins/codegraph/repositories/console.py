@@ -13,9 +13,9 @@ from typing import Any
 
 from gateway.contract import CommandContext, Host
 from plugins.codegraph.api import shown as shown_as_json
-from plugins.codegraph.commands import AddArgs, IndexArgs, RemoveArgs
+from plugins.codegraph.commands import AddArgs, IndexArgs, ListArgs, RemoveArgs
 from plugins.codegraph.config import CodegraphConfig
-from plugins.codegraph.model import EntityKind
+from plugins.codegraph.model import EntityKind, FileReport
 from plugins.codegraph.offer import MIGRATIONS, Repositing, now
 from plugins.codegraph.repositories import bar, told, urls
 from plugins.codegraph.repositories.git import GitFailed, git
@@ -24,6 +24,7 @@ from plugins.codegraph.repositories.purging import PurgeFailed, Purger
 from plugins.codegraph.repositories.registry import Taken, Unknown
 from plugins.codegraph.repositories.repository import Draft, Repository
 from plugins.codegraph.repositories.work import HELD, Busy, Gone
+from plugins.codegraph.scip.notes import notes
 
 _LOOKED_AT = 2_000
 """Functions of which one is the example for a question."""
@@ -52,7 +53,7 @@ async def add(args: AddArgs, context: CommandContext) -> int:
             repository = await base.repositories.add(draft, holder, HELD)
         except Taken as error:
             return _fail(context, str(error), 1)
-        found = await _made(base, repository, context, holder)
+        found = await _made(base, repository, context, holder, scip=args.scip)
         if isinstance(found, str):
             # It was never served, so that it has no vectors, and nothing is left for the portal.
             await _purged(base, host, await base.repositories.remove(draft.name), whole=True)
@@ -70,7 +71,7 @@ async def index(args: IndexArgs, context: CommandContext) -> int:
         except Unknown as error:
             return _fail(context, str(error), 1)
         for repository in chosen or await base.repositories.all():
-            found = await _made(base, repository, context, _me())
+            found = await _made(base, repository, context, _me(), scip=args.scip)
             result = {"error": found} if isinstance(found, str) else found
             done.append({"name": repository.name, **result})
             if not context.json:
@@ -89,26 +90,45 @@ def _lines(repository: Repository, found: dict[str, Any] | str) -> list[str]:
     return list(told.found(repository, found))
 
 
-async def listed(context: CommandContext) -> int:
+async def listed(args: ListArgs, context: CommandContext) -> int:
     """Show the repositories, their state and what was removed and is not purged yet."""
     async with _opened(context) as (base, host):
         found = await base.repositories.all()
         purger = Purger(host.database, base.work, base.kept(), now)
         removals = await purger.log(is_open=True)
+        problems = {each.name: await _problems(base, each) for each in found if args.problems}
     if context.json:
         context.emit(
             {
-                "repositories": [shown_as_json(each).model_dump(mode="json") for each in found],
+                "repositories": [_as_json(each, problems.get(each.name)) for each in found],
                 "removing": [{"name": r.name, "requested": str(r.requested)} for r in removals],
             }
         )
         return 0
     for line in told.table(found):
         context.echo(line)
+    for name, reports in problems.items():
+        for line in told.problems(name, reports):
+            context.echo(line)
     for removal in removals:
         since = f"{removal.requested:%Y-%m-%d %H:%M} UTC"
         context.echo(f"{removal.name}: removed {since}; the portal purges the rest of it.")
     return 0
+
+
+async def _problems(base: Repositing, repository: Repository) -> list[FileReport]:
+    view = await base.store.view(repository.org, repository.id)
+    return [] if view is None else await base.store.open(view).reports()
+
+
+def _as_json(repository: Repository, problems: list[FileReport] | None) -> dict[str, Any]:
+    value = shown_as_json(repository).model_dump(mode="json")
+    if problems is not None:
+        value["problems"] = [
+            {"file": each.path, "problem": each.problem, "skipped": each.skipped}
+            for each in problems
+        ]
+    return value
 
 
 async def remove(args: RemoveArgs, context: CommandContext) -> int:
@@ -146,7 +166,7 @@ async def _draft(args: AddArgs, config: CodegraphConfig) -> Draft:
         kind="git" if is_url else "path",
         location=location,
         branch=urls.checked_branch(args.branch) if args.branch else None,
-        tier=args.tier or config.default_tier,
+        tier=args.tier,
         groups=args.group,
     )
 
@@ -158,13 +178,22 @@ def _directory(given: str) -> str:
 
 
 async def _made(
-    base: Repositing, repository: Repository, context: CommandContext, holder: str
+    base: Repositing,
+    repository: Repository,
+    context: CommandContext,
+    holder: str,
+    *,
+    scip: bool,
 ) -> dict[str, Any] | str:
     """What an index found, or why it could not be made."""
     echo = None if context.json else context.echo
     try:
         with bar.shown(repository.name, echo) as progress:
-            return await base.making.make(repository, holder, PlainSteps(), progress)
+            found = await base.making.make(repository, holder, PlainSteps(), progress)
+            if scip:
+                record = await base.checking.check(repository.org, repository.id, progress)
+                found = {**found, "scip": notes(record, record["layer"] if record else None)}
+            return found
     except (NotMade, Busy, Gone) as error:
         return str(error)
 

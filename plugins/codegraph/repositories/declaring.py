@@ -20,7 +20,7 @@ def _draft(declared: Declared, config: CodegraphConfig) -> Draft:
         kind="path" if declared.path is not None else "git",
         location=str(declared.path.resolve()) if declared.path else str(declared.url),
         branch=declared.branch,
-        tier=declared.tier or config.default_tier,
+        tier=declared.tier,
         groups=declared.groups,
         declared=True,
     )

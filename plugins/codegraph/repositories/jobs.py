@@ -17,7 +17,7 @@ from plugins.codegraph.repositories.purging import Purger
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.repositories.work import Busy, Gone, Work
 
-INDEX, UPKEEP, AUDIT, SWEEP = "index", "upkeep", "audit", "sweep"
+INDEX, SCIP, UPKEEP, AUDIT, SWEEP = "index", "scip", "upkeep", "audit", "sweep"
 LIGHT_AT_ONCE = 4
 _DAILY, _QUARTERLY = "23 3 * * *", "*/15 * * * *"
 _STOPS_WITHIN = 20
@@ -26,6 +26,8 @@ _STOPS_WITHIN = 20
 Progress = Callable[[int, int, str], None]
 Embed = Callable[[str, str, Progress], Awaitable[int]]
 """``await embed(org, repo, progress)``: makes the vectors that are missing; how many it made."""
+Check = Callable[[str, str, Progress], Awaitable[dict[str, Any] | None]]
+"""``await check(org, repo, progress)``: adds what SCIP indexers know; the record of it."""
 Sweep = Callable[[], Awaitable[int]]
 """``await sweep()``: deletes what has expired; how much that was."""
 
@@ -42,6 +44,7 @@ class RepositoryJobs:
         purger: purges what was removed.
         embed: makes vectors, or None where there are none to be.
         sweeps: what deletes expired things.
+        check: runs the SCIP indexers, or None where that is turned off.
     """
 
     host: Host
@@ -51,11 +54,13 @@ class RepositoryJobs:
     purger: Purger
     embed: Embed | None
     sweeps: Sequence[Sweep]
+    check: Check | None = None
 
     def declared(self) -> Sequence[Job]:
         """The jobs, each with a queue of its own."""
         return (
             Job(INDEX, self.index),
+            Job(SCIP, self.scip),
             Job(UPKEEP, self.upkeep, concurrency=LIGHT_AT_ONCE),
             Job(AUDIT, self.audit, schedule=_DAILY),
             Job(SWEEP, self.sweep, schedule=_QUARTERLY),
@@ -76,6 +81,13 @@ class RepositoryJobs:
         except Busy as busy:
             await self.work.request(repository.id)  # and with it another job, in a moment
             return {"skipped": str(busy)}
+
+    async def scip(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
+        """Run the SCIP indexers over the repository ``repo``; no index waits for them."""
+        repository = await self.repositories.by_id(str(payload["repo"]))
+        if repository is None or self.check is None:
+            return {"skipped": "There is nothing to check."}
+        return await self.check(repository.org, repository.id, run.progress)
 
     async def upkeep(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
         """Do a piece of light work: ``embed`` a repository, or ``purge`` a removed one."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from gateway.contract import Health, Host, follow, is_outage
 from plugins.codegraph.config import CodegraphConfig
-from plugins.codegraph.repositories.jobs import INDEX, UPKEEP, RepositoryJobs
+from plugins.codegraph.repositories.jobs import INDEX, SCIP, UPKEEP, RepositoryJobs
 from plugins.codegraph.repositories.making import NotMade, PlainSteps
 from plugins.codegraph.repositories.repository import Repository
 from plugins.codegraph.repositories.work import Busy, Gone
@@ -141,6 +141,10 @@ class Keeper:
         elif repository.kind == "git" and self._config.refresh is not None:
             await self._refresh(repository, self._config.refresh)
         await self._see_to_vectors(repository)
+        checked = (repository.scip or {}).get("layer")
+        if self._jobs.check is not None and repository.layer not in (None, checked):
+            # Once for each full index; what changes in it is linked without.
+            await self._ask(SCIP, {"repo": repo}, f"scip/{repo}/{repository.layer}")
 
     async def _see_to_vectors(self, repository: Repository) -> None:
         """Have a new index embedded by a job; what changed in one is done here, as it is little."""

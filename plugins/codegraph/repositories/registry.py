@@ -219,7 +219,9 @@ def _repository(row: Row[Any], now: datetime, default: Tier) -> Repository:
         problem=row.problem,
         embedded=(row.embedded_layer, row.embedded_generation) == (row.layer, generation),
         vectors_of=row.embedded_layer,
+        scip=row.scip,
         state=_state(row, now),
+        tier_given=row.tier is not None,
     )
 
 

@@ -23,7 +23,7 @@ class Draft:
         kind: ``path``, a directory that is read in place, or ``git``, an https address.
         location: the absolute path, or the address.
         branch: the branch of an address, or None for the host's default one.
-        tier: the tier that may see it.
+        tier: the tier that may see it, or None for whatever the portal's default is.
         groups: who of that tier may: those of one of these; empty for all.
         declared: whether it stands in ``portal.yaml``.
         created_by: the person that added it, or None.
@@ -33,7 +33,7 @@ class Draft:
     kind: Kind
     location: str
     branch: str | None = None
-    tier: Tier = Tier.MEMBERS
+    tier: Tier | None = None
     groups: tuple[str, ...] = ()
     declared: bool = False
     created_by: str | None = None
@@ -96,7 +96,9 @@ class Repository:
         indexed: when.
         problem: what was wrong with it then.
         embedded: whether its vectors are those of what is served.
+        tier_given: whether its tier was said, rather than the portal's default.
         vectors_of: the layer that its vectors are of, or None where it has none.
+        scip: what the SCIP indexers did (``scip/checking.py``), or None.
         state: what is being done to it.
     """
 
@@ -117,7 +119,14 @@ class Repository:
     problem: str = ""
     embedded: bool = False
     vectors_of: int | None = None
+    scip: dict[str, Any] | None = None
     state: State = field(default_factory=State)
+    tier_given: bool = True
+
+    @property
+    def local(self) -> bool:
+        """Whether it is open only because the portal is for this machine alone."""
+        return self.tier is Tier.OPEN and not (self.tier_given or self.groups)
 
     def seen_by(self, caller: Caller) -> bool:
         """Whether a caller may see it: by the tier, and by one of the groups where it names any."""

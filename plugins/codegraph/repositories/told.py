@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gateway.contract import Tier
+from plugins.codegraph.model import FileReport
 from plugins.codegraph.repositories.repository import Repository
+from plugins.codegraph.scip.notes import notes
 
 WIDTH = 80
 """The columns of a plain terminal; what people read is no wider, save names and addresses."""
@@ -37,6 +39,8 @@ def found(repository: Repository, summary: Mapping[str, Any]) -> Iterator[str]:
             f"{_NAMES.get(name, name)} {files:,}" for name, files in languages.items()
         )
         yield from _wrapped(f"Languages, by files: {listed}.")
+    for each in summary.get("scip", []):
+        yield from _wrapped(each)
     reasons = summary.get("reasons", [])
     for skipped, said in ((True, "Skipped"), (False, "In the graph in part")):
         some = [each for each in reasons if each["skipped"] is skipped]
@@ -44,7 +48,28 @@ def found(repository: Repository, summary: Mapping[str, Any]) -> Iterator[str]:
             more = f" and {each['files'] - 1:,} more" if each["files"] > 1 else ""
             yield from _wrapped(f"{said}: {each['example']}{more}: {each['reason']}")
         if len(some) > _REASONS:
-            yield f"{said}: {len(some) - _REASONS} more reasons; --json lists them."
+            yield f"{said}: {len(some) - _REASONS} more reasons."
+    if reasons:
+        yield "Every such file: porch codegraph list --problems"
+
+
+def checks(record: Mapping[str, Any] | None, layer: int | None) -> Iterator[str]:
+    """What the SCIP indexers did, or why they did not run."""
+    for each in notes(record, layer):
+        yield from _wrapped(each, "  ")
+
+
+def problems(name: str, reports: Sequence[FileReport]) -> Iterator[str]:
+    """Every file of a repository that is not, or not wholly, in the graph, and why."""
+    yield f"{name}: {len(reports):,} files are not, or only in part, in the graph."
+    for each in reports:
+        state = "skipped" if each.skipped else "in part"
+        # A line break in a name would look like a line of its own.
+        yield f"  {state}  {_printable(each.path)}: {each.problem}"
+
+
+def _printable(path: str) -> str:
+    return path if path.isprintable() else path.encode("unicode_escape").decode("ascii")
 
 
 def next_steps(repository: Repository, example: str, url: str) -> Iterator[str]:
@@ -62,7 +87,12 @@ def next_steps(repository: Repository, example: str, url: str) -> Iterator[str]:
     yield f'Then ask: "{asked}"'
     if example:
         yield f"Or here:  porch call get_callers repo={repository.name} name={example}"
-    if repository.tier != Tier.OPEN or repository.groups:
+    if repository.local:
+        yield from _wrapped(
+            "It is seen by whoever reaches this portal, as long as the portal is for this machine "
+            "alone; later by members."
+        )
+    elif repository.tier != Tier.OPEN or repository.groups:
         groups = f" in {' or '.join(repository.groups)}" if repository.groups else ""
         yield from _wrapped(
             f"It is seen by callers of the tier {repository.tier.value}{groups}; tiers.yaml says "
@@ -100,6 +130,7 @@ def table(repositories: Sequence[Repository]) -> Iterator[str]:
         yield f"  {each.location}" + (f" ({each.branch})" if each.branch else "")
         state = str(each.state) or ("ready" if each.layer else "waiting")
         yield from _wrapped(state, "  ")
+        yield from checks(each.scip, each.layer)
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:

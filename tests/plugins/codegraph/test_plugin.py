@@ -50,6 +50,22 @@ async def test_a_declared_repository_answers_at_once(tmp_path: Path) -> None:
         assert health["facts"]["entities"] >= 65
 
 
+@pytest.mark.parametrize(
+    ("url", "seen_by"),
+    [("http://127.0.0.1:8321", {"open", "members"}), ("https://porch.example.org", {"members"})],
+    ids=["a portal for this machine", "a portal for everyone"],
+)
+async def test_without_a_tier_it_is_open_on_a_portal_for_one_machine_alone(
+    url: str, seen_by: set[str], tmp_path: Path
+) -> None:
+    told = config(garden(tmp_path)) | {"public_url": url}
+    tiers = {"items": {"codegraph": "open"}}
+    async with open_test_portal(plugin, config=told, tiers=tiers) as portal:
+        for tier in ("open", "members"):
+            found = await portal.call("get_callers", {"name": "dig"}, tier=tier)
+            assert found.is_error == (tier not in seen_by), found.text
+
+
 async def test_the_working_tree_is_followed_while_the_portal_runs(tmp_path: Path) -> None:
     tree = garden(tmp_path)
     async with open_test_portal(plugin, config=config(tree), wait_ready=False) as portal:

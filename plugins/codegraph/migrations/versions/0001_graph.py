@@ -47,7 +47,7 @@ def _repositories() -> None:
         sa.Column("kind", sa.Text, nullable=False),
         sa.Column("location", sa.Text, nullable=False),
         sa.Column("asked_branch", sa.Text),
-        sa.Column("tier", sa.Text, nullable=False),
+        sa.Column("tier", sa.Text),
         sa.Column("groups", sa.Text, nullable=False),
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("declared", sa.Boolean, nullable=False),
@@ -61,6 +61,7 @@ def _repositories() -> None:
         sa.Column("problem", sa.Text, nullable=False, server_default=""),
         sa.Column("embedded_layer", sa.BigInteger),
         sa.Column("embedded_generation", sa.Integer),
+        sa.Column("scip", sa.Text),
     )
 
 

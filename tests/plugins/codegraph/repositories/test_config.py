@@ -13,7 +13,7 @@ from plugins.codegraph.config import CodegraphConfig
 def test_by_default_nothing_is_indexed_and_no_host_is_on_the_list() -> None:
     config = CodegraphConfig()
     assert (config.repositories, dict(config.hosts)) == ((), {})
-    assert (config.default_tier, config.workspace_hours) == (Tier.MEMBERS, 12)
+    assert (config.default_tier, config.workspace_hours) == (None, 12)
     assert config.refresh == timedelta(hours=1)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -115,7 +115,22 @@ def test_it_takes_the_tier_and_one_of_the_groups_to_see_one(
     assert not repository(Tier.MEMBERS, groups).seen_by(ANONYMOUS)
 
 
-def section(*declared: dict[str, object]) -> CodegraphConfig:
+@pytest.mark.parametrize("default", list(Tier))
+async def test_a_repository_that_names_no_tier_has_the_portals_default(
+    there: World, default: Tier
+) -> None:
+    plain = Draft("plain", "path", "/srv/plain")
+    said = Draft("said", "path", "/srv/said", tier=Tier.PUBLIC)
+    registry = Repositories(there.repositories._database, there.clock, default)
+    for draft in (plain, said):
+        await registry.add(draft)
+    found = {each.name: each for each in await registry.all()}
+    assert (found["plain"].tier, found["said"].tier) == (default, Tier.PUBLIC)
+    assert found["plain"].local == (default is Tier.OPEN)
+    assert not found["said"].local
+
+
+def section(*declared: Mapping[str, object]) -> CodegraphConfig:
     return CodegraphConfig.model_validate({"repositories": list(declared)})
 
 
