@@ -24,12 +24,18 @@ class AddArgs(BaseModel):
     branch: str | None = Field(
         None, description="The branch of an address; else the host's default one."
     )
+    scip: bool = Field(
+        False, description="Run the SCIP indexers that are installed, too; it takes long."
+    )
 
 
 class IndexArgs(BaseModel):
     """What ``porch codegraph index`` takes."""
 
     name: tuple[str, ...] = Field(description="The repositories' names; all of them if none.")
+    scip: bool = Field(
+        False, description="Run the SCIP indexers that are installed, too; it takes long."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -39,6 +45,10 @@ class IndexArgs(BaseModel):
 
 class ListArgs(BaseModel):
     """What ``porch codegraph list`` takes."""
+
+    problems: bool = Field(
+        False, description="List every file that is not, or not wholly, in the graph, and why."
+    )
 
 
 class RemoveArgs(BaseModel):
@@ -65,7 +75,7 @@ async def listed(args: ListArgs, context: CommandContext) -> int:
     """Show the repositories, their state and what was removed."""
     from plugins.codegraph.repositories import console
 
-    return await console.listed(context)
+    return await console.listed(args, context)
 
 
 async def remove(args: RemoveArgs, context: CommandContext) -> int:

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from sqlalchemy import Table, delete, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from plugins.codegraph.store.codes import end_id, first_id
+from plugins.codegraph.model import Strategy
+from plugins.codegraph.store.codes import STRATEGY_CODES, end_id, first_id
 from plugins.codegraph.store.dialects import among, insert_rows
 from plugins.codegraph.store.fulltext import full_text
 from plugins.codegraph.store.owners import Owner
@@ -96,10 +97,24 @@ async def delete_files(connection: AsyncConnection, layer: int, paths: Collectio
         back = incoming.c.layer == layer, key.in_(there)
         await connection.execute(delete(incoming).where(*back))
         await connection.execute(delete(edges).where(*theirs))
+        await _delete_added(connection, layer, [row[1] for row in found])
         await connection.execute(delete(entities).where(*here))
     for table in (unresolved, files, links):
         of_paths = table.c.layer == layer, among(connection, table.c.path, paths)
         await connection.execute(delete(table).where(*of_paths))
+
+
+async def _delete_added(connection: AsyncConnection, layer: int, targets: Collection[int]) -> None:
+    """Delete the edges of SCIP indexers into some entities: who says so was not asked again."""
+    added = STRATEGY_CODES[Strategy.SCIP]
+    into = (
+        *(incoming.c.layer == layer, among(connection, incoming.c.target, targets)),
+        incoming.c.strategy == added,
+    )
+    there = select(incoming.c.source, incoming.c.kind, incoming.c.target).where(*into)
+    key = tuple_(edges.c.source, edges.c.kind, edges.c.target)
+    await connection.execute(delete(edges).where(edges.c.layer == layer, key.in_(there)))
+    await connection.execute(delete(incoming).where(*into))
 
 
 async def replace_manifests(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind, FileReport, Strategy
 
@@ -55,6 +55,7 @@ class RepositoryView:
         indexed: when.
         problem: what went wrong with indexing it, "" for nothing.
         overlay: the caller's uncommitted work, or None.
+        scip: what the SCIP indexers did (``scip/checking.py``), or None.
     """
 
     id: str
@@ -67,6 +68,7 @@ class RepositoryView:
     indexed: datetime | None = None
     problem: str = ""
     overlay: OverlayView | None = None
+    scip: Mapping[str, Any] | None = None
 
     @property
     def version(self) -> tuple[int, ...]:

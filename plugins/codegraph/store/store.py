@@ -62,6 +62,7 @@ class GraphStore:
             branch=row.branch or "",
             indexed=row.indexed,
             problem=row.problem,
+            scip=row.scip,
         )
         return view if overlay is None else await self._with(view, *overlay)
 
