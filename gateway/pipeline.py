@@ -31,6 +31,9 @@ from gateway.telemetry import call_span
 
 log = get_logger(__name__)
 
+LONG = 200_000
+"""Characters of an argument from which on looking for secrets would hold up other calls."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -135,7 +138,7 @@ class Pipeline:
             return _broken(call, error)
 
     async def _answer(self, call: Call) -> Any:
-        given = call.exchange.scrubbed(call.raw, call.item.opaque)
+        given = await _scrubbed(call)
         if (page := page_of(call.item)) is None:
             return await self._run(call, call.parse(given))
         # Any surface may bring the cursor; the item itself knows nothing of it.
@@ -204,6 +207,13 @@ class Pipeline:
                 bytes_out=size,
             )
         )
+
+
+async def _scrubbed(call: Call) -> Mapping[str, Any]:
+    """The arguments without their secrets; long ones are looked through beside the event loop."""
+    if any(isinstance(each, str) and len(each) > LONG for each in call.raw.values()):
+        return await asyncio.to_thread(call.exchange.scrubbed, call.raw, call.item.opaque)
+    return call.exchange.scrubbed(call.raw, call.item.opaque)
 
 
 def _broken(call: Call, error: BaseException) -> tuple[str, bytes, InternalError]:
