@@ -328,19 +328,27 @@ def _request(query: VectorQuery) -> QueryRequest:
 
 
 def _filter(where: Sequence[Condition]) -> Filter | None:
-    from qdrant_edge import FieldCondition, Filter, MatchAny, RangeFloat
+    from qdrant_edge import FieldCondition, Filter, RangeFloat
 
     must: list[Any] = []
     for condition in where:
         check_condition(condition)
         if condition.any_of is not None:
-            groups = [MatchAny(group) for group in typed_values(condition)]
-            either = [FieldCondition(condition.field, match=group) for group in groups]
-            must.append(Filter(should=either))  # type: ignore[arg-type]
+            matches = [_match(group) for group in typed_values(condition)]
+            either: list[Any] = [FieldCondition(condition.field, match=each) for each in matches]
+            must.append(either[0] if len(either) == 1 else Filter(should=either))
         if condition.at_least is not None or condition.at_most is not None:
             bounds = RangeFloat(gte=condition.at_least, lte=condition.at_most)
             must.append(FieldCondition(condition.field, range=bounds))
     return Filter(must=must) if must else None
+
+
+def _match(values: Sequence[Any]) -> Any:
+    """Any of some values; a single one is compared in half the time that a set of one takes."""
+    from qdrant_edge import MatchAny, MatchValue
+
+    single = len(values) == 1 and not isinstance(values[0], float)
+    return MatchValue(values[0]) if single else MatchAny(list(values))
 
 
 def _hit(found: Any) -> Hit:
