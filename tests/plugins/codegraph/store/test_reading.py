@@ -135,6 +135,17 @@ async def test_words_take_any_text(shop: Graph, query: str) -> None:
     assert isinstance(await shop.words(query, limit=5), list)
 
 
+async def test_where_many_have_the_common_words_those_with_a_rare_one_are_found(
+    shop: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plugins.codegraph.store.fulltext.ENOUGH", 1)
+    few = await shop.words("pay add", limit=1, kinds=[EntityKind.FUNCTION])
+    assert [entity.name for entity, _ in few] == ["pay"]
+    # Those with common words alone fill what room is left.
+    more = await shop.words("pay add", limit=5, kinds=[EntityKind.FUNCTION])
+    assert {entity.name for entity, _ in more} == {"pay", "add_item", "test_add"}
+
+
 async def test_calls_to_anyone_of_a_name_are_counted_with_their_places(shop: Graph) -> None:
     sites = await shop.unresolved("take")
     assert (sites.total, sites.places) == (3, ["app/main.py:3", "app/pay.py:7"])
