@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from posixpath import basename
 
-from plugins.codegraph.facts import FileFacts
+from plugins.codegraph.facts import Definition, FileFacts
 from plugins.codegraph.model import Entity, EntityKind, entity_key
+
+_CALLABLE = frozenset({EntityKind.FUNCTION, EntityKind.METHOD})
 
 
 def file_key(repo: str, path: str) -> int:
@@ -52,7 +55,8 @@ def entities_of(repo: str, path: str, facts: FileFacts) -> list[Entity]:
             doc=facts.doc,
         )
     ]
-    for key, each in zip(keys, facts.definitions, strict=True):
+    tests = are_tests(facts.definitions)
+    for key, each, test in zip(keys, facts.definitions, tests, strict=True):
         entities.append(
             Entity(
                 key=key,
@@ -67,7 +71,23 @@ def entities_of(repo: str, path: str, facts: FileFacts) -> list[Entity]:
                 doc=each.doc,
                 exported=each.exported,
                 parent=whole if each.parent < 0 else keys[each.parent],
-                test=each.test,
+                test=test,
             )
         )
     return entities
+
+
+def are_tests(definitions: Sequence[Definition]) -> list[bool]:
+    """Which definitions are tests, those that are local to a test among them.
+
+    Args:
+        definitions: those of one file.
+    """
+    tests = [each.test for each in definitions]
+    for number, each in enumerate(definitions):
+        above = each.parent
+        while not tests[number] and above >= 0:
+            outer = definitions[above]
+            tests[number] = outer.test and outer.kind in _CALLABLE
+            above = outer.parent
+    return tests

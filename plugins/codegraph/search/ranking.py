@@ -10,7 +10,7 @@ words 0.57, with words and length 0.62. What is called by the question's very wo
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from plugins.codegraph.model import Entity
@@ -23,6 +23,8 @@ W_TEST = 0.05
 """What a test loses, unless tests are asked about: it is full of the words of what it tests."""
 _ALONE = 6.0
 """How much more a test loses where there are words alone."""
+_OF_TEST = 0.8
+"""What a test's score counts where words alone are asked for, unless they ask for tests."""
 _LINES = 64
 """Lines from which on more of them prove nothing."""
 _STOP_WORDS = frozenset(
@@ -71,7 +73,7 @@ def rank(
     most = max(words.values(), default=0.0) or 1.0
     weight, test = (W_WORDS, W_TEST) if similar else (1.0, W_TEST * _ALONE)
     asked = split(question)
-    about_tests = bool({"test", "tests", "tested", "testing"} & set(asked))
+    about_tests = _about_tests(asked)
     ranked = [
         Ranked(
             each,
@@ -84,6 +86,22 @@ def rank(
         for each in entities
     ]
     return sorted(ranked, key=lambda one: (-one.score, one.entity.path, one.entity.line))
+
+
+def by_words(question: str, found: Sequence[tuple[Entity, float]]) -> list[Ranked]:
+    """What full text found, best first; a test comes after others that have the words as well.
+
+    Args:
+        question: what was asked.
+        found: entities with their scores.
+    """
+    share = 1.0 if _about_tests(split(question)) else _OF_TEST
+    ranked = [Ranked(each, score * share if each.test else score) for each, score in found]
+    return sorted(ranked, key=lambda one: -one.score)
+
+
+def _about_tests(asked: Collection[str]) -> bool:
+    return not {"test", "tests", "tested", "testing"}.isdisjoint(asked)
 
 
 def _length(entity: Entity) -> float:

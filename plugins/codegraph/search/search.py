@@ -10,7 +10,7 @@ from typing import Literal
 from gateway.contract import Embedder, ToolFailed
 from plugins.codegraph.model import Entity, EntityKind
 from plugins.codegraph.search.embedding import EMBEDDED, Embedding
-from plugins.codegraph.search.ranking import Ranked, rank, telling
+from plugins.codegraph.search.ranking import Ranked, by_words, rank, telling
 from plugins.codegraph.search.texts import texts_of
 from plugins.codegraph.search.vectors import CodeVectors
 from plugins.codegraph.store.graph import Graph, RepositoryView
@@ -56,7 +56,7 @@ class Search:
     ) -> list[Ranked]:
         """What has the words of a question, best first."""
         found = await graph.words(telling(checked(question)), limit, kinds)
-        return [Ranked(entity, score) for entity, score in found]
+        return by_words(question, found)
 
     async def meaning(
         self, graph: Graph, question: str, limit: int, kinds: Collection[EntityKind] = ()
@@ -75,13 +75,13 @@ class Search:
         question = checked(question)
         asked = tuple(kinds) or EMBEDDED
         # To have the store look at kinds costs more than the few more that are left out here.
-        by_words = graph.words(telling(question), _BY_WORDS, tuple(kinds))
+        with_words = graph.words(telling(question), _BY_WORDS, tuple(kinds))
         if self._vectors is None:
-            found = await by_words
+            found = await with_words
             note = "This portal has no embedding model: results are found by their words alone."
             return Found(_ranked(question, found, {}, {}, limit, asked), "keyword", note)
         found, similar = await asyncio.gather(
-            by_words, self._similar(graph, self._vectors, question)
+            with_words, self._similar(graph, self._vectors, question)
         )
         entities = await graph.entities(similar.keys() - {each.key for each, _ in found})
         ranked = _ranked(question, found, entities, similar, limit, asked)

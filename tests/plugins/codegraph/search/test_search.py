@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.codegraph.model import Entity, EntityKind
-from plugins.codegraph.search.ranking import rank, telling
+from plugins.codegraph.search.ranking import by_words, rank, telling
 from plugins.codegraph.search.texts import HEAD, WORDS, texts_of
 from tests.plugins.codegraph.world import World, world
 
@@ -154,3 +154,11 @@ def test_every_candidate_is_ranked_once_and_best_first(
     assert sorted(each.entity.key for each in ranked) == sorted({*similar, *words})
     scores = [each.score for each in ranked]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_of_what_has_the_same_words_a_test_comes_last_unless_tests_are_asked_for() -> None:
+    plain = Entity(1, EntityKind.FUNCTION, "parse", "parse", "web.py", "python", 1, 2)
+    test = msgspec.structs.replace(plain, key=2, path="a_test.py", test=True)
+    found = [(test, 3.0), (plain, 3.0)]
+    assert [each.entity for each in by_words("parse a range", found)] == [plain, test]
+    assert [each.entity for each in by_words("tests of parse", found)] == [test, plain]
