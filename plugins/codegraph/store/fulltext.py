@@ -143,7 +143,7 @@ class _Sqlite:
         rarer = await _rarer(connection, table, words)
         found: Any = []
         if len(rarer) < len(words):
-            values = (_any_of(words), _any_of(rarer), limit)
+            values: tuple[Any, ...] = (_any_of(words), _any_of(rarer), limit)
             found = (await connection.exec_driver_sql(select + among + best, values)).all()
         if len(found) < limit:
             values = (_any_of(words), limit)
