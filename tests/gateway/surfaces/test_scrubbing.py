@@ -114,6 +114,12 @@ async def portal() -> AsyncGenerator[TestPortal]:
         yield portal
 
 
+async def test_a_long_argument_is_looked_through_too(portal: TestPortal) -> None:
+    result = await portal.mcp("open").call("hold", {"text": "many words\n" * 20_000 + DIFF})
+    assert TOKEN not in json.dumps([result, seen])
+    assert result["structuredContent"]["text"].endswith("+token = '[REDACTED]'\n")
+
+
 async def test_a_tool_never_sees_a_secret_and_its_caller_reads_of_it(portal: TestPortal) -> None:
     result = await portal.mcp("open").call("hold", {"text": DIFF})
     clean = DIFF.replace(TOKEN, "[REDACTED]")
