@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gateway.contract import Tier
 from plugins.codegraph.config import CodegraphConfig
 
 
