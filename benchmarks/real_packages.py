@@ -129,7 +129,7 @@ class RealPackage:
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                     name = f"{prefix}{child.name}"
-                    if any("propert" in ast.unparse(each) for each in child.decorator_list):
+                    if any("property" in ast.unparse(each) for each in child.decorator_list):
                         found.add(name)
                     visit(child, f"{name}.")
                 else:
