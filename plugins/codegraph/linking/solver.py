@@ -6,7 +6,8 @@ question of such a circle is worked out again until nothing changes. Where answe
 that is the least fixed point. Some rules take one thing only if there is no other, so a circle is
 always worked out from the same one of its questions, whichever was asked first: the answers are
 the same for every order of questions. Each answer keeps what was looked at
-to find it (its dependencies), for those who ask it later.
+to find it (its dependencies), for those who ask it later. What an earlier pass over a circle looked
+at is among them: the last pass starts from what that one found, and may not look there again.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ class Solver:
         self._partial: dict[Key, tuple[Answer, int]] = {}
         self._assumed: dict[Key, Answer] = {}
         self._roots: set[Key] = set()
+        self._before: dict[Key, set[str]] = {}
         self._sets: dict[frozenset[str], frozenset[str]] = {}
         self._stack: list[_Frame] = [_Frame(0)]
         self.top = self._stack[0]
@@ -72,6 +74,7 @@ class Solver:
         self._partial.clear()
         self._assumed.clear()
         self._roots.clear()
+        self._before.clear()
 
     def noted(self) -> frozenset[str]:
         """The dependencies of all that was asked since :meth:`begin`."""
@@ -110,8 +113,10 @@ class Solver:
 
     def _work(self, key: Key, work: Callable[..., Answer], args: tuple[Any, ...]) -> Answer:
         parent = self.top
+        before = self._before.pop(key, set())
         for attempt in range(1, PASSES + 1):
             frame = _Frame(len(self._stack))
+            frame.deps = before
             self._stack.append(frame)
             self.top = frame
             self._open[key] = frame
@@ -128,6 +133,7 @@ class Solver:
                 return answer
             first = self._first(key, frame)
             if first is not None:
+                self._before[first[0]] = set(frame.deps)
                 return self._from(first, (key, work, args))
             if not frame.changed or attempt == PASSES:
                 break

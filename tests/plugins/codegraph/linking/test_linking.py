@@ -229,6 +229,19 @@ def test_what_was_looked_at_is_noted() -> None:
     assert linker.link("main.py").dependencies == dependencies
 
 
+def test_a_file_that_is_not_there_is_noted_for_all_who_import_in_a_circle() -> None:
+    # The class wins over the import of itself, unless there is a module of its name.
+    pay = b"from . import pay\nclass pay:\n    def take(self): return pay()\n"
+    files = {"shop/__init__.py": pay, "shop/cart.py": b"from . import pay\npay().take()\n"}
+    world = MemoryWorld("r", *parse_tree(files))
+    for order in (sorted(files), sorted(files, reverse=True)):
+        linker = Linker(world)
+        for path in order:
+            found = linker.link(path).dependencies
+            assert "e:shop/pay.py" in found, (path, order)
+            assert found == Linker(world).link(path).dependencies
+
+
 def test_a_file_that_does_not_exist_is_empty_and_noted() -> None:
     found = Linker(MemoryWorld("r", {}, {})).link("gone.py")
 
