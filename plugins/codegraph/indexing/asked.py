@@ -80,25 +80,47 @@ class Settings(msgspec.Struct, frozen=True):
         return bool(self.keys)
 
 
-def affected(asked: Mapping[str, bytes], keys: Collection[str], settings: Settings) -> set[str]:
-    """The files that asked for something that is answered in another way now.
+class Asking:
+    """Which files asked for what.
 
     Args:
         asked: what each file asked, packed.
-        keys: what has changed.
-        settings: the settings that have.
     """
-    wanted = frozenset(keys) | settings.keys
-    if not wanted:
-        return set()
-    return {path for path, data in asked.items() if _meets(unpacked(data), wanted, settings.names)}
+
+    def __init__(self, asked: Mapping[str, bytes]) -> None:
+        self._paths: dict[str, set[str]] = {}
+        for path, data in asked.items():
+            self.add(path, data)
+
+    def add(self, path: str, asked: bytes) -> None:
+        """A file asked this, packed."""
+        for key in unpacked(asked):
+            self._paths.setdefault(key, set()).add(path)
+
+    def remove(self, path: str, asked: bytes) -> None:
+        """A file does not ask this any more, packed."""
+        for key in unpacked(asked):
+            paths = self._paths[key]
+            paths.discard(path)
+            if not paths:
+                del self._paths[key]
+
+    def affected(self, keys: Collection[str], settings: Settings) -> set[str]:
+        """The files that asked for something that is answered in another way now.
+
+        Args:
+            keys: what has changed.
+            settings: the settings that have.
+        """
+        wanted = {*keys, *settings.keys}
+        if settings.names:
+            wanted.update(key for key in self._paths if _names(key, settings.names))
+        return {path for key in wanted for path in self._paths.get(key, ())}
 
 
-def _meets(asked: list[str], wanted: frozenset[str], names: frozenset[str]) -> bool:
-    if not wanted.isdisjoint(asked):
-        return True
-    patterns = [key[2:] for key in asked if key.startswith("m:")] if names else []
-    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
+def _names(key: str, names: Collection[str]) -> bool:
+    """Whether a key asks for settings of one of some names."""
+    return key.startswith("m:") and any(fnmatchcase(name, key[2:]) for name in names)
 
 
 def _package(known: Known | None) -> str:

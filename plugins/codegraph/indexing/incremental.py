@@ -24,6 +24,8 @@ from plugins.codegraph.store.store import GraphStore
 
 MOST_READ = 400
 """Files that changed; where more did, a new layer is built and nobody waits for its writing."""
+MOST_DOUBTFUL = 5_000
+"""Files that are read again, and most likely are what they were."""
 MOST_LINKED = 400
 """Files to link again, likewise."""
 
@@ -45,6 +47,8 @@ class Incremental:
         self._store, self._workers, self._place = store, workers, place
         self._source, self._steps = source, steps
         self._layers = store.layers(source.owner)
+        self.generation: int | None = None
+        """The layer's, where it was changed."""
 
     async def update(
         self, parsing: Parsing, scan: Scan, view: RepositoryView, basis: Basis
@@ -59,7 +63,8 @@ class Incremental:
         if not difference:
             await self._stamp(view, stamp)
             return Summary(view.layer, full=False)
-        if len(difference) > MOST_READ:
+        likely = len(difference) - difference.doubtful
+        if likely > MOST_READ or difference.doubtful > MOST_DOUBTFUL:
             return None
         texts: list[Content] = []
 
@@ -70,7 +75,7 @@ class Incremental:
         read = await parsing.all(difference.unread, keep, self._steps)
         same = {path: each for path, each in read.items() if unchanged(basis, each)}
         parsed = {path: each for path, each in read.items() if path not in same}
-        await self._touch(view, same.values())
+        await self._touch(basis, same.values())
         if not parsed and not difference.skipped and not difference.gone:
             await self._stamp(view, stamp)
             return Summary(view.layer, full=False, parsed=len(read))
@@ -97,8 +102,12 @@ class Incremental:
         linked = await relinking.link(parsing, files, self._steps)
         linked += [FileGraph(report) for report in difference.skipped]
         settings = manifests if manifests != basis.links.manifests else None
-        change = Change(linked, difference.gone, texts, settings)
-        await self._layers.rewrite(basis.layer, change, stamp)
+        # Most of those that asked for what changed are linked as they were.
+        other = basis.other(linked)
+        change = Change(other, difference.gone, texts, settings)
+        self.generation = await self._layers.rewrite(basis.layer, change, stamp)
+        basis.rewritten(other, difference.gone)
+        basis.links.manifests = manifests
         summary = counted(basis.layer, linked, parsed=len(parsed), linked=len(files), full=False)
         return replace(summary, gone=len(difference.gone))
 
@@ -113,11 +122,13 @@ class Incremental:
         found = [*kept, *await manifests_of(self._source.root, parsed)]
         return sorted(found, key=lambda each: each.path)
 
-    async def _touch(self, view: RepositoryView, same: Collection[Parsed]) -> None:
+    async def _touch(self, basis: Basis, same: Collection[Parsed]) -> None:
         """Remember the new times of files whose bytes are what they were."""
         times = [(each.report.path, each.found.mtime, each.found.inode) for each in same]
         if times:
-            await self._layers.touch(view.layer, times)
+            await self._layers.touch(basis.layer, times)
+        for path, mtime, inode in times:
+            basis.touched(path, mtime, inode)
 
     async def _stamp(self, view: RepositoryView, stamp: Stamp) -> None:
         if (view.commit, view.branch) != (stamp.commit, stamp.branch):

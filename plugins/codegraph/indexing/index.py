@@ -18,6 +18,7 @@ from plugins.codegraph.indexing.basis import Basis
 from plugins.codegraph.indexing.cache import missing_in
 from plugins.codegraph.indexing.full import FullIndex
 from plugins.codegraph.indexing.incremental import Incremental
+from plugins.codegraph.indexing.memory import Memory
 from plugins.codegraph.indexing.overlay import Edits, Site, overlaid
 from plugins.codegraph.indexing.parse import Parsing
 from plugins.codegraph.indexing.place import Place
@@ -62,6 +63,7 @@ class Indexer:
         self._store, self._directory = store, directory
         self._limits = limits or Limits()
         self._workers = workers or Workers()
+        self._memory = Memory()
 
     async def index(self, source: Source, progress: Progress = silent) -> Summary:
         """Bring a repository's graph to what its files say: all of it, or what has changed.
@@ -80,11 +82,16 @@ class Indexer:
         view = await self._store.view(source.org, source.repo)
         basis = None
         if view is not None:
-            basis = await Basis.of(self._store.database, source.owner, view.layer)
+            basis = self._memory.take(view)
+            if basis is None:
+                basis = await Basis.of(self._store.database, source.owner, view.layer)
             place = self._place(source.repo)
             small = Incremental(self._store, self._workers, place, source, steps)
             summary = await small.update(parsing, found, view, basis)
             if summary is not None:
+                generation = view.generation if small.generation is None else small.generation
+                self._memory.keep(source.org, source.repo, basis, generation)
+                parsing.warm(basis.files)
                 return summary
         return await self._full(source, found, parsing, basis, steps)
 
@@ -126,6 +133,7 @@ class Indexer:
 
     async def forget(self, repo: str) -> None:
         """Delete what is kept of a repository beside the database."""
+        self._memory.forget(repo)
         await asyncio.to_thread(self._place(repo).delete)
 
     async def leftovers(self, repo: str) -> int:

@@ -13,8 +13,8 @@ from plugins.codegraph.indexing.tasks import LinkTask, Parsed
 from plugins.codegraph.indexing.workers import Troubled, Workers
 from plugins.codegraph.store.rows import FileGraph, Manifest
 
-_FILES = 64
-"""At most so many files a task ..."""
+_FEWEST, _FILES = 16, 64
+"""So many files a task: fewer are not worth that two processes learn the same of the others, ..."""
 _LINES = 8_000
 """... and about so many lines."""
 
@@ -60,7 +60,7 @@ async def link(
 
 
 def _tasks(snapshot: Path, files: Sequence[FileGraph], workers: int) -> Iterator[LinkTask]:
-    most = max(1, min(_FILES, -(-len(files) // workers)))
+    most = max(_FEWEST, min(_FILES, -(-len(files) // workers)))
     part: list[FileGraph] = []
     lines = 0
     for each in files:

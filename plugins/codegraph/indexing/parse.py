@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from posixpath import splitext
 
 import msgspec
 
@@ -70,6 +71,16 @@ class Parsing:
         finally:
             cache.close()
         return settled
+
+    def warm(self, paths: Iterable[str]) -> None:
+        """Have a worker started that can parse such files as these; returns at once."""
+        if not self._workers.cold:
+            return
+        endings = {reader_of(path): splitext(path)[1] for path in paths}
+        files = [Found(f"warm{ending}", 0, 0, 0) for reader, ending in endings.items() if reader]
+        cache = str(self._place.cache)
+        task = ParseTask(self._root, cache, self._limits, files, [b""] * len(files))
+        self._workers.warm(task)
 
     def _tasks(
         self, files: Sequence[Found], given: Mapping[str, bytes] | None

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.contract import Database
-from plugins.codegraph.indexing.asked import affected, changed_keys, changed_settings
+from plugins.codegraph.indexing.asked import changed_keys, changed_settings
 from plugins.codegraph.indexing.basis import Basis
 from plugins.codegraph.indexing.cache import missing_in
 from plugins.codegraph.indexing.link import known_of, link, snapshot_of, unlinked
@@ -70,14 +70,9 @@ class Relinking:
         differing = [*changed.parsed, *changed.gone]
         keys = changed_keys(basis.known, self.known, differing)
         settings = changed_settings(basis.links.manifests, changed.manifests)
-        others = {
-            path: each.asked
-            for path, each in basis.links.files.items()
-            if path not in changed.parsed and path not in changed.gone
-        }
-        hit = affected(others, keys, settings)
         files = [unlinked(each) for each in changed.parsed.values()]
-        for path in hit:
+        hit = basis.asking.affected(keys, settings) if keys or settings else set()
+        for path in hit.difference(changed.parsed, changed.gone):
             state = basis.files[path]
             files.append(FileGraph(state.report, state.mtime, state.inode))
         return sorted(files, key=lambda each: each.report.path)

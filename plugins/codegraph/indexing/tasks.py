@@ -14,7 +14,7 @@ from plugins.codegraph.indexing.cache import FactsCache
 from plugins.codegraph.indexing.said import packed, reader_of, said, unpacked
 from plugins.codegraph.indexing.scan import Found, Limits
 from plugins.codegraph.indexing.snapshot import Snapshot, load
-from plugins.codegraph.indexing.world import SnapshotWorld
+from plugins.codegraph.indexing.world import RecentFacts, SnapshotWorld
 from plugins.codegraph.linking.entities import entities_of
 from plugins.codegraph.linking.linker import Linker
 from plugins.codegraph.model import FileReport
@@ -98,7 +98,7 @@ class Worker:
 
     def __init__(self, lines: int = 400_000) -> None:
         self._lines = lines
-        self._caches: dict[str, FactsCache] = {}
+        self._caches: dict[str, RecentFacts] = {}
         self._state = ""
         self._linker: Linker | None = None
         self._world: SnapshotWorld | None = None
@@ -107,7 +107,7 @@ class Worker:
 
     def parse(self, task: ParseTask) -> Iterator[Parsed]:
         """Read and parse files."""
-        cache = self._cache(task.cache)
+        cache = self._recent(task.cache).cache
         root = Path(task.root)
         for at, found in enumerate(task.files):
             try:
@@ -157,14 +157,14 @@ class Worker:
         if self._state != file or self._snapshot is None:
             self._snapshot, self._state, self._linker = load(Path(file)), file, None
         if self._linker is None or self._linked > self._lines:
-            self._world = SnapshotWorld(self._snapshot, self._cache(self._snapshot.cache))
+            self._world = SnapshotWorld(self._snapshot, self._recent(self._snapshot.cache))
             self._linker, self._linked = Linker(self._world), 0
 
-    def _cache(self, file: str) -> FactsCache:
+    def _recent(self, file: str) -> RecentFacts:
         if file not in self._caches:
             for old in self._caches.values():
-                old.close()
-            self._caches = {file: FactsCache(Path(file))}
+                old.cache.close()
+            self._caches = {file: RecentFacts(FactsCache(Path(file)))}
         return self._caches[file]
 
 

@@ -116,6 +116,7 @@ class Workers:
         self._most = most or max(1, min(cores or 1, MOST_WORKERS))
         self._free: list[_Process] = []
         self._turns = asyncio.Semaphore(self._most)
+        self._warming: asyncio.Task[None] | None = None
         self._closed = False
 
     @property
@@ -164,9 +165,33 @@ class Workers:
                 each.cancel()
             await asyncio.gather(*pending, return_exceptions=True)
 
+    @property
+    def cold(self) -> bool:
+        """Whether the next task has to wait for a process to start."""
+        warming = self._warming is not None and not self._warming.done()
+        return not (self._closed or self._free or warming)
+
+    def warm(self, task: Task) -> None:
+        """Have a process started by the time that one is needed; returns at once.
+
+        Args:
+            task: what it does first, so that it has loaded what such tasks need.
+        """
+        if not self.cold:
+            return
+
+        async def work() -> None:
+            with contextlib.suppress(Failed, OSError):  # whoever needs one meets it again
+                await self.run(task, Parsed)
+
+        self._warming = asyncio.create_task(work())
+
     async def close(self) -> None:
         """End all processes."""
         self._closed = True
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
         free, self._free = self._free, []
         for process in free:
             await process.end()

@@ -8,23 +8,49 @@ from functools import cached_property
 from posixpath import basename, dirname
 
 from plugins.codegraph.facts import FileFacts
-from plugins.codegraph.indexing.cache import FactsCache
+from plugins.codegraph.indexing.cache import FactsCache, Key
 from plugins.codegraph.indexing.said import facts_in, unpacked
 from plugins.codegraph.indexing.snapshot import Known, Snapshot
+
+
+class RecentFacts:
+    """Facts as they were decoded last, over a cache: the next snapshot asks for most of them again.
+
+    Args:
+        cache: holds all of them.
+        lines: of how many lines at most they are kept; the linker holds what it needs besides.
+    """
+
+    def __init__(self, cache: FactsCache, lines: int = 60_000) -> None:
+        self.cache, self._most = cache, lines
+        self._lines = 0
+        self._kept: dict[Key, FileFacts] = {}
+
+    def get(self, key: Key) -> FileFacts | None:
+        """What the file with these bytes says, or None where that is not known."""
+        facts = self._kept.pop(key, None)
+        if facts is None:
+            data = self.cache.get(key)
+            if data is None:
+                return None
+            facts = facts_in(unpacked(data))
+            self._lines += facts.lines
+        self._kept[key] = facts
+        while self._lines > self._most and self._kept:
+            self._lines -= self._kept.pop(next(iter(self._kept))).lines
+        return facts
 
 
 class SnapshotWorld:
     """A :class:`~plugins.codegraph.linking.world.World` of one snapshot.
 
-    It keeps nothing that it decoded: the linker holds what it needs again.
-
     Args:
         snapshot: the state of the files.
-        cache: holds their facts.
+        recent: gives their facts.
     """
 
-    def __init__(self, snapshot: Snapshot, cache: FactsCache) -> None:
-        self._snapshot, self._cache = snapshot, cache
+    def __init__(self, snapshot: Snapshot, recent: RecentFacts) -> None:
+        self._snapshot, self._recent = snapshot, recent
         self._files: Mapping[str, Known] = snapshot.files
         self._manifests = {each.path: each.data for each in snapshot.manifests}
 
@@ -42,10 +68,10 @@ class SnapshotWorld:
         known = self._files.get(path)
         if known is None:
             return None
-        data = self._cache.get((known.digest, known.reader))
-        if data is None:
+        facts = self._recent.get((known.digest, known.reader))
+        if facts is None:
             raise LookupError(f"The facts of {path} are gone. Index the repository again.")
-        return facts_in(unpacked(data))
+        return facts
 
     def exists(self, path: str) -> bool:
         """Whether there is such a file."""

@@ -19,6 +19,8 @@ from plugins.codegraph.repositories.work import Busy, Gone
 
 LOOKS = 1.0
 """Seconds between two looks at the registry, which other processes write to as well."""
+_SOON, _LATER = 0.1, 2.0
+"""Seconds until a repository that somebody else works on is asked for again, first and at most."""
 _PAUSE, _LONGEST = timedelta(seconds=30), timedelta(hours=1)
 
 
@@ -185,22 +187,36 @@ class Keeper:
 
     async def _watch(self, repository: Repository) -> None:
         async def catch_up() -> bool:
-            now = await self._jobs.repositories.by_id(repository.id)
-            if now is None or now.layer is None:
-                return True
             try:
-                found = await self._jobs.making.catch_up(now, self._me)
-            except Busy:
-                return False
+                now, found = await self._caught_up(repository.id)
             except (Gone, NotMade) as reason:
                 self._say(repository.name, str(reason))
                 return False
+            if now is None:
+                return True
             self._said.pop(repository.name, None)
             if found is not None:
                 self._host.log.info("repository_caught_up", repository=repository.name)
             return True
 
         await follow([Path(repository.location)], catch_up)
+
+    async def _caught_up(self, repo: str) -> tuple[Repository | None, dict[str, Any] | None]:
+        """Take in what changed, as soon as nobody else works on the repository.
+
+        Who has just begun to serve a whole index still describes it: what was saved meanwhile
+        is not to wait for the next retry.
+        """
+        pause = _SOON
+        while True:
+            now = await self._jobs.repositories.by_id(repo)
+            if now is None or now.layer is None:
+                return None, None
+            try:
+                return now, await self._jobs.making.catch_up(now, self._me)
+            except Busy:
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LATER)
 
     def _say(self, about: str, reason: str) -> None:
         """Log a failure, but not again at every retry."""

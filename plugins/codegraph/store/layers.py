@@ -166,13 +166,16 @@ class Layers:
             await connection.execute(ready.values(state="ready", **_stamped(stamp)))
             await self._published(connection, layer, stamp)
 
-    async def rewrite(self, layer: int, change: Change, stamp: Stamp) -> None:
+    async def rewrite(self, layer: int, change: Change, stamp: Stamp) -> int:
         """Change some files of the layer that is served, in one transaction.
 
         Args:
             layer: the layer.
             change: what is other than it was.
             stamp: what the layer is a picture of now.
+
+        Returns:
+            The layer's generation from now on.
 
         Raises:
             LayerGone: the layer is not served any more, or the repository is gone.
@@ -188,8 +191,10 @@ class Layers:
                 await replace_manifests(connection, self._owner, layer, change.manifests)
             newer = update(layers).where(layers.c.id == layer)
             newer = newer.values(generation=layers.c.generation + 1, **_stamped(stamp))
-            await connection.execute(newer)
+            made = await connection.execute(newer.returning(layers.c.generation))
+            generation = int(made.scalar_one())
             await self._published(connection, layer, stamp)
+            return generation
 
     async def stamp(self, layer: int, stamp: Stamp) -> None:
         """Say anew what the served layer is a picture of; nothing in it has changed."""

@@ -298,7 +298,8 @@ def test_what_is_staged_untracked_or_on_another_branch_leads_to_the_same_graph(
     runner.run(play())
 
 
-@few
+@pytest.mark.timeout(300)  # each edit is indexed three times
+@settings(few, max_examples=8)
 @given(states=histories())
 def test_uncommitted_work_is_seen_as_if_it_had_been_indexed(
     runner: asyncio.Runner, shared: Workers, codegraph_file: Path, states: list[Files]
