@@ -41,7 +41,7 @@ def portal(tmp_path: Path) -> Iterator[Community]:
     shutil.copytree(ROOT / "config", tmp_path / "config")
     shutil.copytree(ROOT / "content", tmp_path / "content")
     with (tmp_path / "config" / "portal.yaml").open("a") as config:
-        config.write("\nservices: {embedding: none}\n")
+        config.write("\nservices: {embedding: none}\nlimits: {calls: none}\n")
     with running(tmp_path) as portal:
         yield portal
 

@@ -8,9 +8,9 @@ end with the most memory that the process has had, in KiB (``["e", kib]``), or w
 from __future__ import annotations
 
 import os
-import resource
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
@@ -43,7 +43,19 @@ def _frames(worker: Worker, task: Task) -> Iterator[Any]:
     except Exception as error:
         yield "x", f"{type(error).__name__}: {error}"
         return
-    yield "e", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    yield "e", _peak()
+
+
+def _peak() -> int:
+    """The most memory that this process has had, in KiB; 0 where the system does not say.
+
+    ``getrusage`` would count what the process had of its parent before it became this program.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return 0
+    lines = status.read_text("utf-8").splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
 
 
 def _read(stream: BinaryIO) -> Task | None:

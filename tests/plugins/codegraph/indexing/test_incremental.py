@@ -212,8 +212,9 @@ def histories(draw: st.DrawFn) -> list[Files]:
     return [*states, states[draw(st.integers(0, len(states) - 1))]]
 
 
+pytestmark = pytest.mark.timeout(300)
 few = settings(
-    max_examples=25,
+    max_examples=12,
     suppress_health_check=list(HealthCheck),
     # To make an example smaller is to index some more: at a desk, with a seed.
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
@@ -298,7 +299,6 @@ def test_what_is_staged_untracked_or_on_another_branch_leads_to_the_same_graph(
     runner.run(play())
 
 
-@pytest.mark.timeout(300)  # each edit is indexed three times
 @settings(few, max_examples=8)
 @given(states=histories())
 def test_uncommitted_work_is_seen_as_if_it_had_been_indexed(

@@ -43,6 +43,16 @@ async def test_a_file_that_takes_for_ever_is_named(
     assert isinstance((await workers.run(task(tree, "a.py"), Parsed))[0], Parsed)
 
 
+async def test_a_worker_is_kept_however_much_memory_its_parent_has(
+    workers: Workers, tree: Path
+) -> None:
+    write(tree, "a.py", "x = 1\n")
+    held = b"x" * (module.MOST_MEMORY * 1024)
+    await workers.run(task(tree, "a.py"), Parsed)
+    assert len(workers._free) == 1
+    del held
+
+
 async def test_a_worker_that_was_killed_is_replaced(workers: Workers, tree: Path) -> None:
     for name in ("a.py", "b.py"):
         write(tree, name, "x = 1\n")
