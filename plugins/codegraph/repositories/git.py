@@ -182,6 +182,7 @@ async def _answered(
     finally:
         for task in (saying, bound, reading):
             task.cancel()
+        await asyncio.gather(saying, bound, reading, return_exceptions=True)
     if await process.wait() != 0:
         raise GitFailed(_told(said, remote) or f"git {command} failed.")
     return answer
@@ -220,7 +221,8 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+        # A pipe that nobody empties is never seen to end, and then the process is not either.
+        await process.communicate()
 
 
 def _command(
