@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
-from functools import cached_property
-from posixpath import basename, dirname
-
 from plugins.codegraph.facts import FileFacts
 from plugins.codegraph.indexing.cache import FactsCache, Key
 from plugins.codegraph.indexing.said import facts_in, unpacked
 from plugins.codegraph.indexing.snapshot import Known, Snapshot
+from plugins.codegraph.linking.files import Files
 
 
 class RecentFacts:
@@ -41,7 +37,7 @@ class RecentFacts:
         return facts
 
 
-class SnapshotWorld:
+class SnapshotWorld(Files[Known]):
     """A :class:`~plugins.codegraph.linking.world.World` of one snapshot.
 
     Args:
@@ -50,14 +46,9 @@ class SnapshotWorld:
     """
 
     def __init__(self, snapshot: Snapshot, recent: RecentFacts) -> None:
-        self._snapshot, self._recent = snapshot, recent
-        self._files: Mapping[str, Known] = snapshot.files
-        self._manifests = {each.path: each.data for each in snapshot.manifests}
-
-    @property
-    def repo(self) -> str:
-        """The repository's id."""
-        return self._snapshot.repo
+        manifests = {each.path: each.data for each in snapshot.manifests}
+        super().__init__(snapshot.repo, snapshot.files, manifests)
+        self._recent = recent
 
     def facts(self, path: str) -> FileFacts | None:
         """What a file says.
@@ -72,40 +63,3 @@ class SnapshotWorld:
         if facts is None:
             raise LookupError(f"The facts of {path} are gone. Index the repository again.")
         return facts
-
-    def exists(self, path: str) -> bool:
-        """Whether there is such a file."""
-        return path in self._files
-
-    def directory(self, path: str) -> Sequence[str]:
-        """The files directly in a directory."""
-        return self._directories.get(path, ())
-
-    def packaged(self, language: str, package: str) -> Sequence[str]:
-        """The files that declare a package."""
-        return self._packages.get((language, package), ())
-
-    def manifests(self, name: str) -> Sequence[str]:
-        """The manifests with this name or pattern."""
-        found = [path for path in self._manifests if fnmatchcase(basename(path), name)]
-        return sorted(found, key=lambda path: (path.count("/"), len(path), path))
-
-    def read(self, path: str) -> bytes | None:
-        """The bytes of a manifest."""
-        return self._manifests.get(path)
-
-    @cached_property
-    def _directories(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for path in sorted(self._files):
-            found.setdefault(dirname(path), []).append(path)
-        return found
-
-    @cached_property
-    def _packages(self) -> dict[tuple[str, str], list[str]]:
-        found: dict[tuple[str, str], list[str]] = {}
-        for path in sorted(self._files):
-            known = self._files[path]
-            if known.package:
-                found.setdefault((known.language, known.package), []).append(path)
-        return found

@@ -43,9 +43,12 @@ _BOOL = Literal("bool")
 class Expressions(Types):
     """What Go says in expressions."""
 
+    literals = _LITERALS
+    wrappers = frozenset({"parenthesized_expression", "literal_element"})
+
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
-        self._lower: dict[str, Callable[[Node], Expr | None]] = {
+        self._lower = {
             "identifier": self._identifier,
             "selector_expression": self._selector,
             "call_expression": self._call,
@@ -62,22 +65,9 @@ class Expressions(Types):
             "keyed_element": self._keyed,
         }
 
-    def expr(self, node: Node | None) -> Expr | None:
-        """An expression."""
-        while node is not None and node.type in ("parenthesized_expression", "literal_element"):
-            node = node.named_children[0] if node.named_child_count else None
-        if node is None:
-            return None
-        kind = node.type
-        lower = self._lower.get(kind)
-        if lower is None:
-            return _LITERALS.get(kind) or (self.type(node) if kind in _TYPE_NODES else None)
-        if self.deeper(node):
-            return None
-        self.depth += 1
-        found = lower(node)
-        self.depth -= 1
-        return found
+    def leaf(self, node: Node) -> Expr | None:
+        """A literal, or a type where a value would stand."""
+        return super().leaf(node) or (self.type(node) if node.type in _TYPE_NODES else None)
 
     def exprs(self, node: Node | None) -> list[Expr | None]:
         """The expressions of a list."""
@@ -160,20 +150,11 @@ class Expressions(Types):
 
     def _binary(self, node: Node) -> Expr | None:
         before = self.counted
-        operands: list[Expr | None] = []
-        operator = ""
-        at: Node | None = node
-        # A sum of thousands of strings is nested to the left: walked, not recursed into.
-        while at is not None and at.type == "binary_expression":
-            children = at.children
-            operator = operator or children[1].type
-            operands.append(self.expr(children[-1]))
-            at = children[0]
-        operands.append(self.expr(at))
+        operator, operands = self.operands(node)
         kind = "bool" if operator in _COMPARES else ""
         if self.counted > before:
-            return self.many(reversed(operands), kind)
-        return _BOOL if kind else _same_literal(operands)
+            return self.many(operands, kind)
+        return _BOOL if kind else _literal(operands[-1])
 
     def _index(self, node: Node) -> Expr | None:
         operand = self.expr(node.child_by_field_name("operand"))
@@ -255,9 +236,8 @@ def _named_line(of: Node) -> int:
     return of.end_point[0] + 1
 
 
-def _same_literal(operands: list[Expr | None]) -> Expr | None:
-    first = operands[0]
-    return first if isinstance(first, Literal) else None
+def _literal(value: Expr | None) -> Expr | None:
+    return value if isinstance(value, Literal) else None
 
 
 def _given(node: Node) -> Node:

@@ -39,8 +39,8 @@ class Statements(Expressions):
             "expression_case": self.block,
             "default_case": self.block,
             "communication_case": self.block,
-            "func_literal": self._evaluated,
-            "call_expression": self._evaluated,
+            "func_literal": self.evaluate,
+            "call_expression": self.evaluate,
             "return_statement": self._return,
             "short_var_declaration": self._short,
             "assignment_statement": self._assign,
@@ -61,7 +61,7 @@ class Statements(Expressions):
         run = self._run.get(node.type)
         if run is None:
             if node.type in self._lower:
-                run = self._evaluated
+                run = self.evaluate
             elif node.child_count:
                 run = self._each
             else:
@@ -111,12 +111,6 @@ class Statements(Expressions):
         for child in node.children:
             if child.is_named:
                 self.run(child)
-
-    def _evaluated(self, node: Node) -> None:
-        before = self.counted
-        value = self.expr(node)
-        if self.counted > before and value is not None:
-            self.scope.calls.append(value)
 
     def _return(self, node: Node) -> None:
         if node.named_child_count:

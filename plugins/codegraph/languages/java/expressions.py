@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import (
@@ -46,9 +45,11 @@ _COMPARES = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||"})
 class Expressions(Types):
     """What Java says in expressions."""
 
+    literals = _LITERALS
+
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
-        self._lower: dict[str, Callable[[Node], Expr | None]] = {
+        self._lower = {
             "identifier": self._identifier,
             "this": self._this,
             "super": self._super,
@@ -83,41 +84,6 @@ class Expressions(Types):
     def members(self, node: Node) -> None:
         """Members of a class that is written in place."""
         raise NotImplementedError
-
-    def expr(self, node: Node | None) -> Expr | None:
-        """An expression."""
-        while node is not None and node.type == "parenthesized_expression":
-            node = node.named_children[0] if node.named_child_count else None
-        if node is None:
-            return None
-        lower = self._lower.get(node.type)
-        if lower is None:
-            return _LITERALS.get(node.type)
-        if self.deeper(node):
-            return None
-        self.depth += 1
-        found = lower(node)
-        self.depth -= 1
-        return found
-
-    def evaluate(self, node: Node | None) -> None:
-        """An expression whose value nobody takes."""
-        before = self.counted
-        value = self.expr(node)
-        if self.counted > before and value is not None:
-            self.scope.calls.append(value)
-
-    def calls_of(self, nodes: list[Node], kind: str = "") -> Expr | None:
-        """Of several expressions, those that have calls in them."""
-        items: list[Expr | None] = []
-        for node in nodes:
-            before = self.counted
-            item = self.expr(node)
-            if self.counted > before:
-                items.append(item)
-        if items:
-            return self.many(items, kind)
-        return Literal(kind) if kind else None
 
     def held(self, value: Expr | None) -> Expr | None:
         """A value that can be mentioned often without its calls being counted again."""
@@ -285,17 +251,7 @@ class Expressions(Types):
 
     def _binary(self, node: Node) -> Expr | None:
         before = self.counted
-        operands: list[Expr | None] = []
-        operator = ""
-        spine: list[Node] = []
-        at: Node | None = node
-        # A sum of thousands of strings is nested to the left: walked, not recursed into.
-        while at is not None and at.type == "binary_expression":
-            spine.append(at)
-            operator = operator or at.children[1].type
-            at = at.children[0]
-        operands.append(self.expr(at))
-        operands += [self.expr(each.children[-1]) for each in reversed(spine)]
+        operator, operands = self.operands(node)
         kind = "boolean" if operator in _COMPARES else ""
         texts = any(isinstance(o, Literal) and o.kind == "String" for o in operands)
         kind = "String" if texts and operator == "+" else kind

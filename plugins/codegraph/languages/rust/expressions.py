@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import (
@@ -45,9 +44,11 @@ _PLACES = ("identifier", "self", "field_expression", "index_expression")
 class Expressions(Patterns):
     """What Rust says in expressions."""
 
+    literals = LITERALS
+
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
-        self._lower: dict[str, Callable[[Node], Expr | None]] = {
+        self._lower = {
             "identifier": self._identifier,
             "self": self._self,
             "scoped_identifier": self._path,
@@ -81,41 +82,6 @@ class Expressions(Patterns):
     def block(self, node: Node) -> Expr | None:
         """Statements, and the value of the last one where it has no semicolon."""
         raise NotImplementedError
-
-    def expr(self, node: Node | None) -> Expr | None:
-        """An expression."""
-        while node is not None and node.type == "parenthesized_expression":
-            node = node.named_children[0] if node.named_child_count else None
-        if node is None:
-            return None
-        lower = self._lower.get(node.type)
-        if lower is None:
-            return LITERALS.get(node.type)
-        if self.deeper(node):
-            return None
-        self.depth += 1
-        found = lower(node)
-        self.depth -= 1
-        return found
-
-    def evaluate(self, node: Node | None) -> None:
-        """An expression whose value nobody takes."""
-        before = self.counted
-        value = self.expr(node)
-        if self.counted > before and value is not None:
-            self.scope.calls.append(value)
-
-    def calls_of(self, nodes: list[Node], kind: str = "") -> Expr | None:
-        """Of several expressions, those that have calls in them."""
-        items: list[Expr | None] = []
-        for node in nodes:
-            before = self.counted
-            item = self.expr(node)
-            if self.counted > before:
-                items.append(item)
-        if items:
-            return self.many(items, kind)
-        return Literal(kind) if kind else None
 
     def _identifier(self, node: Node) -> Expr | None:
         name = self.text(node)
@@ -195,20 +161,11 @@ class Expressions(Patterns):
 
     def _binary(self, node: Node) -> Expr | None:
         before = self.counted
-        operands: list[Expr | None] = []
-        operator = ""
-        at: Node | None = node
-        # A sum of thousands of operands is nested to the left: walked, not recursed into.
-        while at is not None and at.type == "binary_expression":
-            children = at.children
-            operator = operator or children[1].type
-            operands.append(self.expr(children[-1]))
-            at = children[0]
-        operands.append(self.expr(at))
+        operator, operands = self.operands(node)
         kind = "bool" if operator in _COMPARES else ""
         if self.counted > before:
-            return self.many(reversed(operands), kind)
-        first = operands[-1]
+            return self.many(operands, kind)
+        first = operands[0]
         return BOOL if kind else first if isinstance(first, Literal) else None
 
     def _operands(self, node: Node) -> Expr | None:

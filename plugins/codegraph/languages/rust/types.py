@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Bind, Expr, Group, Item, Name, OneOf
-from plugins.codegraph.languages.draft import Draft, Locals
+from plugins.codegraph.languages.draft import Locals
+from plugins.codegraph.languages.expressions import ExpressionDraft
 from plugins.codegraph.languages.rust.words import MARKERS
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _INNER = {
 }
 
 
-class Types(Draft):
+class Types(ExpressionDraft):
     """What Rust says of types.
 
     Attributes:
