@@ -111,7 +111,10 @@ class CodegraphConfig(PluginConfig):
         ByteSize(2 * 1024**2), gt=0, description="The largest file that is indexed, such as 2MiB."
     )
     workspace_hours: int = Field(
-        12, ge=1, le=24, description="Hours for which uncommitted work is kept after its last use."
+        12,
+        ge=1,
+        le=24,
+        description="Hours for which uncommitted work is kept after it was last sent.",
     )
     embeddings: bool = Field(
         True, description="Make vectors of the code, so that it is found by meaning too."

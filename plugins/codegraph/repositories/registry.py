@@ -106,10 +106,10 @@ class Repositories:
             raise ToolFailed("no_such_repository", _none_of(name, names), details)
         return chosen[0]
 
-    async def state(self, repo: str) -> str:
-        """What is being done to a repository's index just now, for a person; "" for nothing."""
+    async def state(self, repo: str) -> State:
+        """What is being done to a repository's index just now."""
         found = [each for each in await self.all(fresh=False) if each.id == repo]
-        return str(found[0].state) if found else ""
+        return found[0].state if found else State()
 
     async def add(
         self, draft: Draft, holder: str = "", until: timedelta | None = None

@@ -69,6 +69,11 @@ class State:
     finished: datetime | None = None
     summary: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def under_way(self) -> bool:
+        """Whether an index is being made, or will be in a moment."""
+        return bool(self.holder) or (self.requested is not None and not self.error)
+
     def __str__(self) -> str:
         """For a person: "" where the index stands."""
         if self.holder:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from gateway.contract import Caller, ToolFailed
+from gateway.contract import Caller, Exchange, ToolFailed
 from plugins.codegraph.shadow.workspaces import Workspace, Workspaces
 from plugins.codegraph.store.graph import Graph, RepositoryView
+
+WAITS = 20.0
+"""Seconds that a call waits for the first index of a repository; less than a call may take."""
+_LOOKS = 0.5
 
 
 class Known(Protocol):
@@ -29,6 +36,15 @@ class Known(Protocol):
         ...
 
 
+class Doing(Protocol):
+    """What is being done to a repository's index; as text, for a person, "" for nothing."""
+
+    @property
+    def under_way(self) -> bool:
+        """Whether an index is being made, or will be in a moment."""
+        ...
+
+
 class Registry(Protocol):
     """The repositories, by who may see them."""
 
@@ -40,8 +56,8 @@ class Registry(Protocol):
         """
         ...
 
-    async def state(self, repo: str) -> str:
-        """What is being done to its index just now, for a person; "" for nothing."""
+    async def state(self, repo: str) -> Doing:
+        """What is being done to its index just now."""
         ...
 
 
@@ -81,10 +97,18 @@ class Access:
         registry: the repositories.
         store: the graphs.
         workspaces: what people have sent of their uncommitted work.
+        exchange: gives the call that is running, whose client is told how far an index is.
     """
 
-    def __init__(self, registry: Registry, store: Store, workspaces: Workspaces) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        store: Store,
+        workspaces: Workspaces,
+        exchange: Callable[[], Exchange],
+    ) -> None:
         self._registry, self._store, self._workspaces = registry, store, workspaces
+        self._exchange = exchange
 
     async def repository(self, caller: Caller, name: str | None) -> Known:
         """The repository that a caller names; raises as ``Registry.named``."""
@@ -92,6 +116,9 @@ class Access:
 
     async def __call__(self, caller: Caller, name: str | None) -> Opened:
         """The graph of the repository that a caller names, as that caller sees it.
+
+        Where its first index is being made, the call waits for a while, and its client is told
+        how far that is.
 
         Args:
             caller: who asks.
@@ -101,15 +128,28 @@ class Access:
             ToolFailed: there is none, none was named, or it has not been indexed yet.
         """
         known = await self._registry.named(caller, name)
-        state = await self._registry.state(known.id)
+        state = str(await self._registry.state(known.id))
         workspace = await self._workspaces.current(known.org, known.id, caller.person)
         branch = None if workspace is None or workspace.layer is None else workspace.branch
         overlay = None if caller.person is None or branch is None else (caller.person, branch)
-        view = await self._store.view(known.org, known.id, overlay)
+        view = await self._store.view(known.org, known.id, overlay) or await self._awaited(known)
         if view is None:
-            raise not_indexed(known.name, state)
+            raise not_indexed(known.name, str(await self._registry.state(known.id)))
         seen = workspace if view.overlay is not None else None
         return Opened(self._store.open(view), seen, state)
+
+    async def _awaited(self, known: Known) -> RepositoryView | None:
+        """A repository as it is served once its first index is made; None if that takes long."""
+        began = time.monotonic()
+        while (waited := time.monotonic() - began) < WAITS:
+            doing = await self._registry.state(known.id)
+            # It may have ended since it was last looked for.
+            view = await self._store.view(known.org, known.id)
+            if view is not None or not doing.under_way:
+                return view
+            await self._exchange().progress(waited, message=f"{known.name}: {doing}")
+            await asyncio.sleep(_LOOKS)
+        return None
 
 
 def not_indexed(name: str, state: str) -> ToolFailed:

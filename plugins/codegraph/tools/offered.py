@@ -88,7 +88,7 @@ class Parts:
         workspaces = Workspaces(host.database, clock, writer.end)
         lifetime = timedelta(hours=workspace_hours)
         return cls(
-            access=Access(registry, store, workspaces),
+            access=Access(registry, store, workspaces, host.exchange),
             search=Search(vectors, embedding),
             embedding=embedding,
             workspaces=workspaces,

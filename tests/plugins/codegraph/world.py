@@ -23,6 +23,7 @@ from gateway.plugin_host import make_host
 from gateway.services import open_services
 from plugins.codegraph.linking.local import link_tree
 from plugins.codegraph.model import FileReport
+from plugins.codegraph.repositories.repository import State
 from plugins.codegraph.store.contents import Content, deflated
 from plugins.codegraph.store.layers import Change, Overlay
 from plugins.codegraph.store.owners import Owner
@@ -75,7 +76,7 @@ class Registry:
 
     def __init__(self) -> None:
         self.all: list[Known] = []
-        self.doing = ""
+        self.doing = State()
 
     async def named(self, caller: Caller, name: str | None) -> Known:
         seen = [each for each in self.all if {None, caller.person} & each.people]
@@ -84,7 +85,7 @@ class Registry:
             raise ToolFailed("repo_needed", f"Say which: {[each.name for each in seen]}")
         return chosen[0]
 
-    async def state(self, repo: str) -> str:
+    async def state(self, repo: str) -> State:
         return self.doing
 
 

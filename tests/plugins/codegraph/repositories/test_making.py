@@ -52,7 +52,7 @@ async def test_progress_is_seen_by_others_while_it_goes_on(there: World, tree: P
                 break
             await asyncio.sleep(0.05)
     assert (state.done, state.total, state.holder) == (3, 10, "me")
-    assert "reading" in await there.repositories.state(repository.id)
+    assert "reading" in str(await there.repositories.state(repository.id))
     there.index.go_on.set()
     await making
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway.items import tool_item
+from plugins.codegraph.repositories.repository import State
 from tests.plugins.codegraph.world import World
 
 
@@ -225,7 +226,7 @@ async def test_an_overview_counts_and_says_what_is_missing(shop: World) -> None:
 
 
 async def test_what_goes_on_with_the_index_is_part_of_every_answer(shop: World) -> None:
-    shop.registry.doing = "indexing, 3 of 9"
+    shop.registry.doing = State(holder="job", done=3, total=9)
     for tool, args in {
         "get_function": {"name": "price"},
         "get_callers": {"name": "price"},
