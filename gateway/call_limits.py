@@ -1,23 +1,19 @@
 """How many tools one caller may call, so that an agent that runs in circles is told to stop.
 
 An agent reads results, not HTTP: a refusal is a result that says so (kap10, "Runaway Agent
-Protection"). Replicas that share a Redis count together; without it, each counts for itself.
+Protection"). REST has limits of its own (:mod:`gateway.route_limits`).
 """
 
 from __future__ import annotations
 
-import asyncio
 import math
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from auth import Caller, Tier
-from gateway.config_types import rate_of
+from gateway.counting import Counting, named_rate
 from gateway.errors import PortalError, Problem
-from gateway.logs import get_logger
-from gateway.services.cache import CacheUnavailable
-from gateway.services.windows import MemoryWindows, Rate, Taken, Windows
+from gateway.services.windows import Rate, Taken
 from gateway.yaml_source import unknown
 
 if TYPE_CHECKING:
@@ -25,14 +21,7 @@ if TYPE_CHECKING:
     from gateway.config import Portal
     from gateway.config_models import Limits
 
-PATIENCE = 2.0
-"""Seconds that a server which counts may take."""
-PAUSE = 5.0
-"""Seconds before a server that did not answer is asked again."""
-
 _TOOL = "tool:"
-
-log = get_logger(__name__)
 
 
 class RateLimited(PortalError):
@@ -72,24 +61,15 @@ class CallLimits:
 
     Args:
         limits: the section of ``portal.yaml``.
-        windows: where calls are counted, by all replicas together or by this process alone.
-        clock: seconds that never go back; replaced in tests.
+        counting: what counts.
     """
 
-    def __init__(
-        self,
-        limits: Limits,
-        windows: Windows,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._calls = {tier: _rate(tier.value, getattr(limits.calls, tier.value)) for tier in Tier}
-        self._tools = {name: _rate(_TOOL + name, rate) for name, rate in limits.tools.items()}
-        self._shared = None if isinstance(windows, MemoryWindows) else windows
-        self._own = windows if isinstance(windows, MemoryWindows) else MemoryWindows(clock)
-        self._clock = clock
+    def __init__(self, limits: Limits, counting: Counting) -> None:
+        calls = {tier: getattr(limits.calls, tier.value) for tier in Tier}
+        self._calls = {tier: named_rate(tier.value, rate) for tier, rate in calls.items()}
+        self._tools = {name: named_rate(_TOOL + name, each) for name, each in limits.tools.items()}
+        self._counting = counting
         self._rates: dict[tuple[Tier, str], tuple[Rate, ...]] = {}
-        self._asked_again = 0.0
-        self._away = ""
 
     async def take(self, caller: Caller, peer: str, tool: str) -> Taken | None:
         """Count one call.
@@ -108,19 +88,10 @@ class CallLimits:
         rates = self._of(caller.tier, tool)
         if not rates:
             return None
-        who = caller.person or f"peer:{peer}"
-        taken = self._own.take_now(who, rates) if self._alone() else await self._ask(who, rates)
+        taken = await self._counting.take(caller, peer, rates)
         if taken.wait > 0:
             raise RateLimited(taken, tool if taken.rate.name.startswith(_TOOL) else None)
         return taken
-
-    def notices(self) -> Iterator[str]:
-        """What an admin should look at: whether replicas count for themselves just now."""
-        if self._away:
-            yield (
-                f"Tool calls are counted in each process alone, so that limits hold for each of "
-                f"them: {self._away}"
-            )
 
     def _of(self, tier: Tier, tool: str) -> tuple[Rate, ...]:
         if tool not in self._tools:
@@ -136,35 +107,6 @@ class CallLimits:
         if tool and own is None:
             return
         yield from (rate for rate in (of_all, own) if rate is not None)
-
-    def _alone(self) -> bool:
-        return self._shared is None or (bool(self._away) and self._clock() < self._asked_again)
-
-    async def _ask(self, who: str, rates: tuple[Rate, ...]) -> Taken:
-        if self._shared is None:
-            return self._own.take_now(who, rates)
-        if self._away:  # one call looks whether the server is back, and the others do not wait
-            self._asked_again = self._clock() + PAUSE
-        try:
-            async with asyncio.timeout(PATIENCE):
-                taken = await self._shared.take(who, rates)
-        except (CacheUnavailable, TimeoutError) as error:
-            return self._without(str(error) or "the cache server takes too long.", who, rates)
-        if self._away:
-            self._away = ""
-            log.info("call_limits_shared")
-        return taken
-
-    def _without(self, why: str, who: str, rates: tuple[Rate, ...]) -> Taken:
-        if not self._away:
-            log.warning("call_limits_alone", reason=why)
-        self._away, self._asked_again = why, self._clock() + PAUSE
-        return self._own.take_now(who, rates)
-
-
-def _rate(name: str, written: str) -> Rate | None:
-    parts = rate_of(written)
-    return Rate(name, *parts) if parts else None
 
 
 def unknown_tools(portal: Portal, catalog: Catalog) -> list[Problem]:

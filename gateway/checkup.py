@@ -20,12 +20,14 @@ from gateway.config_models import Services
 from gateway.contract import Plugin
 from gateway.errors import ConfigError, Problem
 from gateway.plugin_host import Found, discover
+from gateway.route_limits import unknown_operations
 from gateway.running import Running
 from gateway.services.cache import open_cache
 from gateway.services.database import open_database
 from gateway.services.objects import open_objects
 from gateway.services.secrets import address
 from gateway.services.vectors import open_vectors
+from gateway.surfaces.rest import described_routes
 from gateway.tiers_file import TierRulesFile, check_keys
 
 CHECKING = 60.0
@@ -85,6 +87,8 @@ async def check_portal(portal: Portal) -> Findings:
                 if plugin.check and name in running.plugins.offers:
                     await _asked(portal, plugin, running, problems, notes)
             notes += map(str, unknown_tools(portal, running.catalog))
+            operations = [each.operation for each in described_routes(running.plugins.offers)]
+            notes += map(str, unknown_operations(portal, operations))
             if rules_are_good:
                 _look_up_keys(running, problems, notes)
     return Findings(tuple(problems), tuple(notes))

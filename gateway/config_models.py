@@ -121,6 +121,16 @@ class Limits(_Section):
         description="The same for single tools, {search_code: 20 in 10s}, beside what holds for "
         "all calls; calls of a tool with none are not counted at all.",
     )
+    rest: CallRate = Field(
+        "600 in 60s",
+        description="How often one caller may ask for each operation of the REST API that has no "
+        "limit of its own; none is no limit.",
+    )
+    operations: Annotated[dict[str, CallRate], BeforeValidator(_or_empty)] = Field(
+        default_factory=dict,
+        description="The same for single operations, {get_search: 60 in 10s}, by the names that "
+        "the OpenAPI document gives under x-rate-limit.",
+    )
 
 
 def _rule_names(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -40,7 +40,8 @@ def written_duration(value: Any) -> str | None:
     return f"{seconds / _UNITS[unit]:.0f}{unit}"
 
 
-def _rate(value: Any) -> str:
+def checked_rate(value: Any) -> str:
+    """A :data:`CallRate` as it is kept; raises ``ValueError`` where it means nothing."""
     text = str(value).strip() if isinstance(value, str | int) and value is not True else ""
     match = _RATE.fullmatch("0" if text == "none" else text)
     if match is None:
@@ -107,7 +108,7 @@ Duration = Annotated[
 _RATE_PATTERN = r"^(none|\d+(\s+in\s+\d+(\.\d+)?\s*(ms|s|m|h|d))?)$"
 CallRate = Annotated[
     str,
-    BeforeValidator(_rate),
+    BeforeValidator(checked_rate),
     WithJsonSchema(
         {"anyOf": [{"type": "string", "pattern": _RATE_PATTERN}, {"type": "integer", "minimum": 0}]}
     ),

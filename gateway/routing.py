@@ -18,9 +18,11 @@ from auth.oauth.parts import AuthorizationServer
 from auth.sealing import Sealer
 from auth.stores import Grant
 from gateway.call_limits import CallLimits
+from gateway.counting import Counting
 from gateway.health import health_routes, is_loopback
 from gateway.limiter import Limiter
 from gateway.logs import get_logger
+from gateway.route_limits import RouteLimits, unknown_operations
 from gateway.running import Running
 from gateway.surfaces.admin import Admin, admin_routes
 from gateway.surfaces.challenges import MEMBERS_PATH
@@ -35,7 +37,7 @@ from gateway.surfaces.mcp.subscriptions import Subscriptions
 from gateway.surfaces.oauth.parts import OAuthSurface
 from gateway.surfaces.oauth.routes import oauth_routes, resources_of
 from gateway.surfaces.pages import PageParts, Pages
-from gateway.surfaces.rest import rest_mount
+from gateway.surfaces.rest import described_routes, rest_mount
 from gateway.surfaces.visit import Visit, visit_of
 from gateway.surfaces.webhooks import webhook_routes
 from gateway.upstream import Upstreams
@@ -74,12 +76,20 @@ class Surfaces:
         running, config = self._running, self._running.portal.config
         offers, endpoint = running.plugins.offers, self._mcp()
         described = {"title": config.name, "version": version("porch"), "url": config.url}
+        operations = [each.operation for each in described_routes(offers)]
+        unknown = [str(each) for each in unknown_operations(running.portal, operations)]
+        running.board.notices(lambda: unknown)
         return [
             Route("/mcp", endpoint=endpoint),
             Route(MEMBERS_PATH, endpoint=endpoint),
             Route("/mcp/{plugin}", endpoint=endpoint),
             rest_mount(
-                offers, running.catalog, running.pipeline, described, int(config.limits.body)
+                offers,
+                running.catalog,
+                running.pipeline,
+                described,
+                int(config.limits.body),
+                RouteLimits(config.limits, self._counting),
             ),
             *webhook_routes(offers, int(config.limits.body)),
             *health_routes(running.board, running.metrics, self._may_see),
@@ -105,14 +115,15 @@ class Surfaces:
     def _methods(self) -> Methods:
         running = self._running
         signer = StateSigner(self._who.key)
-        return Methods(running.catalog, running.pipeline, self._about, signer, self._limits)
+        limits = CallLimits(running.portal.config.limits, self._counting)
+        return Methods(running.catalog, running.pipeline, self._about, signer, limits)
 
     @cached_property
-    def _limits(self) -> CallLimits:
+    def _counting(self) -> Counting:
         running = self._running
-        limits = CallLimits(running.portal.config.limits, running.services.cache.windows())
-        running.board.notices(limits.notices)
-        return limits
+        counting = Counting(running.services.cache.windows())
+        running.board.notices(counting.notices)
+        return counting
 
     @cached_property
     def _legacy(self) -> Legacy:

@@ -13,6 +13,7 @@ from pydantic_core import to_json
 
 from gateway.contract import Route
 from gateway.pager import ARGUMENT, SCHEMA
+from gateway.services.windows import Rate
 
 _REF = "#/components/schemas/{model}"
 _CURSOR = {
@@ -41,12 +42,32 @@ class ErrorAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A route, whose it is, its path below the API's prefix, and whether its tool is paged."""
+    """A route as it is served.
+
+    Attributes:
+        plugin: whose it is.
+        route: what the plugin declared.
+        path: its path below the API's prefix.
+        paged: whether its tool is paged.
+        rate: how often one caller may ask for it, or None.
+    """
 
     plugin: str
     route: Route
     path: str
     paged: bool = False
+    rate: Rate | None = None
+
+    @property
+    def id(self) -> str:
+        """What programs call it; unique in the portal."""
+        words = re.findall(r"\w+", self.path)
+        return "_".join([self.route.method.lower(), *words])
+
+    @property
+    def operation(self) -> str:
+        """What it is counted as, and named by in ``limits.operations``."""
+        return f"{self.plugin}.{self.route.operation}" if self.route.operation else self.id
 
 
 def document(described: Iterable[Described], about: Mapping[str, str], prefix: str) -> bytes:
@@ -98,13 +119,16 @@ def _operation(each: Described, names: Mapping[Any, Any]) -> dict[str, Any]:
         failures |= {"401": "Sign in.", "403": "The route is for the portal's admins."}
     if route.method == "POST":
         failures |= {"413": "The body is too large.", "415": "The body is no JSON."}
+    if each.rate is not None:
+        failures["429"] = "You have asked too often; Retry-After says how many seconds to wait."
     return {
-        "operationId": _operation_id(each),
+        "operationId": each.id,
         "tags": [each.plugin],
         "summary": route.summary,
         "security": [{"bearer": []}] if route.admin else [{}, {"bearer": []}],
         "parameters": [*_parameters(each)],
         **_body(each),
+        **_limit(each),
         "responses": {
             "200": _answer("The result.", names[route.response]),
             **{status: _answer(text, names[ErrorAnswer]) for status, text in failures.items()},
@@ -112,9 +136,11 @@ def _operation(each: Described, names: Mapping[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _operation_id(each: Described) -> str:
-    words = re.findall(r"\w+", each.path)
-    return "_".join([each.route.method.lower(), *words])
+def _limit(each: Described) -> dict[str, Any]:
+    if each.rate is None:
+        return {}
+    limit = {"operation": each.operation, "limit": each.rate.limit, "window": each.rate.seconds}
+    return {"x-rate-limit": limit}
 
 
 def _in_path(route: Route) -> set[str]:

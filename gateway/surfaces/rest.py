@@ -6,7 +6,8 @@ A route runs through the same catalog and pipeline as the tool whose tier it car
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -20,10 +21,11 @@ from starlette.types import Receive, Scope, Send
 from auth import ANONYMOUS, Tier
 from gateway.catalog import Catalog
 from gateway.contract import Offer, Route, Tool, ToolFailed
-from gateway.errors import ForAdmins, NotAllowed, NotFound
+from gateway.errors import ForAdmins, NotAllowed, NotFound, PortalError
 from gateway.exchange import SilentExchange
 from gateway.items import Item
 from gateway.pipeline import Call, InternalError, Pipeline, Refused
+from gateway.route_limits import RouteLimits, TooManyRequests, headers_of
 from gateway.scrubbing.telling import HEADER, header
 from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.errors import send_error
@@ -40,7 +42,7 @@ _CORS = Middleware(
     allow_origins=["*"],
     allow_methods=["GET", "HEAD", "OPTIONS"],
     allow_headers=["Authorization", "If-None-Match"],
-    expose_headers=["ETag", "X-Request-Id", HEADER],
+    expose_headers=["ETag", "X-Request-Id", "RateLimit", "RateLimit-Policy", "Retry-After", HEADER],
     max_age=86_400,
 )
 
@@ -51,6 +53,7 @@ def rest_mount(
     pipeline: Pipeline,
     about: Mapping[str, str],
     limit: int,
+    limits: RouteLimits,
 ) -> Mount:
     """The routes of all plugins, and their OpenAPI document.
 
@@ -60,12 +63,16 @@ def rest_mount(
         pipeline: what every call passes.
         about: the portal's ``title``, ``version`` and ``url``, for the document.
         limit: bytes that a body may have.
+        limits: counts the requests of each caller.
     """
-    described = list(_described(offers))
+    described = [
+        replace(each, rate=limits.rate(each.operation, each.route.rate))
+        for each in described_routes(offers)
+    ]
     routes = [
         StarletteRoute(
             each.path,
-            endpoint=_Endpoint(each, catalog, pipeline, limit),
+            endpoint=_Endpoint(each, catalog, pipeline, limit, limits),
             methods=["GET", "HEAD"] if each.route.method == "GET" else [each.route.method],
         )
         for each in described
@@ -75,7 +82,8 @@ def rest_mount(
     return Mount(PREFIX, routes=routes, middleware=[_CORS])
 
 
-def _described(offers: Mapping[str, Offer]) -> Iterable[Described]:
+def described_routes(offers: Mapping[str, Offer]) -> Iterator[Described]:
+    """The routes of all plugins, as they are without a limit."""
     for plugin, offer in offers.items():
         for route in offer.routes:
             path = route.path if route.absolute else f"/{plugin}{route.path}"
@@ -96,7 +104,12 @@ class _Endpoint:
     """One route as an ASGI application."""
 
     def __init__(
-        self, described: Described, catalog: Catalog, pipeline: Pipeline, limit: int
+        self,
+        described: Described,
+        catalog: Catalog,
+        pipeline: Pipeline,
+        limit: int,
+        limits: RouteLimits,
     ) -> None:
         self._route: Route = described.route
         self._name = described.route.tool or f"{described.route.method} {described.path}"
@@ -104,24 +117,30 @@ class _Endpoint:
         self._catalog = catalog
         self._pipeline = pipeline
         self._limit = limit
+        self._rate = described.rate
+        self._limits = limits
         declared = Tool(self._name, self._route.summary, self._route.run)
         self._for_admins = Item(self._plugin, "tool", self._name, declared, {}, dict)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         visit = visit_of(scope)
         exchange = SilentExchange(visit.request_id)
+        left: Headers = ()
         try:
             item = self._item(visit)
+            left = await self._count(item, visit)
             given = await self._given(scope, receive, visit)
             body = await self._run(item, given, visit, exchange)
         except ClientLeft:
             return
+        except TooManyRequests as error:
+            await self._refuse(error, visit, send, error.headers)
         except (NotFound, NotAllowed, ForAdmins) as error:
             await self._refuse(error, visit, send)
         except (ToolFailed, BodyRefused, InternalError) as error:
-            await _fail(send, error, visit.request_id, _redacted(exchange))
+            await _fail(send, error, visit.request_id, (*left, *_redacted(exchange)))
         else:
-            headers = _redacted(exchange) or self._cache_headers(item, visit)
+            headers = (*left, *(_redacted(exchange) or self._cache_headers(item, visit)))
             if self._route.method == "GET":
                 await _send_cached(scope, send, body, headers)
             else:
@@ -135,6 +154,16 @@ class _Endpoint:
         if not visit.local and not visit.caller.admin:
             raise ForAdmins(self._for_admins.key)
         return self._for_admins
+
+    async def _count(self, item: Item, visit: Visit) -> Headers:
+        """Count the request; gives the headers that say how many are left."""
+        if self._rate is None or visit.local:  # a person on the portal's own machine
+            return ()
+        try:
+            return headers_of(await self._limits.take(self._rate, visit.caller, visit.peer))
+        except TooManyRequests as error:
+            error.item = item.key
+            raise
 
     async def _given(self, scope: Scope, receive: Receive, visit: Visit) -> dict[str, Any]:
         """The raw parameters; what stands in the path wins."""
@@ -161,14 +190,14 @@ class _Endpoint:
         return await self._pipeline.call(call, _render)
 
     async def _refuse(
-        self, error: NotFound | NotAllowed | ForAdmins, visit: Visit, send: Send
+        self, error: PortalError, visit: Visit, send: Send, headers: Headers = ()
     ) -> None:
         kind = "route" if self._route.admin else "tool"
         at = Refused(visit.caller, kind, visit.surface("rest"), visit.request_id)
         self._pipeline.refused(error, self._name, at)
         status = error.status
         challenge: Headers = ()
-        if not isinstance(error, NotFound) and visit.caller.anonymous:
+        if isinstance(error, NotAllowed | ForAdmins) and visit.caller.anonymous:
             status, challenge = 401, ((b"www-authenticate", b"Bearer"),)
         await send_error(
             send,
@@ -177,7 +206,7 @@ class _Endpoint:
             error.message,
             visit.request_id,
             details=error.details,
-            headers=(*challenge, (b"cache-control", _OWN), (b"vary", b"Authorization")),
+            headers=(*headers, *challenge, (b"cache-control", _OWN), (b"vary", b"Authorization")),
         )
 
     def _cache_headers(self, item: Item, visit: Visit) -> Headers:

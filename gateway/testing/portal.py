@@ -333,7 +333,7 @@ def _write_config(
     directory.mkdir()
     written = dict(config or {})
     written["services"] = {"embedding": "none", **written.get("services", {})}
-    written["limits"] = {"calls": "none", **written.get("limits", {})}
+    written["limits"] = {"calls": "none", "rest": "none", **written.get("limits", {})}
     (directory / PORTAL_FILE).write_text(yaml.safe_dump(written), "utf-8")
     if tiers is not None:
         text = tiers if isinstance(tiers, str) else yaml.safe_dump(dict(tiers))

@@ -15,11 +15,12 @@ import pytest
 from pydantic import BaseModel
 
 from auth import Caller, Tier
-from gateway import call_limits
-from gateway.call_limits import PAUSE, CallLimits, RateLimited
+from gateway import counting as counting_module
+from gateway.call_limits import CallLimits, RateLimited
 from gateway.config import load_portal
 from gateway.config_models import Limits
 from gateway.contract import Offer, Plugin, Prompt, Resource, Route, Tool, hookimpl
+from gateway.counting import PAUSE, Counting
 from gateway.errors import ConfigError
 from gateway.services.cache import CacheUnavailable
 from gateway.services.windows import MemoryWindows, Rate, Taken, Windows
@@ -46,13 +47,14 @@ async def allowed(counted: CallLimits, caller: Caller, tool: str = "", peer: str
 
 @pytest.mark.parametrize("tier", list(Tier))
 async def test_sixty_calls_in_sixty_seconds_are_answered_by_default(tier: Tier) -> None:
-    counted = CallLimits(Limits(), MemoryWindows())
+    counted = CallLimits(Limits(), Counting(MemoryWindows()))
     assert await allowed(counted, Caller(person="person:ana", tier=tier)) == 60
 
 
 async def test_each_tier_has_its_own_limit() -> None:
     counted = CallLimits(
-        limits(calls={"open": 3, "public": "5 in 10s", "members": "none"}), MemoryWindows()
+        limits(calls={"open": 3, "public": "5 in 10s", "members": "none"}),
+        Counting(MemoryWindows()),
     )
     assert await allowed(counted, STRANGER) == 3
     assert await allowed(counted, BEN) == 5
@@ -60,7 +62,7 @@ async def test_each_tier_has_its_own_limit() -> None:
 
 
 async def test_people_are_told_apart_by_who_they_are_and_strangers_by_where_they_are() -> None:
-    counted = CallLimits(limits(calls=2), MemoryWindows())
+    counted = CallLimits(limits(calls=2), Counting(MemoryWindows()))
     assert await allowed(counted, ANA, peer="a") == 2
     assert await allowed(counted, ANA, peer="b") == 0
     assert await allowed(counted, BEN, peer="a") == 2
@@ -69,14 +71,14 @@ async def test_people_are_told_apart_by_who_they_are_and_strangers_by_where_they
 
 
 async def test_a_tool_s_own_limit_holds_beside_that_of_all_calls() -> None:
-    counted = CallLimits(limits(calls=5, tools={"dig": 2}), MemoryWindows())
+    counted = CallLimits(limits(calls=5, tools={"dig": 2}), Counting(MemoryWindows()))
     assert await allowed(counted, ANA, "dig") == 2
     assert await allowed(counted, ANA, "sow") == 3
     assert await allowed(counted, ANA, "dig") == 0
 
 
 async def test_calls_of_a_tool_without_limit_do_not_count() -> None:
-    counted = CallLimits(limits(calls=2, tools={"watch": "none"}), MemoryWindows())
+    counted = CallLimits(limits(calls=2, tools={"watch": "none"}), Counting(MemoryWindows()))
     assert await allowed(counted, ANA, "watch") == 100
     assert await allowed(counted, ANA, "sow") == 2
 
@@ -84,7 +86,8 @@ async def test_calls_of_a_tool_without_limit_do_not_count() -> None:
 async def test_a_refusal_says_what_happens_and_what_to_do() -> None:
     clock = [0.0]
     counted = CallLimits(
-        limits(calls="2 in 60s", tools={"dig": "1 in 10s"}), MemoryWindows(lambda: clock[0])
+        limits(calls="2 in 60s", tools={"dig": "1 in 10s"}),
+        Counting(MemoryWindows(lambda: clock[0])),
     )
     await counted.take(ANA, "a", "dig")
     clock[0] = 0.5
@@ -127,28 +130,30 @@ class Away(Windows):
 async def test_without_its_server_a_process_counts_for_itself_and_health_says_so(
     how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(call_limits, "PATIENCE", 0.05)
+    monkeypatch.setattr(counting_module, "PATIENCE", 0.05)
     clock, server = [0.0], Away()
     server.how = how
-    counted = CallLimits(limits(calls=3), server, lambda: clock[0])
-    assert list(counted.notices()) == []
+    counting = Counting(server, lambda: clock[0])
+    counted = CallLimits(limits(calls=3), counting)
+    assert list(counting.notices()) == []
     assert await allowed(counted, ANA) == 3
     assert server.asked == 1  # nobody else waits for it
-    (notice,) = counted.notices()
-    assert notice.startswith("Tool calls are counted in each process alone")
+    (notice,) = counting.notices()
+    assert notice.startswith("Calls are counted in each process alone")
     server.how, clock[0] = "answers", PAUSE
     taken = await counted.take(ANA, "a", "")
     assert taken is not None
     assert taken.left == 7
-    assert list(counted.notices()) == []
+    assert list(counting.notices()) == []
 
 
 async def test_of_many_calls_one_looks_whether_the_server_is_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(call_limits, "PATIENCE", 0.05)
+    monkeypatch.setattr(counting_module, "PATIENCE", 0.05)
     clock, server = [0.0], Away()
-    counted = CallLimits(limits(calls=30), server, lambda: clock[0])
+    counting = Counting(server, lambda: clock[0])
+    counted = CallLimits(limits(calls=30), counting)
     await counted.take(ANA, "a", "")
     server.how, clock[0] = "hangs", PAUSE
     await asyncio.gather(*(counted.take(ANA, "a", "") for _ in range(20)))
@@ -336,7 +341,7 @@ async def records(portal: TestPortal) -> list[Mapping[str, Any]]:
         while True:
             async with portal.running.services.shared_database.read() as connection:
                 rows = await connection.execute(text("SELECT item, outcome FROM porch_audit"))
-                found = [dict(row) for row in rows.mappings()]
+                found: list[Mapping[str, Any]] = [dict(row) for row in rows.mappings()]
             if len(found) == 3:
                 return found
             await asyncio.sleep(0.05)
@@ -361,7 +366,8 @@ async def test_replicas_count_together_in_redis(redis_url: str) -> None:
         ana = await one.sign_in("ana")
         counted = [each.running for each in (one, other)]
         limiters = [
-            CallLimits(each.portal.config.limits, each.services.cache.windows()) for each in counted
+            CallLimits(each.portal.config.limits, Counting(each.services.cache.windows()))
+            for each in counted
         ]
         caller = Caller(person=ana.id, tier=Tier.MEMBERS)
         answers = await asyncio.gather(
