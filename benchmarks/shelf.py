@@ -118,9 +118,9 @@ async def index(place: Path, kind: str) -> Mapping[str, float]:
         ``files`` and ``entries`` there are, the ``seconds`` it took, and the ``peak``: the MiB
         that the process held at its most beyond what it held before.
     """
+    from gateway.repositories.local import LocalRepository
     from plugins.skills_repo.config import Source
     from plugins.skills_repo.index.build import build
-    from plugins.skills_repo.repositories.local import LocalRepository
 
     source = Source.model_validate(
         {"name": kind, "kind": kind, "directory": str(place / "repo"), "path": kind}

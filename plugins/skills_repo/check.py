@@ -60,23 +60,16 @@ async def _index(config: SkillsRepoConfig, source: Source, host: Host) -> Source
 
 def _secrets(config: SkillsRepoConfig, host: Host) -> Iterator[Finding]:
     """Secrets that are not where the section says."""
-    github = config.github
-    references: dict[tuple[str, ...], str | None] = {
-        ("github", "token"): github.token,
-        ("github", "app", "private_key"): github.app.private_key if github.app else None,
-        ("github", "webhook_secret"): github.webhook_secret,
-    }
-    for location, reference in references.items():
+    for location, reference in config.github.secrets():
         try:
-            if reference is not None:
-                host.secret(reference)
+            host.secret(reference)
         except ValueError as error:
-            yield Finding(location, str(error))
+            yield Finding(("github", *location), str(error))
 
 
 def _credentials(config: SkillsRepoConfig) -> Iterator[Finding]:
     github = config.github
-    has_operator = github.token is not None or github.app is not None
+    has_operator = github.has_credential
     remote = [(place, each) for place, each in enumerate(config.sources) if each.github]
     for place, source in remote:
         if source.credential == "caller" and not has_operator:

@@ -12,12 +12,12 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from gateway.contract import Command, CommandContext, ToolFailed
+from gateway.repositories import Repository
 from plugins.skills_repo.config import SkillsRepoConfig, Source
 from plugins.skills_repo.formats import Inspection, Problem
 from plugins.skills_repo.index.build import SKILL_FILE, Progress, build
 from plugins.skills_repo.index.entries import SourceIndex
 from plugins.skills_repo.index.store import IndexStore
-from plugins.skills_repo.repositories.protocol import Repository
 from plugins.skills_repo.sources import opened
 
 

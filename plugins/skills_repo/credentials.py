@@ -13,7 +13,6 @@ PREFIXES = ("ghp_", "github_pat_", "gho_")
 _LONGEST = 512
 _ALPHABET = re.compile(r"[A-Za-z0-9_-]+={0,2}")
 _TOKEN = re.compile(rf"(?:{'|'.join(PREFIXES)})[A-Za-z0-9_]+")
-_PLAIN = re.compile(r"[\x21-\x7e]+")
 
 
 def bearer_token(text: str) -> str:
@@ -41,8 +40,3 @@ def bearer_token(text: str) -> str:
     if not _TOKEN.fullmatch(token):
         raise ValueError("the bearer token holds a GitHub token with characters that none has")
     return token
-
-
-def is_plain(token: str) -> bool:
-    """Whether a token can stand in a header: visible ASCII, and not too long."""
-    return len(token) <= _LONGEST and _PLAIN.fullmatch(token) is not None

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
+from gateway.repositories import Entry
 from plugins.skills_repo.index.build import ABOUT_THE_REPOSITORY, PAGES, SKILL_FILE
 from plugins.skills_repo.index.entries import Kind
 from plugins.skills_repo.index.frontmatter import Frontmatter, read
-from plugins.skills_repo.repositories.protocol import Entry
 from plugins.skills_repo.skills import description_problem, name_problem
 
 LONGEST_COMPATIBILITY = 500

@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from gateway.contract import Health, Host, JobRun, Offer, ToolFailed, follow
+from gateway.repositories import Repository
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.build import build, settings_of
 from plugins.skills_repo.index.entries import SourceIndex
 from plugins.skills_repo.index.library import Library
 from plugins.skills_repo.index.store import IndexStore
-from plugins.skills_repo.repositories.protocol import Repository
 from plugins.skills_repo.search import Search
 from plugins.skills_repo.shelf import Shelf
 from plugins.skills_repo.skills import left_out

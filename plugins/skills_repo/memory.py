@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
-from plugins.skills_repo.repositories.protocol import File
+from gateway.repositories import File
 
 Key = tuple[str, ...]
 Found = TypeVar("Found")

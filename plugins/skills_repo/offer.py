@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gateway.contract import Host, Job, Offer, UpstreamCredential
+from gateway.repositories import Deliveries
 from plugins.skills_repo.config import SkillsRepoConfig, Source
 from plugins.skills_repo.credentials import HEADER, bearer_token
 from plugins.skills_repo.keeper import Keeper
@@ -41,7 +42,8 @@ def whole(offer: Offer, config: SkillsRepoConfig, host: Host, keeper: Keeper) ->
     secret = config.github.webhook_secret
     webhooks = []
     if secret is not None:
-        hook = GithubWebhook(host.secret(secret), config.sources, host.cache, host.jobs)
+        deliveries = Deliveries(host.secret(secret), host.cache)
+        hook = GithubWebhook(deliveries, config.sources, host.jobs)
         webhooks.append(hook.declared())
     return replace(
         offer,

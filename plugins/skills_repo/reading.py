@@ -12,13 +12,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gateway.contract import ANONYMOUS, Caller
-from plugins.skills_repo import paths
+from gateway.repositories import (
+    File,
+    Known,
+    NotModified,
+    Place,
+    Repository,
+    SourceFailed,
+    checked_path,
+    is_plain,
+)
 from plugins.skills_repo.config import SkillsRepoConfig, Source
-from plugins.skills_repo.credentials import is_plain
-from plugins.skills_repo.errors import Place, SourceFailed
 from plugins.skills_repo.memory import Flights, Kept, Key, Memory
 from plugins.skills_repo.proofs import Proofs
-from plugins.skills_repo.repositories.protocol import File, Known, NotModified, Repository
 
 FILES = 32 * 1024 * 1024
 """Bytes of files that one process keeps."""
@@ -102,7 +108,7 @@ class Reader:
         Raises:
             SourceFailed: it cannot be read.
         """
-        paths.checked(path, "path")
+        checked_path(path, "path")
         if source.credential == "caller":
             return await self._read_as_caller(source, path, skip_cache, credential, caller)
         key = (source.name, path)

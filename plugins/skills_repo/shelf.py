@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.contract import Caller, Exchange, Tier
+from gateway.repositories import Place, SourceFailed, checked_path, joined_path
 from plugins.skills_repo.config import Source
-from plugins.skills_repo.errors import Place, SourceFailed
 from plugins.skills_repo.index.build import SKILL_FILE
 from plugins.skills_repo.index.entries import Kind
 from plugins.skills_repo.index.library import Library
 from plugins.skills_repo.index.pages import candidates, tree
-from plugins.skills_repo.paths import checked, joined
 from plugins.skills_repo.reading import Reader, Reading
 from plugins.skills_repo.results import (
     AgentInfo,
@@ -153,15 +152,17 @@ class Shelf:
         Raises:
             SourceFailed: no such skill, or it cannot be read.
         """
-        at = await self._skill_file(checked(name, "name"), SKILL_FILE, source, skip_cache, caller)
+        at = await self._skill_file(
+            checked_path(name, "name"), SKILL_FILE, source, skip_cache, caller
+        )
         return SkillText(name=name, content=at.text, path=at.reading.file.path, **at.origin())
 
     async def skill_file(
         self, skill: str, file: str, source: str | None, skip_cache: bool, caller: Caller
     ) -> SkillFileContent:
         """A file of a skill, as bytes (REQ-SKILL-004); raises as :meth:`skill`."""
-        checked(skill, "skill")
-        at = await self._skill_file(skill, checked(file, "file"), source, skip_cache, caller)
+        checked_path(skill, "skill")
+        at = await self._skill_file(skill, checked_path(file, "file"), source, skip_cache, caller)
         content = at.reading.file.content
         return SkillFileContent(
             skill=skill,
@@ -176,7 +177,7 @@ class Shelf:
         self, name: str, source: str | None, skip_cache: bool, caller: Caller
     ) -> AgentText:
         """An agent profile, by its file's or its frontmatter's name; raises as :meth:`skill`."""
-        found = self.library.agent(checked(name, "name"), caller.tier, source)
+        found = self.library.agent(checked_path(name, "name"), caller.tier, source)
         if found is not None:
             at = await self.read(found.source, found.entry.path, skip_cache, caller)
         else:
@@ -190,7 +191,7 @@ class Shelf:
 
         With several docs sources the path may begin with the name of one.
         """
-        inside = [checked(part, "path") for part in path]
+        inside = [checked_path(part, "path") for part in path]
         if source is None and inside and self.library.has_several_docs:
             names = {each.name for each in self.library.seen("docs", caller.tier)}
             if inside[0] in names:
@@ -203,7 +204,7 @@ class Shelf:
         """One file of a source, by its path from the source's root."""
         reading = await self._reader.read(
             source,
-            joined(source.path, path),
+            joined_path(source.path, path),
             skip_cache=skip_cache,
             credential=self._exchange().credential,
             caller=caller,

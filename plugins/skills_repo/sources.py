@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
-from plugins.skills_repo.config import Github, SkillsRepoConfig, Source
-from plugins.skills_repo.repositories.local import LocalRepository
-from plugins.skills_repo.repositories.protocol import Repository
-
-if TYPE_CHECKING:
-    from plugins.skills_repo.repositories.api import Api
-    from plugins.skills_repo.repositories.app import Operator
-
-ReadSecret = Callable[[str], str]
-"""Reads a secret that a setting names; raises ``ValueError`` where it is missing."""
+from gateway.repositories import LocalRepository, ReadSecret, Repository, open_github
+from plugins.skills_repo.config import SkillsRepoConfig, Source
 
 
 @asynccontextmanager
@@ -43,33 +34,13 @@ async def opened(
     if not remote:
         yield found
         return
-    from plugins.skills_repo.repositories.api import Api, connected
-
-    async with connected() as client:
-        api = Api(client, config.github.api_url)
-        operator = _operator(config.github, api, secret)
-        yield found | {each.name: _github(each, api, most, operator) for each in remote}
-
-
-def _github(source: Source, api: Api, most: int, operator: Operator | None) -> Repository:
-    from plugins.skills_repo.repositories.github import GithubRepository
-
-    return GithubRepository(
-        api,
-        source.github or "",
-        source.ref or "",
-        most,
-        reads_as=operator if source.credential == "app" else None,
-        indexes_as=operator,
-    )
-
-
-def _operator(github: Github, api: Api, secret: ReadSecret) -> Operator | None:
-    from plugins.skills_repo.repositories.app import AppTokens, FixedToken
-
-    if github.token is not None:
-        return FixedToken(secret(github.token))
-    if github.app is not None:
-        app = github.app
-        return AppTokens(api, str(app.id), app.installation, secret(app.private_key))
-    return None
+    async with open_github(config.github, secret) as github:
+        yield found | {
+            each.name: github.repository(
+                each.github or "",
+                each.ref or "",
+                most,
+                reads_as_operator=each.credential == "app",
+            )
+            for each in remote
+        }

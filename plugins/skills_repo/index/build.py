@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
 
+from gateway.repositories import Entry, Repository
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.entries import (
     LAYOUT,
@@ -21,7 +22,6 @@ from plugins.skills_repo.index.entries import (
     SourceTexts,
 )
 from plugins.skills_repo.index.frontmatter import Frontmatter, read
-from plugins.skills_repo.repositories.protocol import Entry, Repository
 
 SKILL_FILE = "SKILL.md"
 PAGES = (".md", ".mdx")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from gateway.contract import Tier
+from gateway.repositories import SourceFailed
 from plugins.skills_repo.config import Source
-from plugins.skills_repo.errors import SourceFailed
 from plugins.skills_repo.index.entries import AgentEntry, DocEntry, Kind, SkillEntry, SourceIndex
 from plugins.skills_repo.index.pages import candidates
 

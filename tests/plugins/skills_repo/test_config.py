@@ -80,28 +80,6 @@ def test_two_sources_of_one_name_are_refused() -> None:
         read(LOCAL, LOCAL)
 
 
-@pytest.mark.parametrize(
-    ("github", "reason"),
-    [
-        ({"token": "ghp_abc"}, "env:NAME"),
-        ({"webhook_secret": "plain"}, "env:NAME"),
-        ({"api_url": "ftp://x"}, "whole address"),
-        ({"api_url": "https://user:pw@x"}, "whole address"),
-        ({"api_url": "https://x?y"}, "whole address"),
-        (
-            {
-                "token": "env:T",
-                "app": {"id": 1, "installation": 2, "private_key": "file:key.pem"},
-            },
-            "not both",
-        ),
-    ],
-)
-def test_secrets_and_addresses_have_their_form(github: dict[str, Any], reason: str) -> None:
-    with pytest.raises(ValidationError, match=reason):
-        read(LOCAL, github=github)
-
-
 def test_a_source_may_be_read_with_the_operators_credential() -> None:
     app = {"id": "Iv1.abc", "installation": 2, "private_key": "file:key.pem"}
     for github in ({"token": "env:T"}, {"app": app}):

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from gateway.repositories import github
+from gateway.repositories.api import Api
 from gateway.testing import TestPortal
 from plugins.skills_repo import keeper
-from plugins.skills_repo.repositories import github
-from plugins.skills_repo.repositories.api import Api
 from tests.plugins.skills_repo.waiting import names, told, until
 
 SECRET = "the-webhooks-secret"

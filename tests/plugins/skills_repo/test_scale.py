@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from benchmarks.shelf import write_pages, write_skills
+from gateway.repositories.local import LocalRepository
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.build import build
-from plugins.skills_repo.repositories.local import LocalRepository
 
 SKILLS, PAGES = 1_000, 2_000
 _HEAVY = {"cryptography", "httpx", "jwt", "mcp", "numpy", "rich", "sqlalchemy", "tarfile"}

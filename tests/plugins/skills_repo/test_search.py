@@ -12,6 +12,7 @@ import pytest
 from gateway.config_models import Services as ServicesConfig
 from gateway.contract import Tier, ToolFailed
 from gateway.plugin_host import make_host
+from gateway.repositories.protocol import Entry
 from gateway.services import open_services
 from gateway.testing import open_test_portal
 from plugins.skills_repo import plugin
@@ -19,7 +20,6 @@ from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.build import Builder
 from plugins.skills_repo.index.library import Library
 from plugins.skills_repo.index.store import IndexStore
-from plugins.skills_repo.repositories.protocol import Entry
 from plugins.skills_repo.search import Search
 
 

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract import Tier
+from gateway.repositories.errors import SourceFailed
+from gateway.repositories.protocol import Entry
 from plugins.skills_repo.config import Source
-from plugins.skills_repo.errors import SourceFailed
 from plugins.skills_repo.index.build import Builder, build
 from plugins.skills_repo.index.entries import AgentEntry, SkillEntry, SourceIndex
 from plugins.skills_repo.index.library import Library
-from plugins.skills_repo.repositories.protocol import Entry
 
 
 def entry(path: str, content: bytes = b"") -> Entry:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from gateway.contract import Caller, Tier
+from gateway.repositories.errors import SourceFailed
 from plugins.skills_repo.config import SkillsRepoConfig, Source
-from plugins.skills_repo.errors import SourceFailed
 from plugins.skills_repo.reading import Reader
 from plugins.skills_repo.sources import opened
 from tests.servers.github_contents import GithubContents

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.skills_repo.paths import problem
-from plugins.skills_repo.repositories import tarball
-from plugins.skills_repo.repositories.protocol import Entry
-from plugins.skills_repo.repositories.tarball import BadTarball, Tarball
+from gateway.repositories import tarball
+from gateway.repositories.paths import problem
+from gateway.repositories.protocol import Entry
+from gateway.repositories.tarball import BadTarball, Tarball
 
 Fill = Callable[[tarfile.TarFile], None]
 

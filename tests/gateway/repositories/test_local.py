@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from plugins.skills_repo.errors import SourceFailed
-from plugins.skills_repo.repositories import working_tree
-from plugins.skills_repo.repositories.local import LocalRepository
-from plugins.skills_repo.repositories.protocol import Entry, File, LeftOut
-from tests.plugins.skills_repo.repositories.conftest import FILES, LARGEST, Git
+from gateway.repositories import working_tree
+from gateway.repositories.errors import SourceFailed
+from gateway.repositories.local import LocalRepository
+from gateway.repositories.protocol import Entry, File, LeftOut
+from tests.gateway.repositories.conftest import FILES, LARGEST, Git
 
 SECRET = b"a secret of this machine"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Generator
 
-from plugins.skills_repo.repositories.protocol import Entry
+from gateway.repositories.protocol import Entry
 
 _FILES = 64
 _BYTES = 1024 * 1024

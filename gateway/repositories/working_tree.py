@@ -12,9 +12,9 @@ import stat
 from collections.abc import Callable, Generator
 from pathlib import Path
 
-from plugins.skills_repo import paths
-from plugins.skills_repo.repositories.blobs import streamed
-from plugins.skills_repo.repositories.protocol import Entry
+from gateway.repositories import paths
+from gateway.repositories.blobs import streamed
+from gateway.repositories.protocol import Entry
 
 _OPEN = (
     os.O_RDONLY
@@ -35,7 +35,7 @@ def read(root: Path, path: str, largest: int) -> bytes | int:
 
     Args:
         root: the directory.
-        path: from the directory, as :mod:`plugins.skills_repo.paths` allows it.
+        path: from the directory, as :mod:`gateway.repositories.paths` allows it.
         largest: bytes.
 
     Raises:

@@ -7,8 +7,8 @@ from contextlib import aclosing
 
 import pytest
 
-from plugins.skills_repo.repositories.batches import in_batches
-from plugins.skills_repo.repositories.protocol import Entry
+from gateway.repositories.batches import in_batches
+from gateway.repositories.protocol import Entry
 
 ENTRY = Entry("a", 1, "sha", "digest", b"x")
 

@@ -122,7 +122,7 @@ class Repository(Protocol):
         """Read one file.
 
         Args:
-            path: from the repository's root; one that :mod:`plugins.skills_repo.paths` allows.
+            path: from the repository's root; one that :mod:`gateway.repositories.paths` allows.
             credential: the caller's own, where the source asks for it.
             known: the state that is known already, for a conditional request.
 

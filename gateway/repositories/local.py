@@ -7,14 +7,13 @@ from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
-from plugins.skills_repo import paths
-from plugins.skills_repo.errors import Place, SourceFailed
-from plugins.skills_repo.repositories import working_tree
-from plugins.skills_repo.repositories.batches import in_batches
-from plugins.skills_repo.repositories.blobs import blob_sha
-from plugins.skills_repo.repositories.git import Blob, Branch, GitFailed
-from plugins.skills_repo.repositories.leaving_out import LeavingOut
-from plugins.skills_repo.repositories.protocol import Entry, File, Known, LeftOut, NotModified
+from gateway.repositories import paths, working_tree
+from gateway.repositories.batches import in_batches
+from gateway.repositories.blobs import blob_sha
+from gateway.repositories.branch import Blob, Branch, GitFailed
+from gateway.repositories.errors import Place, SourceFailed
+from gateway.repositories.leaving_out import LeavingOut
+from gateway.repositories.protocol import Entry, File, Known, LeftOut, NotModified
 
 
 class LocalRepository:

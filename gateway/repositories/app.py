@@ -10,9 +10,9 @@ from typing import Protocol
 
 from pydantic_core import from_json
 
-from plugins.skills_repo.credentials import is_plain
-from plugins.skills_repo.errors import Place, SourceFailed
-from plugins.skills_repo.repositories.api import Api, Asking
+from gateway.repositories.api import Api, Asking
+from gateway.repositories.errors import Place, SourceFailed
+from gateway.repositories.tokens import is_plain
 
 AHEAD = 300.0
 """Seconds before its end at which an App's token is renewed."""

@@ -1,4 +1,4 @@
-"""Which paths may be asked for (requirements, REQ-SEC-001).
+"""Which paths may be asked for.
 
 A path that passes stays below the folder it is joined to: in a file system, in a Git tree and in
 a URL, however often a percent sign is decoded on the way. Everything else is refused before
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from plugins.skills_repo.errors import Place, SourceFailed
+from gateway.repositories.errors import Place, SourceFailed
 
 LONGEST = 1024
 """Bytes of a path in UTF-8."""

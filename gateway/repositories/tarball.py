@@ -13,9 +13,9 @@ import zlib
 from collections.abc import Callable, Generator, Mapping
 from typing import IO
 
-from plugins.skills_repo import paths
-from plugins.skills_repo.repositories.blobs import streamed
-from plugins.skills_repo.repositories.protocol import Entry
+from gateway.repositories import paths
+from gateway.repositories.blobs import streamed
+from gateway.repositories.protocol import Entry
 
 COMPRESSED = 256 * 1024 * 1024
 """Bytes of a tarball as it is sent."""

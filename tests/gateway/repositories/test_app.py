@@ -10,12 +10,12 @@ import respx
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from plugins.skills_repo.errors import SourceFailed
-from plugins.skills_repo.repositories.api import Api, connected
-from plugins.skills_repo.repositories.app import AppTokens, FixedToken
-from plugins.skills_repo.repositories.github import GithubRepository
-from plugins.skills_repo.repositories.protocol import File
-from tests.plugins.skills_repo.repositories.conftest import LARGEST
+from gateway.repositories.api import Api, connected
+from gateway.repositories.app import AppTokens, FixedToken
+from gateway.repositories.errors import SourceFailed
+from gateway.repositories.github import GithubRepository
+from gateway.repositories.protocol import File
+from tests.gateway.repositories.conftest import LARGEST
 from tests.servers.github_contents import GithubContents
 
 

@@ -1,4 +1,4 @@
-"""The errors of the tools (requirements, REQ-ERR-001 and REQ-ERR-002)."""
+"""Why a repository, or a file of one, cannot be read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from gateway.contract import ToolFailed
+from gateway.offers import ToolFailed
 
 Code = Literal["UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "UPSTREAM_ERROR", "INVALID_PATH"]
 
@@ -20,7 +20,7 @@ class Place:
     Attributes:
         repo: the repository, as ``owner/repo`` or the name of the directory.
         path: from the repository's root.
-        branch: the branch, where there is one.
+        branch: the branch or the commit, where there is one.
     """
 
     repo: str | None = None
@@ -32,7 +32,7 @@ class SourceFailed(ToolFailed):
     """A file, or a whole repository, that cannot be read, or a path that is not allowed.
 
     Args:
-        code: one of the five codes of the requirements.
+        code: one of five, for programs.
         message: what is wrong and what to do; it holds no credential.
         place: what could not be read.
         status: what GitHub answered, where it did.
@@ -61,6 +61,12 @@ class SourceFailed(ToolFailed):
         self.transient = transient
         self._code: Code = code
 
+    @property
+    def retry_after(self) -> int | None:
+        """Seconds after which it is worth asking again, where GitHub said so."""
+        seconds: int | None = self.details.get("retryAfter")
+        return seconds
+
     def again(self) -> SourceFailed:
         """The same error, to be raised at another time."""
         failure = SourceFailed(self._code, self.message, transient=self.transient)
@@ -75,7 +81,7 @@ class SourceFailed(ToolFailed):
 
 
 def code_of(status: int) -> Code:
-    """The code for an answer of GitHub's that is no success (REQ-ERR-002)."""
+    """The code for an answer of GitHub's that is no success."""
     return _OF_STATUS.get(status, "UPSTREAM_ERROR")
 
 

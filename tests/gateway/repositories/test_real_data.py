@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from plugins.skills_repo.config import SkillsRepoConfig
-from plugins.skills_repo.repositories.protocol import Entry, File
-from plugins.skills_repo.sources import opened
+from gateway.repositories import Entry, File, Github, LocalRepository, Repository, open_github
 from tests.servers.github_contents import GithubContents, Repo
 
+LARGEST = 1024 * 1024
 COMMIT = "git init -q -b main && git add -A && git -c user.name=a -c user.email=a commit -q -m all"
 
 
@@ -26,19 +25,13 @@ def real(request: pytest.FixtureRequest, test_data: Path, tmp_path: Path) -> Pat
 
 async def test_every_backend_shows_the_same(real: Path, github: GithubContents) -> None:
     github.repos["garden/real"] = Repo(real)
-    one = {"kind": "docs"}
-    config = SkillsRepoConfig.model_validate(
-        {
-            "github": {"api_url": github.url},
-            "sources": [
-                one | {"name": "directory", "directory": str(real)},
-                one | {"name": "branch", "directory": str(real), "branch": "main"},
-                one | {"name": "github", "github": "garden/real"},
-            ],
-        }
-    )
+    repositories: dict[str, Repository] = {
+        "directory": LocalRepository(real, None, LARGEST),
+        "branch": LocalRepository(real, "main", LARGEST),
+    }
     found: dict[str, dict[str, Entry]] = {}
-    async with opened(config, lambda ref: "") as repositories:
+    async with open_github(Github(api_url=github.url), lambda reference: "") as opened:
+        repositories["github"] = opened.repository("garden/real", "main", LARGEST)
         for name, repository in repositories.items():
             async with repository.snapshot() as snapshot:
                 found[name] = {entry.path: entry async for entry in snapshot.files()}

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from plugins.skills_repo.errors import Place, SourceFailed, code_of, when
+from gateway.repositories.errors import Place, SourceFailed, code_of, when
 
 if TYPE_CHECKING:
     import ssl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plugins.skills_repo.repositories.protocol import LeftOut
+from gateway.repositories.protocol import LeftOut
 
 MOST = 100
 """A repository may hold any number of such files; an admin looks at a few."""

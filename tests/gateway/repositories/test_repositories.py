@@ -7,10 +7,10 @@ from contextlib import aclosing
 
 import pytest
 
-from plugins.skills_repo.errors import SourceFailed
-from plugins.skills_repo.repositories.blobs import blob_sha
-from plugins.skills_repo.repositories.protocol import Entry, File, Known, NotModified, Repository
-from tests.plugins.skills_repo.repositories.conftest import FILES, LARGEST
+from gateway.repositories.blobs import blob_sha
+from gateway.repositories.errors import SourceFailed
+from gateway.repositories.protocol import Entry, File, Known, NotModified, Repository
+from tests.gateway.repositories.conftest import FILES, LARGEST
 
 SERVED = {path: content for path, content in FILES.items() if len(content) <= LARGEST}
 

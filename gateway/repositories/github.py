@@ -13,16 +13,16 @@ from urllib.parse import quote
 
 from pydantic_core import from_json
 
-from plugins.skills_repo import paths
-from plugins.skills_repo.errors import Place, SourceFailed
-from plugins.skills_repo.repositories.api import JSON, RAW, Answer, Api, Asking, silent
-from plugins.skills_repo.repositories.app import Operator
-from plugins.skills_repo.repositories.batches import in_batches
-from plugins.skills_repo.repositories.blobs import blob_sha
-from plugins.skills_repo.repositories.leaving_out import LeavingOut
-from plugins.skills_repo.repositories.local import no_folder, too_large
-from plugins.skills_repo.repositories.protocol import Entry, File, Known, LeftOut, NotModified
-from plugins.skills_repo.repositories.tarball import COMPRESSED, BadTarball, Tarball
+from gateway.repositories import paths
+from gateway.repositories.api import JSON, RAW, Answer, Api, Asking, silent
+from gateway.repositories.app import Operator
+from gateway.repositories.batches import in_batches
+from gateway.repositories.blobs import blob_sha
+from gateway.repositories.errors import Place, SourceFailed
+from gateway.repositories.leaving_out import LeavingOut
+from gateway.repositories.local import no_folder, too_large
+from gateway.repositories.protocol import Entry, File, Known, LeftOut, NotModified
+from gateway.repositories.tarball import COMPRESSED, BadTarball, Tarball
 
 TARBALL_SECONDS = 300.0
 """How long a whole repository may take."""

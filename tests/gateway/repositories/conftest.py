@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.skills_repo.config import SkillsRepoConfig
-from plugins.skills_repo.repositories.protocol import Repository
-from plugins.skills_repo.sources import opened
+from gateway.repositories import Github, LocalRepository, Repository, open_github
 from tests.servers.github_contents import GithubContents, Repo
 
 LARGEST = 64 * 1024
@@ -69,17 +67,11 @@ def github(tree: Path) -> Iterator[GithubContents]:
 
 @pytest.fixture(params=["directory", "branch", "github"])
 async def repository(request: pytest.FixtureRequest, tree: Path) -> AsyncIterator[Repository]:
-    source: dict[str, object] = {"name": "one", "kind": "skills"}
-    section: dict[str, object] = {"max_file": LARGEST}
-    if request.param == "github":
-        server = request.getfixturevalue("github")
-        source["github"] = "garden/tools"
-        section["github"] = {"api_url": server.url}
-    else:
-        source["directory"] = str(tree)
-    if request.param == "branch":
-        request.getfixturevalue("committed")
-        source["branch"] = "main"
-    config = SkillsRepoConfig.model_validate(section | {"sources": [source]})
-    async with opened(config, lambda ref: "") as repositories:
-        yield repositories["one"]
+    if request.param != "github":
+        if request.param == "branch":
+            request.getfixturevalue("committed")
+        yield LocalRepository(tree, "main" if request.param == "branch" else None, LARGEST)
+        return
+    server = request.getfixturevalue("github")
+    async with open_github(Github(api_url=server.url), lambda reference: "") as opened:
+        yield opened.repository("garden/tools", "main", LARGEST)

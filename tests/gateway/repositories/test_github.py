@@ -11,12 +11,12 @@ from typing import Any
 import httpx
 import pytest
 
-from plugins.skills_repo.errors import SourceFailed
-from plugins.skills_repo.repositories.api import Api, connected
-from plugins.skills_repo.repositories.app import FixedToken
-from plugins.skills_repo.repositories.github import GithubRepository
-from plugins.skills_repo.repositories.protocol import Entry, File, Known, NotModified
-from tests.plugins.skills_repo.repositories.conftest import FILES, LARGEST
+from gateway.repositories.api import Api, connected
+from gateway.repositories.app import FixedToken
+from gateway.repositories.errors import SourceFailed
+from gateway.repositories.github import GithubRepository
+from gateway.repositories.protocol import Entry, File, Known, NotModified
+from tests.gateway.repositories.conftest import FILES, LARGEST
 from tests.servers.github_contents import COMMIT, GithubContents
 
 CONTENTS = "/repos/garden/tools/contents"

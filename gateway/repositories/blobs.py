@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from plugins.skills_repo.repositories.protocol import Entry
+from gateway.repositories.protocol import Entry
 
 _CHUNK = 64 * 1024
 

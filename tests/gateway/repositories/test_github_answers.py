@@ -11,11 +11,11 @@ import httpx
 import pytest
 import respx
 
-from plugins.skills_repo.errors import SourceFailed
-from plugins.skills_repo.repositories.api import Api
-from plugins.skills_repo.repositories.blobs import blob_sha
-from plugins.skills_repo.repositories.github import GithubRepository
-from plugins.skills_repo.repositories.protocol import File, NotModified
+from gateway.repositories.api import Api
+from gateway.repositories.blobs import blob_sha
+from gateway.repositories.errors import SourceFailed
+from gateway.repositories.github import GithubRepository
+from gateway.repositories.protocol import File, NotModified
 
 API = "https://api.example.org"
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from plugins.skills_repo.repositories.blobs import streamed
-from plugins.skills_repo.repositories.protocol import Entry
+from gateway.repositories.blobs import streamed
+from gateway.repositories.protocol import Entry
 
 SECONDS = 30.0
 """How long one command may take."""

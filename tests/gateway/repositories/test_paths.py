@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from plugins.skills_repo.errors import SourceFailed
-from plugins.skills_repo.paths import LONGEST, checked, is_below, joined, problem
+from gateway.repositories.errors import SourceFailed
+from gateway.repositories.paths import LONGEST, checked, is_below, joined, problem
 
 REFUSED = [
     "",

@@ -1,0 +1,60 @@
+"""Reads repositories: a directory, a branch of a Git checkout, or GitHub.
+
+Every plugin may import this package's own names, beside :mod:`gateway.contract`; what lies in its
+modules is nobody else's. The settings (:class:`Github`, :data:`RepositoryName`, :data:`BranchName`,
+:data:`FolderPath`) are shared too, so that two plugins are written alike in ``portal.yaml``.
+"""
+
+from gateway.repositories.deliveries import Deliveries, Push, PushedCommit, pushed
+from gateway.repositories.errors import Place, SourceFailed
+from gateway.repositories.local import LocalRepository
+from gateway.repositories.opening import OpenGithub, ReadSecret, open_github
+from gateway.repositories.paths import checked as checked_path
+from gateway.repositories.paths import is_below
+from gateway.repositories.paths import joined as joined_path
+from gateway.repositories.protocol import (
+    Entry,
+    File,
+    Known,
+    LeftOut,
+    NotModified,
+    Repository,
+    Snapshot,
+)
+from gateway.repositories.settings import (
+    BranchName,
+    FolderPath,
+    Github,
+    GithubApp,
+    RepositoryName,
+)
+from gateway.repositories.tokens import is_plain
+
+__all__ = [
+    "BranchName",
+    "Deliveries",
+    "Entry",
+    "File",
+    "FolderPath",
+    "Github",
+    "GithubApp",
+    "Known",
+    "LeftOut",
+    "LocalRepository",
+    "NotModified",
+    "OpenGithub",
+    "Place",
+    "Push",
+    "PushedCommit",
+    "ReadSecret",
+    "Repository",
+    "RepositoryName",
+    "Snapshot",
+    "SourceFailed",
+    "checked_path",
+    "is_below",
+    "is_plain",
+    "joined_path",
+    "open_github",
+    "pushed",
+]

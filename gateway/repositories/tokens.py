@@ -1,0 +1,15 @@
+"""What a token must be to travel in a header."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 512
+"""Characters of a token."""
+
+_PLAIN = re.compile(r"[\x21-\x7e]+")
+
+
+def is_plain(token: str) -> bool:
+    """Whether a token can stand in a header: visible ASCII, and not too long."""
+    return len(token) <= LONGEST and _PLAIN.fullmatch(token) is not None

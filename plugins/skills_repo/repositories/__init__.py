@@ -1,1 +1,0 @@
-"""The backends that read repositories."""
