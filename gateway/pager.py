@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from pydantic_core import to_jsonable_python
 
 from auth import Caller
 from auth.sealing import BadSeal, Sealer
+from gateway.characters import UNSENDABLE, sendable
 from gateway.offers import Tool, ToolFailed
 from gateway.paging import Listing, Page
 from gateway.shorten import shorten, size
@@ -110,21 +111,36 @@ class Pager:
     cursors: Cursors
     purpose: str
 
-    def show(self, listing: Listing[Any], after: Place | None) -> dict[str, Any]:
-        """The page of a listing that follows a place, as JSON values.
+    async def ready(self, listing: Listing[Any], after: Place | None) -> Sequence[Any]:
+        """The results that may be on the page after a place, as they are to be shown.
 
         Args:
             listing: everything that the tool found.
             after: where the page before ended; None is the beginning.
         """
-        page, items = self.page, listing.items
-        start = 0 if after is None else _start(listing, after)
+        start = _start(listing, after)
+        some = listing.items[start : start + self.page.size]
+        return some if listing.ready is None else await listing.ready(some)
+
+    def show(
+        self, listing: Listing[Any], after: Place | None, ready: Sequence[Any] | None = None
+    ) -> dict[str, Any]:
+        """The page of a listing that follows a place, as JSON values.
+
+        Args:
+            listing: everything that the tool found.
+            after: where the page before ended; None is the beginning.
+            ready: what :meth:`ready` gave for it; None where nothing has to be made ready.
+        """
+        page = self.page
+        start = _start(listing, after)
+        items = listing.items[start : start + page.size] if ready is None else ready
         whole = _total(listing) < page.full_below
         shown: list[Any] = []
         room = page.bytes
-        for item in items[start : start + page.size]:
-            value = _plain(item if whole else page.summarize(item))
-            room -= size(value) + 1
+        for item in items:
+            value, length = _plain(item if whole else page.summarize(item))
+            room -= length + 1
             if shown and room < 0:
                 break
             shown.append(value)
@@ -134,12 +150,12 @@ class Pager:
             shown.pop()
             answer = self._envelope(listing, shown, start, whole=whole, paged=paged)
         if size(answer) > page.bytes and shown:
-            return self._slim(listing, start, answer)
+            return self._slim(items[0], answer)
         return answer
 
-    def _slim(self, listing: Listing[Any], start: int, answer: dict[str, Any]) -> dict[str, Any]:
+    def _slim(self, item: Any, answer: dict[str, Any]) -> dict[str, Any]:
         """A page with one result that is larger than the page: its summary, cut where need be."""
-        value = _plain(self.page.summarize(listing.items[start]))
+        value, _ = _plain(self.page.summarize(item))
         answer = answer | {"meta": answer["meta"] | {"summarized": True}}
         for final in (False, True):
             if final:
@@ -163,7 +179,7 @@ class Pager:
         if more:
             place = Place(_key(listing, listing.items[end - 1]), end)
             answer["pagination"]["cursor"] = self.cursors.seal(place, self.purpose)
-        note = {} if listing.note is None else _plain(listing.note)
+        note = {} if listing.note is None else _plain(listing.note)[0]
         answer["meta"] = {
             **note,
             "truncated": more or total > count,
@@ -178,14 +194,26 @@ def _total(listing: Listing[Any]) -> int:
     return max(len(listing.items), listing.total or 0)
 
 
-def _plain(value: Any) -> dict[str, Any]:
+def _plain(value: Any) -> tuple[dict[str, Any], int]:
+    """A result as JSON values, and how many bytes its JSON has."""
+    try:
+        plain = _dumped(value)
+        return plain, size(plain)
+    except UNSENDABLE:
+        plain = _dumped(sendable(value))
+        return plain, size(plain)
+
+
+def _dumped(value: Any) -> dict[str, Any]:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True, exclude_none=True)
     return dict(value)
 
 
-def _start(listing: Listing[Any], after: Place) -> int:
+def _start(listing: Listing[Any], after: Place | None) -> int:
     """How many results stand before the page, whatever came and went since the one before."""
+    if after is None:
+        return 0
     items, at = listing.items, after.offset - 1
     if listing.ordered:
         return bisect_right(items, after.key, key=partial(_key, listing))
@@ -203,5 +231,8 @@ def _key(listing: Listing[Any], item: Any) -> Any:
 
 
 def _listed(key: Any) -> Any:
-    """A key as it comes back from JSON."""
+    """A key as it comes back from JSON, in the same order among others."""
+    if isinstance(key, str) and not key.isascii():
+        # A lone surrogate has no place in JSON; bytes sort as the characters do.
+        return key.encode("utf-8", "surrogatepass").decode("latin-1")
     return [_listed(each) for each in key] if isinstance(key, tuple | list) else key

@@ -17,13 +17,14 @@ from typing import Any
 from auth import Caller
 from gateway import exchange as exchanges
 from gateway.audit import AuditLog, AuditRecord
+from gateway.characters import UNSENDABLE, sendable
 from gateway.contract import ToolFailed
 from gateway.errors import PortalError
 from gateway.exchange import Conversation, Gate
 from gateway.items import Item
 from gateway.logs import get_logger
 from gateway.metrics import Metrics
-from gateway.pager import ARGUMENT, Cursors, Pager, page_of, purpose_of
+from gateway.pager import ARGUMENT, Cursors, Pager, Place, page_of, purpose_of
 from gateway.paging import Listing
 from gateway.redaction import redactor
 from gateway.scrubbing.scrubber import Scrubber
@@ -125,8 +126,9 @@ class Pipeline:
         self, call: Call, render: Callable[[Any], bytes]
     ) -> tuple[str, bytes, BaseException | None]:
         try:
-            return "ok", render(await self._answer(call)), None
+            return "ok", _rendered(await self._answer(call), render), None
         except ToolFailed as failed:
+            failed.message, failed.details = sendable(failed.message), sendable(failed.details)
             return failed.code, b"", failed
         except asyncio.CancelledError as cancelled:
             task = asyncio.current_task()
@@ -146,22 +148,25 @@ class Pipeline:
         args = call.parse(raw)
         purpose = purpose_of(call.item, args, call.caller)
         after = self._cursors.open(given.get(ARGUMENT), purpose)
-        found = await self._run(call, args)
-        if not isinstance(found, Listing):
-            return found
-        return Pager(page, self._cursors, purpose).show(found, after)
+        return await self._run(call, args, Pager(page, self._cursors, purpose), after)
 
-    async def _run(self, call: Call, args: Any) -> Any:
+    async def _run(
+        self, call: Call, args: Any, pager: Pager | None = None, after: Place | None = None
+    ) -> Any:
         seconds = call.item.timeout or self._deadline
         try:
             async with asyncio.timeout(seconds) as deadline:
-                return await call.run(args, call.caller)
+                found = await call.run(args, call.caller)
+                if pager is None or not isinstance(found, Listing):
+                    return found
+                ready = await pager.ready(found, after)
         except TimeoutError:
             if not deadline.expired():
                 raise
             raise ToolFailed(
                 "deadline", f"{call.item.name} took longer than {seconds:g} s. Ask for less."
             ) from None
+        return pager.show(found, after, ready)
 
     def refused(self, error: PortalError, name: str, call: Refused) -> None:
         """Account for a call that was turned away, by the catalog or by a limit."""
@@ -214,6 +219,13 @@ async def _scrubbed(call: Call) -> Mapping[str, Any]:
     if any(isinstance(each, str) and len(each) > LONG for each in call.raw.values()):
         return await asyncio.to_thread(call.exchange.scrubbed, call.raw, call.item.opaque)
     return call.exchange.scrubbed(call.raw, call.item.opaque)
+
+
+def _rendered(answer: Any, render: Callable[[Any], bytes]) -> bytes:
+    try:
+        return render(answer)
+    except UNSENDABLE:
+        return render(sendable(answer))
 
 
 def _broken(call: Call, error: BaseException) -> tuple[str, bytes, InternalError]:

@@ -11,6 +11,7 @@ from mcp_types import methods
 from pydantic import BaseModel
 from pydantic_core import to_json
 
+from gateway.characters import UNSENDABLE, sendable
 from gateway.contract import ToolFailed
 from gateway.errors import wire
 
@@ -41,6 +42,12 @@ class Era:
 
     def result(self, method: str, value: Mapping[str, Any]) -> bytes:
         """Write a result in this era's shape: unknown keys dropped, its own keys added."""
+        try:
+            return self._written(method, value)
+        except UNSENDABLE:
+            return self._written(method, sendable(value))
+
+    def _written(self, method: str, value: Mapping[str, Any]) -> bytes:
         data = dict(value)
         if self.modern:
             data.setdefault("resultType", "complete")

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic_core import to_json
 from starlette.types import Receive, Send
 
+from gateway.characters import UNSENDABLE, sendable
 from gateway.surfaces.responses import Headers, send_json
 
 FRAMES = 1024
@@ -78,7 +79,11 @@ class Outbox:
         if self.closed:
             return
         try:
-            self.frames.put_nowait(to_json(message, inf_nan_mode="null"))
+            frame = to_json(message, inf_nan_mode="null")
+        except UNSENDABLE:
+            frame = to_json(sendable(message), inf_nan_mode="null")
+        try:
+            self.frames.put_nowait(frame)
         except asyncio.QueueFull:
             self.close()
 
