@@ -38,11 +38,7 @@ async def onboard(args: OnboardArgs, context: CommandContext) -> int:
         return 2
     mode = project.Mode.UPDATE if args.update else project.Mode.WRITE
     mode = project.Mode.CHECK if args.check else mode
-    try:
-        steps = project.onboard(args.path, args.url or context.url, mode)
-    except OSError as error:
-        context.echo(f"{error.filename} cannot be read or written: {error.strerror}.")
-        return 1
+    steps = project.onboard(args.path, args.url or context.url, mode)
     if context.json:
         context.emit([asdict(step) for step in steps])
     else:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from plugins.codegraph.onboarding.clients import CLIENTS, Client, SettingsFile
+from plugins.codegraph.onboarding.clients import CLIENTS, Client, RuleFile, SettingsFile
 from plugins.codegraph.onboarding.rule import SERVER, VERSION, rule_text
 from plugins.codegraph.onboarding.sections import Section, State
 from plugins.codegraph.onboarding.settings import Unmergeable, merged, snippet
@@ -63,21 +63,35 @@ def onboard(project: Path, address: str, mode: Mode) -> list[Step]:
 
     Returns:
         What became of each file. Doing the same again changes nothing.
-
-    Raises:
-        OSError: a file cannot be read or written; those before it are whole.
     """
     return [step for client in CLIENTS for step in _client(project, client, address, mode)]
 
 
 def _client(project: Path, client: Client, address: str, mode: Mode) -> Iterator[Step]:
-    yield _rule(project, client, mode)
+    yield _tried(project, client.name, client.rule.path, lambda: _rule(project, client, mode))
     if client.settings.path.startswith("~"):
         paste = snippet(client.settings, address)
         reason = "Each person has it for themselves. Paste this into it:"
         yield Step(client.name, client.settings.path, Outcome.BY_HAND, reason, paste)
     else:
-        yield _settings(project, client.name, client.settings, address, mode)
+        yield _tried(
+            project,
+            client.name,
+            client.settings.path,
+            lambda: _settings(project, client.name, client.settings, address, mode),
+        )
+
+
+def _tried(project: Path, client: str, path: str, look: Callable[[], Step]) -> Step:
+    """What became of a file, which another program or another person may hold."""
+    try:
+        # A cloned repository must not lead what is written to a file of its choice.
+        if not (project / path).resolve().is_relative_to(project.resolve()):
+            return Step(client, path, Outcome.KEPT, "It is a link that leads out of the project.")
+        return look()
+    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other
+        why = getattr(error, "strerror", None) or str(error)
+        return Step(client, path, Outcome.KEPT, f"It cannot be read or written: {why}.")
 
 
 def _rule(project: Path, client: Client, mode: Mode) -> Step:
@@ -86,8 +100,7 @@ def _rule(project: Path, client: Client, mode: Mode) -> Step:
     read = _text(path)
     if read is None:
         return Step(client.name, file.path, Outcome.KEPT, "It is not a text file.", str(section))
-    text = read.replace("\r\n", "\n")
-    state = section.state_in(text)
+    state = section.state_in(read)
     if state is State.CURRENT:
         return Step(client.name, file.path, Outcome.CURRENT)
     if state in (State.EDITED, State.BROKEN):
@@ -100,9 +113,9 @@ def _rule(project: Path, client: Client, mode: Mode) -> Step:
         return Step(client.name, file.path, Outcome.OUTDATED, "Renew it with --update.")
     if mode is Mode.CHECK:
         return Step(client.name, file.path, Outcome.MISSING, "It does not have the rule.")
-    new = section.put_into(text or file.head)
-    _write(path, new.replace("\n", "\r\n") if "\r\n" in read else new)
-    return Step(client.name, file.path, Outcome.WRITTEN)
+    return _written(
+        Step(client.name, file.path, Outcome.WRITTEN), path, section.put_into(_start(read, file))
+    )
 
 
 def _settings(project: Path, client: str, file: SettingsFile, address: str, mode: Mode) -> Step:
@@ -120,8 +133,19 @@ def _settings(project: Path, client: str, file: SettingsFile, address: str, mode
     if mode is Mode.CHECK:
         reason = f'It does not have the server "{SERVER}".'
         return Step(client, file.path, Outcome.MISSING, reason)
-    _write(path, new)
-    return Step(client, file.path, Outcome.WRITTEN)
+    return _written(Step(client, file.path, Outcome.WRITTEN), path, new)
+
+
+def _start(read: str, file: RuleFile) -> str:
+    """What a rule is put behind: the file as it stands, or what a new one begins with."""
+    return read if read.strip() else file.head
+
+
+def _written(step: Step, path: Path, text: str) -> Step:
+    if path.exists() and not path.stat().st_mode & 0o222:
+        return replace(step, outcome=Outcome.KEPT, reason="It is read-only.")
+    _write(path, text)
+    return step
 
 
 def _text(path: Path) -> str | None:

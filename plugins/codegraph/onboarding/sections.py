@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 _SECTION = re.compile(
-    r"<!-- porch:begin version=(?P<version>\S+) digest=(?P<digest>[0-9a-f]{12}) -->\n"
-    r"(?P<body>.*?)\n<!-- porch:end -->",
+    r"<!-- porch:begin version=(?P<version>\S+) digest=(?P<digest>[0-9a-f]{12}) -->\r?\n"
+    r"(?P<body>.*?)\r?\n<!-- porch:end -->",
     re.DOTALL,
 )
 _MARK = re.compile(r"<!-- porch:(?:begin|end)\b")
@@ -55,18 +55,29 @@ class Section:
             return State.MISSING
         if found is None or marks != 2:
             return State.BROKEN
-        if found["digest"] != _digest(found["body"]):
+        body = found["body"].replace("\r\n", "\n")
+        if found["digest"] != _digest(body):
             return State.EDITED
-        same = (found["version"], found["body"]) == (self.version, self.body)
+        same = (found["version"], body) == (self.version, self.body)
         return State.CURRENT if same else State.OUTDATED
 
     def put_into(self, text: str) -> str:
-        """The text with the section in it: in the place of an older one, else at the end."""
+        """The text with the section in it: in the place of an older one, else at the end.
+
+        Whatever else stands there stays as it is; the section has the text's own line ends.
+        """
+        newline = "\r\n" if "\r\n" in text else "\n"
+        own = str(self).replace("\n", newline)
         if _SECTION.search(text):
-            return _SECTION.sub(lambda _: str(self), text, count=1)
-        if not text.strip():
-            return f"{text}{self}\n"
-        return f"{text.rstrip()}\n\n{self}\n"
+            return _SECTION.sub(lambda _: own, text, count=1)
+        return f"{text}{_gap(text, newline)}{own}{newline}"
+
+
+def _gap(text: str, newline: str) -> str:
+    """What parts a section from the text before it: an empty line."""
+    if not text.strip() or text.endswith(newline * 2):
+        return ""
+    return newline if text.endswith(newline) else newline * 2
 
 
 def _digest(body: str) -> str:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from plugins.codegraph.onboarding.clients import SettingsFile
+from plugins.codegraph.onboarding.jsonc import parsed, root
 from plugins.codegraph.onboarding.rule import SERVER
 
 
@@ -19,7 +20,7 @@ def snippet(file: SettingsFile, address: str) -> str:
 
 
 def merged(text: str, file: SettingsFile, address: str) -> str | None:
-    """The file's text with the portal's entry in it.
+    """The file's text with the portal's entry in it; everything else stays as it stands.
 
     Args:
         text: what the file holds; "" where it is not there.
@@ -30,38 +31,32 @@ def merged(text: str, file: SettingsFile, address: str) -> str | None:
         The new text, or None where the entry is already there.
 
     Raises:
-        Unmergeable: it is not plain JSON (comments would be lost), its servers are no object, or
-            its entry for the portal says something else, which a person has written.
+        Unmergeable: it is no JSON with or without comments, its servers are no object, or its
+            entry for the portal says something else, which a person has written.
     """
-    settings = _read(text)
-    servers = settings.setdefault(file.key, {})
-    if not isinstance(servers, dict):
-        raise Unmergeable(f'"{file.key}" is not an object')
+    if not text.strip("\ufeff \t\r\n"):
+        return f"{text}{snippet(file, address)}\n"
+    settings, clean = _read(text)
+    servers = settings.get(file.key)
+    top = root(text, clean)
+    if file.key not in settings:
+        return top.with_member(file.key, {SERVER: file.entry(address)}, 0)
+    inner = top.inner(file.key)
+    if inner is None or not isinstance(servers, dict):
+        raise Unmergeable(f'"{file.key}" is not one object')
     there = servers.get(SERVER)
-    if there is None:
-        servers[SERVER] = file.entry(address)
-        return json.dumps(settings, indent=_indent(text), ensure_ascii=False) + "\n"
+    if SERVER not in servers:
+        return inner.with_member(SERVER, file.entry(address), 1)
     if not isinstance(there, dict) or there.get(file.url) != address:
         raise Unmergeable(f'it has an entry "{SERVER}" with another address')
     return None
 
 
-def _read(text: str) -> dict[str, Any]:
-    if not text.strip():
-        return {}
+def _read(text: str) -> tuple[dict[str, Any], str]:
     try:
-        settings = json.loads(text.removeprefix("\ufeff"))
-    except ValueError as error:
-        raise Unmergeable(f"it is not plain JSON ({error}); comments would be lost") from None
+        settings, clean = parsed(text)
+    except (ValueError, RecursionError) as error:
+        raise Unmergeable(f"it is not JSON ({error})") from None
     if not isinstance(settings, dict):
         raise Unmergeable("it is not a JSON object")
-    return settings
-
-
-def _indent(text: str) -> int | str:
-    """The indentation that the file has, so that a diff shows the new lines alone."""
-    for line in text.splitlines()[1:]:
-        blank = line[: len(line) - len(line.lstrip())]
-        if blank:
-            return "\t" if blank[0] == "\t" else len(blank)
-    return 2
+    return settings, clean
