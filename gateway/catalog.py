@@ -16,7 +16,7 @@ from typing import Any, Literal
 from auth import Caller, Tier
 from gateway.access import Decision, ItemKey, TierRules, may_know, may_use, within_limits
 from gateway.catalog_messages import SetAside, clash, unknown
-from gateway.contract import Offer, SkillFile, Tool
+from gateway.contract import Offer, SkillFile
 from gateway.errors import BeyondToken, NotAllowed, NotFound
 from gateway.items import (
     BadDeclaration,
@@ -298,13 +298,17 @@ class Catalog:
             if (only is None or item.plugin == only) and self._is_for(caller, item)
         ]
 
+    def called(self, plugin: str, tool: str) -> str | None:
+        """What the portal calls a plugin's tool of that declared name; None where it has none."""
+        for item in self._items["tool"].values():
+            if item.plugin == plugin and getattr(item.declared, "name", None) == tool:
+                return item.name
+        return None
+
     def allows(self, plugin: str, tool: str, caller: Caller) -> bool:
         """Whether a caller may use a plugin's tool, which is named as the plugin declared it."""
-        return any(
-            item.plugin == plugin and item.declared.name == tool and self._is_for(caller, item)
-            for item in self._items["tool"].values()
-            if isinstance(item.declared, Tool)
-        )
+        name = self.called(plugin, tool)
+        return name is not None and self._is_for(caller, self._items["tool"][name])
 
     def beyond(self, caller: Caller, only: str | None = None) -> dict[Tier, list[Item]]:
         """The tools that a higher tier would add, by tier; hidden ones are not told."""

@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from auth import ANONYMOUS, Tier
 from gateway.catalog import Catalog
+from gateway.catalog_messages import unknown
 from gateway.contract import Offer, Route, Tool, ToolFailed
 from gateway.errors import ForAdmins, NotAllowed, NotFound, PortalError
 from gateway.exchange import SilentExchange
@@ -149,7 +150,11 @@ class _Endpoint:
     def _item(self, visit: Visit) -> Item:
         """What is called, if this caller may."""
         if not self._route.admin:
-            return self._catalog.tool(self._name, visit.caller)
+            # An alias may have given the name that the plugin knows to another plugin's tool.
+            name = self._catalog.called(self._plugin, self._name)
+            if name is None:  # it was set aside
+                raise unknown("tool", self._name)
+            return self._catalog.tool(name, visit.caller, self._plugin)
         # A session's cookie signs nobody in here, so no other site's page can act for an admin.
         if not visit.local and not visit.caller.admin:
             raise ForAdmins(self._for_admins.key)
