@@ -1,0 +1,96 @@
+"""Which of several entries stands where they claim the same (README, "Conflicts")."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from plugins.knowledge.memory.confidence import UNSAID, Statement, aggregated
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An entry, as far as it decides.
+
+    Attributes:
+        id: the entry's.
+        origin: what it goes back to: its source and author.
+        confidence: 0 to 1, or None where nobody stated it.
+        importance: likewise.
+        version: how often it was written.
+        changed: when it was last written.
+        tags: its tags.
+        uses: how often it was used.
+    """
+
+    id: str
+    origin: str
+    confidence: float | None
+    importance: float | None
+    version: int
+    changed: datetime
+    tags: frozenset[str] = frozenset()
+    uses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What becomes of entries that claim the same.
+
+    Attributes:
+        stands: the id of the entry that stays.
+        replaced: the ids of those that it replaces.
+        confidence: how sure they make each other.
+        importance: the greatest that any states, or None.
+        tags: all of theirs.
+        uses: all of theirs together.
+    """
+
+    stands: str
+    replaced: frozenset[str]
+    confidence: float
+    importance: float | None
+    tags: frozenset[str]
+    uses: int
+
+
+def resolved(claims: Collection[Claim]) -> Resolution:
+    """Resolve; the result does not depend on the order of the claims.
+
+    The surest stands; of equals the newest, then the one written most often, then by id.
+
+    Args:
+        claims: at least one, each of an entry of its own.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if not claims:
+        raise ValueError("there is nothing to resolve")
+    stands = min(claims, key=_precedence)
+    stated = [each.importance for each in claims if each.importance is not None]
+    return Resolution(
+        stands=stands.id,
+        replaced=frozenset(each.id for each in claims) - {stands.id},
+        confidence=aggregated(Statement(each.origin, each.confidence) for each in claims),
+        importance=max(stated, default=None),
+        tags=frozenset().union(*(each.tags for each in claims)),
+        uses=sum(each.uses for each in claims),
+    )
+
+
+def fingerprint(content: str) -> str:
+    """What two contents have in common that say the same in the same words.
+
+    Case, spacing and the ways Unicode has to write one character make no difference.
+    """
+    words = unicodedata.normalize("NFKC", content).casefold().split()
+    return hashlib.blake2b(" ".join(words).encode(), digest_size=16).hexdigest()
+
+
+def _precedence(claim: Claim) -> tuple[float, float, int, str]:
+    sure = UNSAID if claim.confidence is None else claim.confidence
+    return (-sure, -claim.changed.timestamp(), -claim.version, claim.id)

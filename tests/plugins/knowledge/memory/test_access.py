@@ -1,0 +1,67 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.contract import ANONYMOUS, Caller, Tier
+from plugins.knowledge.memory.access import keys, readers
+from plugins.knowledge.memory.entries import AccessPolicy, AccessPolicyConfig
+
+PEOPLE = ["person:ana", "person:ben", "person:cy", "ana"]
+GROUPS = ["garden", "hat:1", "person:ana", "tier:members"]
+callers = st.builds(
+    Caller,
+    person=st.none() | st.sampled_from(PEOPLE),
+    tier=st.sampled_from(Tier),
+    groups=st.frozensets(st.sampled_from(GROUPS)),
+)
+policies = st.builds(
+    AccessPolicyConfig,
+    policy=st.sampled_from(AccessPolicy),
+    approved_users=st.lists(st.sampled_from(PEOPLE), max_size=2).map(tuple),
+    allowed_teams=st.lists(st.sampled_from(GROUPS), max_size=2).map(tuple),
+)
+
+
+def may_read(caller: Caller, owner: str, access: AccessPolicyConfig) -> bool:
+    """What the protocol says in words, said once more."""
+    if caller.person is None or caller.tier is Tier.OPEN:
+        return False
+    if caller.person == owner:
+        return True
+    return {
+        AccessPolicy.PRIVATE: False,
+        AccessPolicy.RESTRICTED: caller.person in access.approved_users,
+        AccessPolicy.SHARED: not caller.groups.isdisjoint(access.allowed_teams),
+        AccessPolicy.ORGANIZATION: caller.tier is Tier.MEMBERS,
+        AccessPolicy.PUBLIC: True,
+    }[access.policy]
+
+
+@given(callers, st.sampled_from(PEOPLE), policies)
+def test_a_caller_shares_a_key_with_an_entry_exactly_where_its_policy_lets_them_read(
+    caller: Caller, owner: str, access: AccessPolicyConfig
+) -> None:
+    shared = keys(caller) & readers(owner, access)
+    assert bool(shared) == may_read(caller, owner, access)
+
+
+def test_nobody_reads_anything_without_signing_in() -> None:
+    assert keys(ANONYMOUS) == frozenset()
+
+
+@given(policies)
+def test_a_group_that_is_named_like_a_person_or_a_tier_opens_nothing_of_theirs(
+    access: AccessPolicyConfig,
+) -> None:
+    caller = Caller("person:zed", Tier.PUBLIC, groups=frozenset({"person:ana", "tier:members"}))
+    private = AccessPolicyConfig(policy=AccessPolicy.PRIVATE)
+    members = AccessPolicyConfig(policy=AccessPolicy.ORGANIZATION)
+    assert not keys(caller) & readers("person:ana", private)
+    assert not keys(caller) & readers("person:ana", members)
+
+
+@given(callers, st.sampled_from(PEOPLE), policies)
+def test_a_higher_tier_never_reads_less(
+    caller: Caller, owner: str, access: AccessPolicyConfig
+) -> None:
+    higher = Caller(caller.person, Tier.MEMBERS, groups=caller.groups)
+    assert keys(caller) <= keys(higher)
