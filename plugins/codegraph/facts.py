@@ -25,10 +25,12 @@ class Name(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="n"):
 
 
 class Attr(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="a"):
-    """A member: ``of.name``, ``of::name``, ``of->name``."""
+    """A member: ``of.name``, ``of::name``, ``of->name``. ``line`` is where its name stands, in the
+    languages in which reading a member may run a function; else 0."""
 
     of: Expr | None
     name: str
+    line: int = 0
 
 
 class Arg(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -299,7 +301,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(FileFacts)
 
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 """Raised whenever a language module or this file changes what facts mean; old ones are dropped."""
 
 

@@ -41,14 +41,14 @@ class Sites(Targets):
                 self._head(number, scope, sources[scope.parent])
             self._source = sources[number]
             self._scope = number
+            self._begin(scope)
             self._body(scope)
 
     def _head(self, number: int, scope: Scope, around: int) -> None:
         """What stands at the head of a definition runs in the scope around it."""
         self._source = around
         self._scope = scope.parent
-        if scope.definition >= 0:
-            self._line = self._sheet.facts.definitions[scope.definition].line
+        self._begin(scope)
         for decorator in scope.decorators:
             self._visit(decorator)
             values = evaluate.evaluate(self._engine, self._sheet, scope.parent, decorator)
@@ -63,6 +63,11 @@ class Sites(Targets):
         for param in scope.params:
             if param.default is not None:
                 self._visit(param.default)
+
+    def _begin(self, scope: Scope) -> None:
+        """What has no line of its own is where the definition begins."""
+        if scope.definition >= 0:
+            self._line = self._sheet.facts.definitions[scope.definition].line
 
     def _subclassed(self, number: int) -> None:
         """Defining a class calls a method of its bases."""
@@ -194,6 +199,7 @@ class Sites(Targets):
         engine = self._engine
         if type(expr.of) is Super:
             return
+        self._line = expr.line or self._line
         for value, rank in evaluate.evaluate(engine, self._sheet, self._scope, expr.of).items():
             if isinstance(value, Instance):
                 defined, _, owner = classes.find(engine, value.path, value.scope, expr.name)

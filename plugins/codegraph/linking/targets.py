@@ -42,7 +42,7 @@ class Targets:
         self._edges: dict[tuple[int, int], list[int]] = {}
         self._open: dict[str, list[int]] = {}
         self._source = 0
-        self._line = 0
+        self._line = 1
         self._scope = 0
         self._now: Call | None = None
 
@@ -67,6 +67,7 @@ class Targets:
         if not placed and name:
             own = name[:1] + name[1:].partition("#")[0].partition("@")[0]
             known_so_far = self._open.setdefault(own, [self._line, 0])
+            known_so_far[0] = min(known_so_far[0], self._line)
             known_so_far[1] += 1
 
     def _target(self, value: Value, rank: Rank) -> bool:
@@ -96,6 +97,7 @@ class Targets:
             if old is None:
                 self._edges[self._source, target] = [self._line, rank, 1]
             else:
+                old[0] = min(old[0], self._line)
                 old[1] = min(old[1], rank)
                 old[2] += 1
 

@@ -37,7 +37,8 @@ class Expressions(Written):
     def _attribute(self, node: Node) -> Expr | None:
         children = node.named_children
         self.counted += 1
-        return Attr(self.expr(children[0]), self.text(children[-1]))
+        named = children[-1]
+        return Attr(self.expr(children[0]), self.text(named), named.start_point[0] + 1)
 
     def _call(self, node: Node) -> Expr | None:
         self.counted += 1
@@ -93,7 +94,7 @@ class Expressions(Written):
         name = self.literal_text(given[1])
         if name is None or not name.isidentifier():
             return None
-        found = Attr(self.expr(given[0]), name)
+        found = Attr(self.expr(given[0]), name, line)
         return OneOf((found, self.expr(given[2]))) if len(given) > 2 else found
 
     def _subscript(self, node: Node) -> Expr | None:

@@ -74,7 +74,7 @@ def _member(low: Lowering, node: Node) -> Expr | None:
     low.calls += 1
     of = low.expr(node.child_by_field_name("object"))
     name = low.text(named) if named is not None else ""
-    return Attr(of, name) if name and name != "prototype" else of
+    return Attr(of, name, line_of(named)) if named and name not in ("", "prototype") else of
 
 
 def _subscript(low: Lowering, node: Node) -> Expr | None:
@@ -82,11 +82,9 @@ def _subscript(low: Lowering, node: Node) -> Expr | None:
     of = low.expr(node.child_by_field_name("object"))
     index = node.child_by_field_name("index")
     literal = text_of_string(low, index)
-    if literal is not None:
-        return Attr(of, literal)
-    named = symbol(low, index)
+    named = literal if literal is not None else symbol(low, index)
     if named is not None:
-        return Attr(of, named)
+        return Attr(of, named, line_of(node))
     if index is not None and index.type == "number":
         return Item(of, low.text(index))
     before = low.calls

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
 from plugins.codegraph.linking.linker import Linker
@@ -169,6 +171,63 @@ def test_an_edge_counts_its_sites_and_names_the_first_line() -> None:
     (edge,) = [edge for edge in found.edges if edge.kind is EdgeKind.CALLS]
 
     assert (edge.line, edge.sites) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "m.py",
+            """
+            class A:
+                @property
+                def url(self): return 1
+                def read(self): return self.url
+            def f(a: A):
+                g = len(
+                    a
+                    .url
+                )
+                return g, a.url
+            def h(a: A):
+                print(1)
+                return a.url
+            """,
+        ),
+        (
+            "m.ts",
+            """
+            class A {
+              get url() { return 1; }
+              read() { return this.url; }
+            }
+            function f(a: A) {
+              const g = String(
+                a
+                  .url
+              ); return g + a.url;
+            }
+            function h(a: A) {
+              console.log(1);
+              return a.url;
+            }
+            """,
+        ),
+    ],
+)
+def test_reading_a_property_is_a_call_where_its_name_stands(name: str, text: str) -> None:
+    found = linked({name: text})
+    names = {each.key: each.qualified for each in found.entities}
+    lines = dedent(text).splitlines()
+    reads = [each for each in found.edges if names[each.target] == "A.url"]
+    reads = [each for each in reads if each.kind is EdgeKind.CALLS]
+    shown = {names[each.source]: lines[each.line - 1].strip() for each in reads}
+    assert {who: "url" in line for who, line in shown.items()} == {
+        "A.read": True,
+        "f": True,
+        "h": True,
+    }
+    assert shown["f"] == ".url"
 
 
 def test_bases_and_imports_are_edges() -> None:
