@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.codegraph.linking import names, order, overloads
+from plugins.codegraph.linking import evaluate, modules, names, order, overloads
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.sheet import Origin, Sheet
 from plugins.codegraph.linking.values import (
@@ -10,9 +10,12 @@ from plugins.codegraph.linking.values import (
     Class,
     External,
     Instance,
+    Module,
+    Record,
     Values,
     add,
     capped,
+    outside,
 )
 
 Found = tuple[tuple[tuple[str, int], ...], Values, Class | External | None]
@@ -47,7 +50,27 @@ def find(engine: Engine, path: str, scope: int, name: str) -> Found:
 
 
 def _find(engine: Engine, path: str, scope: int, name: str) -> Found:
-    return search(engine, order.order(engine, path, scope), name)
+    found = search(engine, order.order(engine, path, scope), name)
+    if found[2] is None or isinstance(found[2], External):
+        return _spread(engine, path, scope, name) or found
+    return found
+
+
+def _spread(engine: Engine, path: str, scope: int, name: str) -> Found | None:
+    """What an object that is written out has of the modules and tables that are spread in it."""
+    sheet = engine.there(path)
+    written = sheet.scopes[scope]
+    if "object" not in written.modifiers:
+        return None
+    found: Values = {}
+    for base in written.bases:
+        for value, rank in evaluate.evaluate(engine, sheet, written.parent, base).items():
+            if isinstance(value, Module):
+                add(found, modules.module_member(engine, value.target, name), rank)
+            elif isinstance(value, Record):
+                parts = [part for key, part in value.items if key == name]
+                add(found, outside(tuple(each for part in parts for each in part), rank))
+    return ((), capped(found), Class(path, scope)) if found else None
 
 
 def search(engine: Engine, classes: tuple[Class | External, ...], name: str) -> Found:
