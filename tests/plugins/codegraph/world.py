@@ -101,7 +101,7 @@ class World:
 
     host: Host
     store: GraphStore
-    registry: Registry = field(default_factory=Registry)
+    registry: Any = field(default_factory=Registry)
     trees: dict[Owner, Files] = field(default_factory=dict)
     time: datetime = NOON
     parts: Parts = field(init=False)
@@ -158,18 +158,20 @@ class World:
         contents = [content(after[each.report.path]) for each in changed]
         await self.store.layers(owner).overlay(over, Change([*changed, *gone], contents=contents))
 
-    async def call(self, tool: str, person: str | None = None, **args: Any) -> dict[str, Any]:
+    async def call(
+        self, tool: str, person: Caller | str | None = None, **args: Any
+    ) -> dict[str, Any]:
         """What a tool answers, as it is sent, checked against its own schema."""
         declared = self.tools[tool]
-        item = tool_item("codegraph", declared, tool)
+        parse, checked = _told(declared)
         caller = caller_of(person)
         cursor = args.pop("cursor", None)
-        result = await declared.run(item.parse(args), caller)
+        result = await declared.run(parse(args), caller)
         if isinstance(result, Listing):
             assert declared.page is not None
             pager = Pager(declared.page, self.pager, f"{person} {tool} {sorted(args)}")
             result = pager.show(result, self.pager.open(cursor, pager.purpose))
-        jsonschema_rs.validate(item.entry["outputSchema"], result)
+        checked.validate(result)
         return dict(result)
 
     async def refused(self, tool: str, person: str | None = None, **args: Any) -> ToolFailed:
@@ -181,8 +183,22 @@ class World:
         raise AssertionError(f"{tool} answered {found}")
 
 
-def caller_of(person: str | None) -> Caller:
+_TOLD: dict[str, tuple[Any, Any]] = {}
+
+
+def _told(tool: Tool) -> tuple[Any, Any]:
+    """What reads a tool's arguments, and what checks its answers; made once for all worlds."""
+    if tool.name not in _TOLD:
+        item = tool_item("codegraph", tool, tool.name)
+        validator = jsonschema_rs.validator_for(item.entry["outputSchema"])
+        _TOLD[tool.name] = item.parse, validator
+    return _TOLD[tool.name]
+
+
+def caller_of(person: Caller | str | None) -> Caller:
     """Somebody who has signed in, or nobody."""
+    if isinstance(person, Caller):
+        return person
     tier = Tier.OPEN if person is None else Tier.MEMBERS
     return Caller(person=person, tier=tier)
 
