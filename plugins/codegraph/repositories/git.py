@@ -19,6 +19,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from plugins.codegraph.repositories.living import inherited
+
 SECONDS = 120.0
 """How long a command that needs no network may take."""
 MOST_BYTES = 256 * 1024 * 1024
@@ -146,6 +148,7 @@ async def git(
             stderr=asyncio.subprocess.PIPE,
             env=_environment(remote),
             start_new_session=True,
+            pass_fds=inherited(),
         )
     except OSError as error:
         raise GitFailed(f"git cannot be started: {error.strerror}.") from None

@@ -134,6 +134,8 @@ class Keeper:
 
     async def _see_to(self, repository: Repository) -> None:
         state, repo, work = repository.state, repository.id, self._jobs.work
+        if state.holder:
+            await work.free_dead(repo)  # what is asked for is seen to at the next look
         if state.requested and not state.holder:
             # A job that could not even record why it failed is made anew after a while.
             asked = f"{state.requested.isoformat()}/{self._now():%Y%m%d%H%M}"[:-1]

@@ -7,19 +7,23 @@ import contextlib
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import and_, exists, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from gateway.contract import Database, is_outage
+from plugins.codegraph.repositories.living import Living
 from plugins.codegraph.repositories.tables import work
 from plugins.codegraph.tables import repositories
 
 HELD = timedelta(seconds=30)
-"""How long a holder has a repository to itself without a word; one that was killed loses it."""
+"""How long a holder has a repository to itself without a word. One that was killed loses it then,
+and at once where somebody asks who shares its data directory."""
 EVERY = 1.0
 """Seconds between two words of a holder."""
+_FREE: dict[str, Any] = {"holder": "", "until": None, "done": 0, "total": 0, "message": ""}
 
 
 class Busy(Exception):
@@ -53,11 +57,13 @@ class Work:
     Args:
         database: the plugin's database.
         now: the time, in UTC.
+        directory: where holders show that they live.
     """
 
-    def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, now: Callable[[], datetime], directory: Path) -> None:
         self._database = database
         self._now = now
+        self._living = Living(directory)
 
     @asynccontextmanager
     async def held(self, repo: str, holder: str, removed: bool = False) -> AsyncGenerator[Hold]:
@@ -73,7 +79,13 @@ class Work:
             Gone: it was removed meanwhile, or the block was stopped for so long that somebody
                 else took it over. What the block did until then stands.
         """
-        await self._take(repo, holder)
+        with self._living.shown(repo, holder):
+            await self._take(repo, holder)
+            async with self._holding(repo, holder, removed) as hold:
+                yield hold
+
+    @asynccontextmanager
+    async def _holding(self, repo: str, holder: str, removed: bool) -> AsyncGenerator[Hold]:
         hold, body = Hold(), asyncio.current_task()
         assert body is not None  # noqa: S101  (we are in a coroutine)
         lost: list[str] = []
@@ -90,6 +102,19 @@ class Work:
             with contextlib.suppress(asyncio.CancelledError):
                 await beating
             await self._let_go(repo, holder)
+
+    async def free_dead(self, repo: str) -> bool:
+        """Free a repository whose holder was killed, where that can be seen; whether it was."""
+        query = select(work.c.holder, work.c.until).where(work.c.repo == repo)
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).first()
+        if row is None or not row.holder:
+            return False
+        if not await asyncio.to_thread(self._living.is_dead, repo, row.holder):
+            return False
+        # A job that was taken up again has the same name, and another time.
+        same = and_(work.c.repo == repo, work.c.holder == row.holder, work.c.until == row.until)
+        return await self._set(same, **_FREE) > 0
 
     async def request(self, repo: str) -> None:
         """Ask for an index of a repository; the portal makes it in a moment."""
@@ -128,8 +153,11 @@ class Work:
                 if (await connection.execute(known)).first() is None:
                     await connection.execute(insert(work).values(repo=repo))
         free = or_(work.c.holder.in_(("", holder)), work.c.until.is_(None), work.c.until <= now)
-        begun = {"holder": holder, "until": now + HELD, "done": 0, "total": 0, "message": ""}
-        if await self._set(and_(work.c.repo == repo, free), **begun) == 0:
+        which, begun = and_(work.c.repo == repo, free), {"holder": holder, "until": now + HELD}
+        taken = await self._set(which, **{**_FREE, **begun})
+        if not taken and await self.free_dead(repo):
+            taken = await self._set(which, **{**_FREE, **begun})
+        if not taken:
             async with self._database.read() as connection:
                 found = select(work.c.message).where(work.c.repo == repo)
                 doing = (await connection.execute(found)).scalar() or "indexing"
@@ -163,9 +191,8 @@ class Work:
 
     async def _let_go(self, repo: str, holder: str) -> None:
         mine = and_(work.c.repo == repo, work.c.holder == holder)
-        ended = {"holder": "", "until": None, "done": 0, "total": 0, "message": ""}
         with contextlib.suppress(OSError):
-            await self._set(mine, **ended)
+            await self._set(mine, **_FREE)
 
     async def _set(self, which: Any, **values: Any) -> int:
         async with self._database.begin() as connection:

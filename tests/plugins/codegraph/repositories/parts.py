@@ -93,7 +93,8 @@ class World:
 
 def world(database: Database, copies: Path, config: CodegraphConfig | None = None) -> World:
     clock, index = Clock(), HeldIndex()
-    repositories, work = Repositories(database, clock), Work(database, clock)
+    repositories = Repositories(database, clock)
+    work = Work(database, clock, copies.parent / "holders")
 
     def secret(reference: str) -> str:
         return f"the secret of {reference}"

@@ -14,7 +14,7 @@ import pytest
 from gateway.contract import Database
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.repositories.making import NotMade, PlainSteps, remote_of
-from plugins.codegraph.repositories.work import Busy, Gone, Work
+from plugins.codegraph.repositories.work import Busy, Gone
 from tests.plugins.codegraph.repositories.parts import World, world
 
 
@@ -182,7 +182,7 @@ async def test_steps_that_are_recorded_are_not_taken_again(there: World, tree: P
 
 def test_the_token_of_a_host_goes_with_its_own_addresses_alone() -> None:
     config = CodegraphConfig.model_validate(
-        {"hosts": {"example.org": {"token": "env:TOKEN"}, "plain.example": {}}}
+        {"hosts": {"Example.org": {"token": "env:TOKEN"}, "plain.example": {}}}
     )
 
     def secret(reference: str) -> str:
@@ -190,11 +190,10 @@ def test_the_token_of_a_host_goes_with_its_own_addresses_alone() -> None:
 
     header = remote_of("https://example.org/a", config, secret).header
     assert base64.b64decode(header.removeprefix("Basic ")) == b"x-access-token:hunter2"
-    for url in ("https://plain.example/a", "https://example.org.evil.example/a", "https://x.y/a"):
-        assert remote_of(url, config, secret).header == ""
+    for host in ("plain.example", "example.org.evil.example", "x.y", "example.org:8443"):
+        assert remote_of(f"https://{host}/a", config, secret).header == ""
 
 
-async def test_the_work_row_is_made_where_it_is_missing(database: Database, there: World) -> None:
-    work = Work(database, there.clock)
-    async with work.held("0123456789abcdef", "me", removed=True) as hold:
+async def test_the_work_row_is_made_where_it_is_missing(there: World) -> None:
+    async with there.work.held("0123456789abcdef", "me", removed=True) as hold:
         hold.progress(1, 2, "x")
