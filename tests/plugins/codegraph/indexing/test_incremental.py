@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from gateway.services.database import open_database
 from plugins.codegraph.indexing.index import Work
+from plugins.codegraph.indexing.source import Source
 from plugins.codegraph.indexing.workers import Workers
-from tests.plugins.codegraph.indexing.bench import Bench, bench, git, write
+from tests.plugins.codegraph.indexing.bench import Bench, Dump, bench, git, write
 
 PYTHON = ("main.py", "shop/__init__.py", "shop/cart.py", "shop/pay.py", "shop/deep/more.py")
 WEB = ("web/app.ts", "web/cart.ts", "web/ui/index.ts", "web/old.js")
@@ -133,10 +134,15 @@ class Pair:
     following: Bench
     anew: Bench
 
+    @property
+    def source(self) -> Source:
+        """What is indexed: where the tree is now."""
+        return replace(self.anew.source, root=self.root)
+
     async def agree(self) -> None:
         """Index in both ways, and compare all that came of it."""
-        await self.following.index()
-        await self.anew.indexer.rebuild(self.anew.source)
+        await self.following.indexer.index(self.source)
+        await self.anew.indexer.rebuild(self.source)
         assert await self.following.dump() == await self.anew.dump()
 
     async def overlay(self, base: Files, files: Files) -> None:
@@ -297,6 +303,52 @@ def test_what_is_staged_untracked_or_on_another_branch_leads_to_the_same_graph(
             assert view.branch == "other"
 
     runner.run(play())
+
+
+@few
+@given(first=FILES, second=FILES, third=FILES)
+def test_a_worktree_leads_to_the_same_graph_as_the_checkout_that_it_belongs_to(
+    runner: asyncio.Runner,
+    shared: Workers,
+    codegraph_file: Path,
+    first: Files,
+    second: Files,
+    third: Files,
+) -> None:
+    async def play() -> None:
+        async with pair(codegraph_file, shared) as both:
+            main, work = both.root, both.root.parent / "work"
+            git(main, "init", "-q", "-b", "main")
+            both.become(first)
+            git(main, "add", "-A")
+            git(main, "commit", "-q", "--allow-empty", "-m", "first")
+            git(main, "worktree", "add", "-q", "-b", "other", str(work))
+            git(main, "worktree", "add", "-q", "--detach", str(main / ".trees" / "inner"))
+            await both.agree()
+            served = await both.anew.dump()
+            both.root = work
+            await both.agree()
+            assert inside(await both.anew.dump()) == inside(served)
+            both.become(second)
+            await both.agree()  # changed, gone and untracked in the worktree alone
+            git(work, "add", "-A")
+            git(work, "commit", "-q", "--allow-empty", "-m", "second")
+            both.become(third)
+            await both.agree()
+            view = await both.following.store.view("portal", "tree")
+            assert view is not None
+            assert view.branch == "other"
+            both.root = main
+            await both.agree()
+            assert await both.anew.dump() == served
+
+    runner.run(play())
+
+
+def inside(dump: Dump) -> Dump:
+    """What is of the tree itself, without the worktree that lies in it."""
+    files = [row for row in dump["files"] if not row[0].startswith(".trees")]
+    return {**dump, "files": files}
 
 
 @settings(few, max_examples=8)
