@@ -149,5 +149,5 @@ def _table(table: Any, name: str) -> Table:
 
 
 def _joined(root: str, path: str) -> str:
-    found = normpath(join(root, path))
+    found = normpath(join(root, path.replace("\\", "/")))
     return "" if found == "." else found

@@ -51,13 +51,15 @@ def _manifest(world: World, path: str) -> Mapping[str, Any] | None:
 
 def beside(path: str, written: str) -> str:
     """A path as it is written in a manifest, from the repository's root; "" is the root."""
-    joined = normpath(join(dirname(path), written))
-    return "" if joined == "." else joined
+    return within(dirname(path), written)
 
 
 def within(root: str, written: str) -> str:
-    """A path that is written relative to a directory, from the repository's root."""
-    joined = normpath(join(root, written))
+    """A path that is written relative to a directory, from the repository's root.
+
+    The compiler takes the separators of Windows too, in imports as in its settings.
+    """
+    joined = normpath(join(root, written.replace("\\", "/")))
     return "" if joined == "." else joined
 
 

@@ -154,8 +154,7 @@ def _own(path: str, options: object) -> Config:
 
 
 def _substituted(written: str) -> str:
-    # The compiler takes the separators of Windows too.
-    return written.replace("${configDir}", ".").replace("\\", "/")
+    return written.replace("${configDir}", ".")
 
 
 def matches(paths: tuple[tuple[str, tuple[str, ...]], ...], name: str) -> list[str]:

@@ -45,6 +45,8 @@ src/both.js src/phone.native.ts src/package/lib/start.js
         ("./package", "src/package/lib/start.js"),
         (".", "src/index.ts"),
         ("..", "index.ts"),
+        (r".\b.js", "src/b.ts"),
+        (r"..\src\\d", "src/d/index.js"),
         ("./b?raw", "src/b.ts"),
         ("./style.css", OUTSIDE),
         ("./missing", UNKNOWN),
