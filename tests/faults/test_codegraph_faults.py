@@ -7,17 +7,18 @@ import os
 import random
 import sqlite3
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import Place, eventually
+from tests.faults.conftest import Place
+from tests.faults.forking import forking
 
 DEEP = 5_000
-KILLS = 20
-FILES = 120
+KILLS = 10
+"""In each of the two ways in which an index takes in what changed."""
+FILES = 40
 
 
 def write(root: Path, path: str, text: str | bytes) -> None:
@@ -133,53 +134,34 @@ def is_held(database: Path) -> bool:
     return bool(holder)
 
 
-def half_a_minute_passes(database: Path) -> None:
-    """What a killed process held is free again."""
-    with sqlite3.connect(database) as connection:
-        connection.execute("UPDATE codegraph_work SET until = '2000-01-01 00:00:00.000000'")
-
-
-def working(code: Place, database: Path) -> subprocess.Popen[bytes]:
-    """An index that has begun."""
-    half_a_minute_passes(database)
-    with sqlite3.connect(database) as connection:
-        connection.execute("UPDATE codegraph_work SET holder = ''")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gateway.cli", "codegraph", "index"],
-        cwd=code.root,
-        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    eventually(lambda: is_held(database) or process.poll() is not None, "it begins")
-    return process
-
-
 @pytest.mark.heavy
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("most", [FILES, 0], ids=["in place", "as a new layer"])
 def test_an_index_killed_at_twenty_random_moments_is_served_whole_or_not_at_all(
-    code: Place,
+    code: Place, most: int
 ) -> None:
     tree, chance, mark = code.root / "tree", random.Random(20), "one"
     fill(tree, mark)
-    assert code.porch("codegraph", "add", str(tree)).returncode == 0
     database = code.data / "porch.db"
-    assert served(database) == {f"{mark} {FILES}"}
-    fill(tree, "whole")
-    process, began = working(code, database), time.monotonic()
-    assert process.wait(60) == 0
-    span = time.monotonic() - began
-    killed = 0
-    for kill in range(KILLS):
-        before, mark = served(database), f"mark{kill}"
-        fill(tree, mark)
-        with working(code, database) as process:
-            time.sleep(chance.uniform(0, 0.8) * span)
-            process.kill()
-        assert served(database) in (before, {f"{mark} {FILES}"})
-        killed += is_held(database)
-    assert killed > 0
-    half_a_minute_passes(database)
-    done = code.porch("codegraph", "index")
-    assert done.returncode == 0, done.stdout + done.stderr
+    with forking(code, most) as commands:
+        commands.begin("codegraph", "add", str(tree))
+        assert commands.ended() == 0
+        assert served(database) == {f"{mark} {FILES}"}
+        fill(tree, "whole")
+        began = time.monotonic()
+        commands.begin("codegraph", "index")
+        assert commands.ended() == 0
+        span = time.monotonic() - began
+        killed = 0
+        for kill in range(KILLS):
+            before, mark = served(database), f"mark{kill}"
+            fill(tree, mark)
+            process = commands.begin("codegraph", "index")
+            time.sleep(chance.uniform(0, 1) * span)
+            commands.kill(process)
+            assert served(database) in (before, {f"{mark} {FILES}"})
+            killed += is_held(database)
+        assert killed > 0
+        commands.begin("codegraph", "index")
+        assert commands.ended() == 0  # what was held by one that is dead keeps nobody waiting
     assert served(database) == {f"{mark} {FILES}"}
