@@ -85,10 +85,10 @@ class CodegraphConfig(PluginConfig):
     repositories: tuple[Declared, ...] = Field(
         (), description="Repositories that are served because they stand here."
     )
-    hosts: dict[str, Host] = Field(
+    hosts: dict[Annotated[str, AfterValidator(str.lower)], Host] = Field(
         default_factory=dict,
-        description="The hosts whose repositories an admin may add over REST, such as github.com, "
-        "and how each is reached.",
+        description="The hosts whose repositories an admin may add over REST, such as github.com "
+        "or git.example.org:8443, and how each is reached.",
     )
     default_tier: Tier | None = Field(
         None,

@@ -5,16 +5,16 @@ from __future__ import annotations
 import base64
 import contextlib
 import errno
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.repositories.copies import WorkingCopy
 from plugins.codegraph.repositories.git import GitFailed, Remote
 from plugins.codegraph.repositories.repository import Repository
+from plugins.codegraph.repositories.urls import host_of
 from plugins.codegraph.repositories.work import Gone, Hold, Work
 
 Progress = Callable[[int, int, str], None]
@@ -187,9 +187,7 @@ def remote_of(url: str, config: CodegraphConfig, secret: Callable[[str], str]) -
     Raises:
         ValueError: the token is not where the setting says.
     """
-    parts = urlsplit(url)
-    hosts: Mapping[str, Any] = config.hosts
-    host = hosts.get(parts.netloc) or hosts.get(parts.hostname or "")
+    host = config.hosts.get(host_of(url))
     if host is None:
         return Remote(url)
     if host.token is None:

@@ -29,7 +29,8 @@ def checked_url(text: str, hosts: Collection[str] | None = None) -> str:
 
     Args:
         text: what was given.
-        hosts: the only hosts that are taken, or None where the portal's own admin asks.
+        hosts: the only hosts that are taken, each with its port where that is not https's own;
+            or None where the portal's own admin asks.
 
     Raises:
         BadAddress: it is not https, holds a credential, or its host is not among them.
@@ -50,15 +51,15 @@ def checked_url(text: str, hosts: Collection[str] | None = None) -> str:
         raise BadAddress(
             f"{_shown(text)} names no repository; write https://host/owner/repository."
         )
-    host = (parts.hostname or "").lower()
+    port = f":{parts.port}" if parts.port not in (None, 443) else ""
+    host = (parts.hostname or "").lower() + port
     if hosts is not None and host not in hosts:
         known = ", ".join(sorted(hosts)) or "none"
         raise BadAddress(
             f"The host {host} is not on the list of hosts ({known}). An admin adds it in "
             "portal.yaml: plugins: codegraph: hosts."
         )
-    port = f":{parts.port}" if parts.port not in (None, 443) else ""
-    return f"https://{host}{port}{path}"
+    return f"https://{host}{path}"
 
 
 def _split(text: str) -> SplitResult:

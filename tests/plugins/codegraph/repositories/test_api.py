@@ -20,7 +20,7 @@ AT = "/api/v1/codegraph/repositories"
 
 @pytest.fixture
 async def portal(host: GitHost, tmp_path: Path) -> AsyncIterator[TestPortal]:
-    section = {"hosts": {"localhost": {"ca_file": str(host.ca_file)}}}
+    section = {"hosts": {"localhost": {}, host.netloc: {"ca_file": str(host.ca_file)}}}
     config = {"plugins": {"codegraph": section}}
     async with open_test_portal(plugin, config=config, wait_ready=False) as opened:
         yield opened
@@ -130,6 +130,7 @@ async def test_a_repository_that_cannot_be_fetched_says_why(
     ("body", "reason"),
     [
         ({"url": "https://elsewhere.example/a/b"}, "not on the list of hosts"),
+        ({"url": "https://localhost:1/a/b"}, "localhost:1 is not on the list of hosts"),
         ({"url": "/etc"}, "no https address"),
         ({"url": "."}, "no https address"),
         ({"url": "file:///etc"}, "no https address"),
