@@ -118,6 +118,24 @@ async def test_links_become_files_and_filters_do_nothing(
     assert (tmp_path / "copy" / "water.py").read_text() == (tree / "water.py").read_text()
 
 
+async def test_submodules_are_not_fetched_whatever_their_address_and_update_say(
+    host: GitHost, tree: Path, tmp_path: Path
+) -> None:
+    ran = tmp_path / "ran"
+    committed(tmp_path / "inner", {"secret.py": "x = 1\n"})
+    run_git(tree, "submodule", "add", "-q", f"file://{tmp_path / 'inner'}", "inner")
+    for name in ("update", "url"):
+        named = f"submodule.inner.{name}"
+        run_git(tree, "config", "-f", ".gitmodules", named, f"!touch {ran}")
+    committed(tree, {".gitattributes": "* filter=lfs\n"})
+    run_git(tree, "push", "-q", "origin", "main")
+    for _ in range(2):
+        await copy(host, tmp_path).update()
+    assert "inner/secret.py" not in files(tmp_path / "copy")
+    assert not (tmp_path / "copy" / ".git" / "modules").exists()
+    assert not ran.exists()
+
+
 async def test_a_copy_that_is_too_large_is_not_kept(host: GitHost, tmp_path: Path) -> None:
     with pytest.raises(GitFailed, match="larger than 100 bytes"):
         await copy(host, tmp_path, largest=100).update()
