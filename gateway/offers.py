@@ -274,15 +274,15 @@ class Route:
         summary: one line for the OpenAPI document.
         absolute: whether a specification names the path, so that it has no plugin prefix.
         admin: whether it is for the portal's admins alone, whatever a tier says.
-
         rate: how often one caller may ask for it, such as ``30 in 60s``, or ``none``; "" leaves it
             to the portal. ``portal.yaml`` may say otherwise.
         operation: what it is counted as; the plugin's routes of one operation are counted
             together. "" is an operation of its own.
+
     Raises:
         TypeError: it carries no tool's tier and is not for admins either.
-    """
         ValueError: its rate means nothing.
+    """
 
     method: Literal["GET", "POST", "DELETE"]
     path: str
@@ -293,13 +293,13 @@ class Route:
     summary: str
     absolute: bool = False
     admin: bool = False
-
     rate: str = ""
     operation: str = ""
+
     def __post_init__(self) -> None:
-        if self.tool is None and not self.admin:
         if self.rate:
             checked_rate(self.rate)
+        if self.tool is None and not self.admin:
             raise TypeError(f"the route {self.path} names no tool whose tier it carries")
 
 
