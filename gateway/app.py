@@ -25,10 +25,11 @@ from gateway.call_limits import unknown_tools
 from gateway.catalog import Catalog
 from gateway.changes import Changes
 from gateway.config import Portal
-from gateway.config_models import Scrubbing
+from gateway.config_models import PortalConfig, Scrubbing
 from gateway.contract import Change
 from gateway.database_watch import DatabaseWatch
 from gateway.door import Door, RawHeaders
+from gateway.erasures import Erasures
 from gateway.errors import ConfigError
 from gateway.health import HealthBoard
 from gateway.logs import get_logger
@@ -86,6 +87,7 @@ async def open_portal(
             running.plugins.opened(running.changes.publish, wait_ready=wait_ready)
         )
         await stack.enter_async_context(services.jobs_running())
+        await stack.enter_async_context(running.erasures.running())
         await stack.enter_async_context(_tiers_followed(running))
         yield running
 
@@ -129,19 +131,14 @@ def _assemble(
     board.notices(watch.notices)
     board.notices(lambda: [*services.notices, *_of_the_files(portal, tiers, catalog)])
     board.notices(lambda: [f"roles: {why}" for why in authentication.facts.silent.values()])
-    pipeline = Pipeline(
-        log_of_calls,
-        metrics,
-        config.limits.call.total_seconds(),
-        Cursors(Sealer(authentication.key, "tool-page")),
-        catalog.allows,
-        _scrubber(config.scrubbing),
-    )
+    plugins = PluginHost(portal, found, services, catalog, board)
+    erasures = Erasures(services.shared_database, plugins.offers, log_of_calls)
+    board.notices(erasures.notices)
     return Running(
         portal=portal,
         catalog=catalog,
-        pipeline=pipeline,
-        plugins=PluginHost(portal, found, services, catalog, board),
+        pipeline=_pipeline(config, log_of_calls, metrics, catalog, authentication),
+        plugins=plugins,
         board=board,
         audit=log_of_calls,
         metrics=metrics,
@@ -149,6 +146,24 @@ def _assemble(
         services=services,
         tiers=tiers,
         authentication=authentication,
+        erasures=erasures,
+    )
+
+
+def _pipeline(
+    config: PortalConfig,
+    log_of_calls: AuditLog,
+    metrics: Metrics,
+    catalog: Catalog,
+    authentication: Authentication,
+) -> Pipeline:
+    return Pipeline(
+        log_of_calls,
+        metrics,
+        config.limits.call.total_seconds(),
+        Cursors(Sealer(authentication.key, "tool-page")),
+        catalog.allows,
+        _scrubber(config.scrubbing),
     )
 
 

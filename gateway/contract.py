@@ -39,6 +39,7 @@ from gateway.offers import (
 )
 from gateway.outages import is_outage
 from gateway.paging import Listing, Page, Piece, piece
+from gateway.personal_data import PersonalData, PersonalFile
 from gateway.ports import (
     Cache,
     Collection,
@@ -94,6 +95,8 @@ __all__ = [
     "Objects",
     "Offer",
     "Page",
+    "PersonalData",
+    "PersonalFile",
     "Piece",
     "Plugin",
     "PluginConfig",

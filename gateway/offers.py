@@ -17,6 +17,7 @@ from gateway import signatures
 from gateway.config_types import checked_rate
 from gateway.listed import PromptFamily, ResourceLister
 from gateway.paging import Listing, Page
+from gateway.personal_data import PersonalData
 from gateway.ports import JobRun
 
 
@@ -361,6 +362,7 @@ class Offer:
         credential: the caller's own credential for its upstream, or None.
         health: asked at ``/readyz``, under a deadline.
         instructions: one or two sentences that tell an agent what this plugin holds.
+        personal: how it answers for what it keeps of people, or None where it keeps nothing.
     """
 
     tools: Sequence[Tool] = ()
@@ -375,3 +377,4 @@ class Offer:
     health: Callable[[], Awaitable[Health]] = _well
     instructions: str = ""
     prompt_families: Sequence[PromptFamily] = ()
+    personal: PersonalData | None = None

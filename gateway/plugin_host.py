@@ -143,6 +143,10 @@ class PluginHost:
         self._board = board
         self.offers: dict[str, Offer] = {}
 
+    def closed(self) -> list[str]:
+        """The plugins that were found and are not open: switched off, or failed."""
+        return sorted(self._found.plugins.keys() - self.offers.keys())
+
     @asynccontextmanager
     async def opened(self, changed: Any, *, wait_ready: bool = False) -> AsyncGenerator[None]:
         """Open every enabled plugin, and close them in reverse at the end of the block.

@@ -22,6 +22,7 @@ from gateway.counting import Counting
 from gateway.health import health_routes, is_loopback
 from gateway.limiter import Limiter
 from gateway.logs import get_logger
+from gateway.personal_archive import Archive
 from gateway.route_limits import RouteLimits, unknown_operations
 from gateway.running import Running
 from gateway.surfaces.admin import Admin, admin_routes
@@ -75,10 +76,10 @@ class Surfaces:
         """The routes of all surfaces."""
         running, config = self._running, self._running.portal.config
         offers, endpoint = running.plugins.offers, self._mcp()
-        described = {"title": config.name, "version": version("porch"), "url": config.url}
         operations = [each.operation for each in described_routes(offers)]
         unknown = [str(each) for each in unknown_operations(running.portal, operations)]
         running.board.notices(lambda: unknown)
+        described = {"title": config.name, "version": version("porch"), "url": config.url}
         return [
             Route("/mcp", endpoint=endpoint),
             Route(MEMBERS_PATH, endpoint=endpoint),
@@ -183,6 +184,8 @@ class Surfaces:
             wallet=who.methods.wallet,
             redirects=who.methods.redirects,
             believed=config.roles.cache,
+            archive=Archive(self._running.plugins.offers, self._running.plugins.closed),
+            deleted=self._running.erasures.soon,
         )
         return Pages(parts)
 

@@ -9,6 +9,7 @@ from gateway.authentication import Authentication
 from gateway.catalog import Catalog
 from gateway.changes import Changes
 from gateway.config import Portal
+from gateway.erasures import Erasures
 from gateway.health import HealthBoard
 from gateway.metrics import Metrics
 from gateway.pipeline import Pipeline
@@ -32,3 +33,4 @@ class Running:
     services: Services
     tiers: TierRulesFile
     authentication: Authentication
+    erasures: Erasures

@@ -176,7 +176,9 @@ def unlink(who: str, account: str, config: Path | None, data: Path | None) -> No
 def delete(who: str, yes: bool, config: Path | None, data: Path | None) -> None:
     """Forget a person: accounts, sessions, tokens and connected clients.
 
-    Records of their calls stay, under an id that leads to nobody, until they are purged.
+    What they wrote in plugins the portal erases, within a minute or when it starts; what others
+    use of it stays without their name. Records of their calls stay, under an id that leads to
+    nobody, until they are purged.
 
     \b
     Examples:

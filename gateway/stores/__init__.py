@@ -16,7 +16,7 @@ from auth.stores import Stores, utc_now
 if TYPE_CHECKING:
     from gateway.ports import Database
 
-__all__ = ["open_stores", "purge"]
+__all__ = ["forgotten_people", "open_stores", "purge"]
 
 
 def open_stores(database: Database, clock: Callable[[], datetime] = utc_now) -> Stores:
@@ -53,3 +53,18 @@ async def purge(database: Database, now: datetime | None = None) -> int:
     from gateway.stores.purging import purge_all
 
     return await purge_all(database, now or utc_now())
+
+
+async def forgotten_people(database: Database) -> frozenset[str]:
+    """The ids of everyone whose account was deleted; they lead to nobody.
+
+    Raises:
+        StoreUnavailable: the database does not answer.
+    """
+    from sqlalchemy import select
+
+    from gateway.stores.reaching import Reached
+    from gateway.stores.tables import forgotten
+
+    async with Reached(database).connect() as connection:
+        return frozenset(await connection.scalars(select(forgotten.c.person)))

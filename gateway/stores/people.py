@@ -16,7 +16,7 @@ from auth.callers import PERSON, Account
 from auth.stores import AccountTaken, LastAccount, NoSuchPerson, Person
 from gateway.stores.locks import alone
 from gateway.stores.reaching import Reached
-from gateway.stores.tables import accounts, api_tokens, people
+from gateway.stores.tables import accounts, api_tokens, forgotten, people
 
 PAGE = 500
 """People that are read at once where all of them are wanted."""
@@ -101,11 +101,14 @@ class SqlPeople:
                 await connection.execute(delete(accounts).where(accounts.c.subject == subject))
 
     async def delete(self, person: str) -> None:
-        """Forget the person; sessions and grants go with them."""
+        """Forget the person; sessions and grants go with them, and the bare id stays."""
         async with self._database.begin() as connection:
             await alone(connection, person)
             await connection.execute(delete(api_tokens).where(api_tokens.c.person == person))
-            await connection.execute(delete(people).where(people.c.id == person))
+            gone = await connection.execute(delete(people).where(people.c.id == person))
+            if gone.rowcount:
+                noted = insert(forgotten).values(person=person, at=self._clock())
+                await connection.execute(noted)
 
     async def everyone(self) -> AsyncIterator[Person]:
         """All people, the oldest first; those who come meanwhile are among them."""

@@ -82,6 +82,14 @@ accounts = Table(
 ``known_as`` is the name without regard to case, ``proved`` the time of the last proof.
 """
 
+forgotten = Table(
+    "porch_forgotten",
+    metadata,
+    Column("person", Text, primary_key=True),
+    Column("at", UtcDateTime, nullable=False),
+)
+"""Whose accounts were deleted and when, for as long as a plugin may still come back with data."""
+
 api_tokens = Table(
     "porch_api_tokens",
     metadata,

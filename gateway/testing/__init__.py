@@ -7,7 +7,7 @@ The guide is ``docs/plugin-authors/testing.md``.
 
 import pytest
 
-pytest.register_assert_rewrite("gateway.testing.suite")
+pytest.register_assert_rewrite("gateway.testing.personal", "gateway.testing.suite")
 
 from auth import Account  # noqa: E402
 from gateway.client import RequestRefused  # noqa: E402

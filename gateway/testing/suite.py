@@ -32,10 +32,11 @@ from gateway.contract import (
 from gateway.items import Item
 from gateway.skills import DIRECTORY, ROOT_FILE, path_of, uri_of
 from gateway.surfaces.mcp.listers import Lister, id_of, lister_of
+from gateway.testing.personal import PersonalContract
 from gateway.testing.portal import TestPortal, open_test_portal
 
 
-class PluginContract:
+class PluginContract(PersonalContract):
     """Checks a plugin against the contract. Subclass it in a test module of yours::
 
         class TestContract(PluginContract):
@@ -49,6 +50,7 @@ class PluginContract:
         plugin: the module or object that has ``porch_plugin``.
         config: the plugin's section of ``portal.yaml``.
         calls: arguments with which each tool named must succeed.
+        leaves: calls by which someone leaves something of their own behind.
     """
 
     plugin: Any

@@ -22,6 +22,7 @@ from plugins.codegraph.repositories.purging import Kept, KeptFiles, KeptObjects,
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.repositories.work import Work
 from plugins.codegraph.scip.checking import Checking
+from plugins.codegraph.shadow.personal import Personal
 from plugins.codegraph.store.store import GraphStore
 from plugins.codegraph.tools.offered import Parts
 
@@ -103,6 +104,7 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
                 routes=routes(config, base.repositories, base.work),
                 jobs=jobs.declared(),
                 health=keeper.health,
+                personal=Personal(host.database, parts.workspaces).declared(),
                 instructions=INSTRUCTIONS,
             )
     finally:

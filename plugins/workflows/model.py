@@ -11,6 +11,9 @@ from typing import Any, ClassVar, TypeAlias
 PORTAL = "portal"
 """The owner of what the portal itself brings: starter workflows, and what an operator imports."""
 
+FORMER = "former"
+"""The owner of what people left who deleted their accounts, and others use."""
+
 Viewer: TypeAlias = str | None
 """Who looks: a person's id, or None for someone anonymous."""
 
@@ -60,7 +63,7 @@ class Item:
         id: never changes and is never used again; that of an imported item follows from its
             owner and key, so that importing twice gives the same one.
         key: a slug, unique among the owner's items of the kind.
-        owner: a person's id, or ``PORTAL``.
+        owner: a person's id, ``PORTAL`` or ``FORMER``.
         author: the owner's name as it is shown, or None.
         version: grows with every change of the item, and of anything in it.
         created, updated: when, in UTC.

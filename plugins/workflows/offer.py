@@ -15,6 +15,7 @@ from plugins.workflows.config import WorkflowsConfig
 from plugins.workflows.files.starter import take_in_starter
 from plugins.workflows.notifications import Notifications
 from plugins.workflows.outages import Outages
+from plugins.workflows.personal import Personal
 from plugins.workflows.plans.plans import Plans
 from plugins.workflows.playbook import Playbook
 from plugins.workflows.search.embedding import embed_with
@@ -78,6 +79,7 @@ async def opened(config: WorkflowsConfig, host: Host) -> AsyncGenerator[Offer]:
                 templates=outages.templates(resources.templates(parts.playbook, parts.plans)),
                 prompt_families=(outages.family(listed),),
                 health=upkeep.health,
+                personal=Personal(host.database, parts.playbook, parts.runs).declared(),
                 instructions=INSTRUCTIONS,
             )
     finally:

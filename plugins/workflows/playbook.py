@@ -33,6 +33,7 @@ from plugins.workflows.model import (
 from plugins.workflows.search.texts import skill_text, workflow_text
 from plugins.workflows.store import (
     attachments,
+    leaving,
     mini_prompts,
     reading,
     search_texts,
@@ -297,6 +298,11 @@ class Playbook:
             put = await flows.put(change, draft)
             await change.finish()
             return put
+
+    async def erase(self, person: str) -> None:
+        """Take somebody out who deleted their account; what others use stays, without a name."""
+        async with self._writing.change(Writer(person, may_publish=True)) as change:
+            await leaving.erase(change)
 
     # Writing skill cards and mini-prompts
 

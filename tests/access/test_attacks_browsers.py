@@ -92,7 +92,7 @@ async def test_what_strangers_call_themselves_is_never_markup(portal: Attacked) 
         assert "<img src=x" not in page.text
         assert "onerror='" not in page.text
     export = await browser.get("/account/export")
-    assert export.headers["content-type"] == "application/json"
+    assert export.headers["content-type"] == "application/zip"
     assert "attachment" in export.headers["content-disposition"]
 
 

@@ -51,6 +51,16 @@ CODE = {
 }
 
 
+NEW_FILE = """diff --git a/rake.py b/rake.py
+new file mode 100644
+--- /dev/null
++++ b/rake.py
+@@ -0,0 +1,2 @@
++def rake():
++    return 1
+"""
+
+
 @pytest.fixture(scope="module")
 def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small program."""
@@ -75,6 +85,7 @@ class TestCodegraph(PluginContract):
         "get_project_stats": [{}],
         "sync_local_diff": [{"diff": "", "branch": "main", "baseSha": "0" * 40}],
     }
+    leaves = (("sync_local_diff", {"diff": NEW_FILE, "branch": "main", "baseSha": "0" * 40}),)
 
     @pytest.fixture(autouse=True)
     def _with_code(self, code: Path) -> None:
@@ -130,6 +141,12 @@ class TestWorkflows(PluginContract):
         "remove_from_library": [{"id": "code-review"}],
         "list_runs": [{}, {"state": "all"}],
     }
+    leaves = (
+        ("add_workflow", {"name": "Mine", "stages": [{"name": "One"}], "folder": "Work"}),
+        ("add_skill", {"name": "House rules", "content": "Be kind."}),
+        ("select_workflow", {"workflow_id": "code-review", "start_run": True}),
+        ("add_to_library", {"id": "code-review"}),
+    )
 
     async def seed(self, portal: TestPortal) -> None:
         files = [{"name": "list.md", "text": "- one"}]

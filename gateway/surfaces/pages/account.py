@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import takewhile
 
-from pydantic_core import to_json
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from auth.stores import Person, utc_now
@@ -87,13 +86,15 @@ class AccountPage:
 
     async def _export(self, request: Request, visitor: Visitor) -> Response:
         person = _signed_in(visitor)
-        exported = await self._frame.parts.accounts.export(person.id)
+        parts = self._frame.parts
+        account = await parts.accounts.export(person.id)
         headers = {
             "cache-control": "no-store",
             "x-content-type-options": "nosniff",
-            "content-disposition": 'attachment; filename="porch-account.json"',
+            "content-disposition": 'attachment; filename="porch-account.zip"',
         }
-        return Response(to_json(exported, indent=2), 200, headers, "application/json")
+        archive = parts.archive.of(person.id, account)
+        return StreamingResponse(archive, 200, headers, "application/zip")
 
 
 def _signed_in(visitor: Visitor) -> Person:

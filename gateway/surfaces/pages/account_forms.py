@@ -165,8 +165,13 @@ class AccountForms:
             said = f"Nothing was deleted: type the word {_DELETE_WORD} to delete your account."
             return self._failed(visitor, said)
         await self._frame.parts.accounts.delete(person.id)
+        self._frame.parts.deleted()
         log.info("account_deleted", person=person.id)
-        return self._ended(visitor, "Your account and all that belonged to it is deleted.")
+        return self._ended(
+            visitor,
+            "Your account and all that belonged to it is deleted. What you wrote here is being "
+            "erased; what others use of it stays, without your name.",
+        )
 
     def _ended(self, visitor: Visitor, said: str) -> Response:
         response = self._frame.go(visitor, "/", ("done", said))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
+
+from gateway.personal_archive import Archive
 
 if TYPE_CHECKING:
     from auth.account_service import AccountService
@@ -43,6 +45,8 @@ class PageParts:
         redirects: proves accounts elsewhere, by the path below ``/signin/``: ``github``,
             ``oidc/SLUG``; in the order of their buttons.
         believed: how long a role is believed before it is looked up again.
+        archive: writes what people take with them.
+        deleted: told that somebody deleted their account; returns at once.
     """
 
     name: str
@@ -60,3 +64,5 @@ class PageParts:
     wallet: WalletSignIn | None = None
     redirects: Mapping[str, RedirectSignIn] = field(default_factory=dict)
     believed: timedelta = timedelta(minutes=5)
+    archive: Archive = field(default_factory=Archive)
+    deleted: Callable[[], None] = lambda: None

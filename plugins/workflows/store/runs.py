@@ -182,6 +182,13 @@ class Runs:
         async with self._database.engine.connect() as connection:
             if await connection.scalar(select(runs.c.id).where(old).limit(1)) is None:
                 return
+        await self._delete(old)
+
+    async def erase(self, person: str) -> None:
+        """Delete all of a person's runs, and the plans that only they had."""
+        await self._delete(runs.c.person == person)
+
+    async def _delete(self, old: ColumnElement[bool]) -> None:
         async with self._database.begin() as connection:
             # Nobody begins to follow a plan while it is decided that nobody does.
             await alone(connection, _PLANS)

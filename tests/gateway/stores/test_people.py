@@ -10,6 +10,7 @@ import pytest
 
 from auth.callers import Account
 from auth.stores import AccountTaken, LastAccount, Stores
+from gateway.stores import forgotten_people
 from gateway.stores import people as module
 from tests.gateway.stores.conftest import ALICE, NOON, OCTO, Clock, Replica
 
@@ -132,6 +133,16 @@ async def test_who_was_deleted_comes_back_as_somebody_new(stores: Stores) -> Non
     assert await stores.people.get(person.id) is None
     assert await stores.people.by_subject(ALICE.subject) is None
     assert (await stores.people.signed_in(ALICE)).id != person.id
+
+
+async def test_the_ids_of_the_deleted_are_remembered_and_no_others(
+    stores: Stores, replica: Replica, other: Replica
+) -> None:
+    person, stays = [await stores.people.signed_in(each) for each in (ALICE, OCTO)]
+    both = [each.stores.people.delete(person.id) for each in (replica, other)]
+    await asyncio.gather(*both, stores.people.delete("person:nobody"))
+    assert await forgotten_people(replica.database) == {person.id}
+    assert await stores.people.get(stays.id)
 
 
 async def test_proofs_and_deletions_at_once_leave_whole_people(

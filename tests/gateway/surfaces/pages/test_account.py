@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from datetime import timedelta
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from eth_account import Account as Key
@@ -363,14 +365,16 @@ async def test_the_export_holds_everything_and_nothing_secret(
     token = _token(page.text)
     cookie = browser.client.cookies["porch_session"]
     exported = await browser.get("/account/export")
-    assert exported.headers["content-type"] == "application/json"
+    assert exported.headers["content-type"] == "application/zip"
     assert "attachment" in exported.headers["content-disposition"]
     assert exported.headers["cache-control"] == "no-store"
-    told = json.loads(exported.text)
+    with ZipFile(io.BytesIO(exported.content)) as archive:
+        written = archive.read("account.json").decode()
+    told = json.loads(written)
     assert told["accounts"][0]["subject"] == f"wallet:{key.address}"
     assert told["api_tokens"][0]["name"] == "Mine"
-    assert token not in exported.text
-    assert cookie not in exported.text
+    assert token not in written
+    assert cookie not in written
 
 
 async def test_the_export_is_for_its_owner(browser: Browser) -> None:
