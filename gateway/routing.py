@@ -146,7 +146,8 @@ class Surfaces:
 
     def _admin(self) -> Admin:
         who = self._who
-        return Admin(self._running.catalog, who.resolver, who.facts, who.stores)
+        catalog, closed = self._running.catalog, self._running.plugins.closed
+        return Admin(catalog, who.resolver, who.facts, who.stores, closed)
 
     def _oauth(self) -> OAuthSurface:
         who, config = self._who, self._running.portal.config

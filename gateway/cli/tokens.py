@@ -47,6 +47,9 @@ def command() -> None:
 @click.option(
     "--tool", "tools", metavar="NAME", multiple=True, help="Only this tool; may be repeated."
 )
+@click.option(
+    "--unchecked", is_flag=True, help="Take tools that no plugin offers now, as one that is off."
+)
 @config_option
 @data_option
 def create(
@@ -54,12 +57,14 @@ def create(
     name: str,
     expires: str | None,
     tools: tuple[str, ...],
+    unchecked: bool,
     config: Path | None,
     data: Path | None,
 ) -> None:
     """Make a token and print it, and nothing else.
 
     It is shown this once and stored as its digest. It is good at once, also where a portal runs.
+    A tool is called what `porch tools` calls it; a name that no plugin offers is refused.
 
     \b
     Examples:
@@ -67,7 +72,36 @@ def create(
       porch token create --tier public --name bot --expires 90d --tool search_knowledge
     """
     ends = _ends(expires) if expires else None
-    click.echo(asyncio.run(_create(load(config, data), name, tier, tools, ends)))
+    setup = load(config, data)
+    if tools and not unchecked:
+        asyncio.run(_check(setup, tools))
+    click.echo(asyncio.run(_create(setup, name, tier, tools, ends)))
+
+
+async def _check(setup: Setup, tools: tuple[str, ...]) -> None:
+    """Refuse tools that the portal does not have; one that does not run is opened to ask.
+
+    Raises:
+        click.UsageError: it has no such tool; the message names those that come near.
+    """
+    from gateway.cli.connection import connected, told
+
+    async with connected(setup, wait_ready=False) as http:
+        answer = told(await http.get("/admin/tools", params={"name": list(tools)}))
+    if not answer["unknown"]:
+        return
+    lines = [_unknown(each["name"], each["near"]) for each in answer["unknown"]]
+    if answer["closed"]:
+        off = ", ".join(answer["closed"])
+        lines.append(f"Not open, so that their tools are not known: {off}. See --unchecked.")
+    raise click.UsageError("\n".join([*lines, "`porch tools` lists them."]))
+
+
+def _unknown(name: str, near: list[str]) -> str:
+    from gateway.cli.render import clean
+
+    meant = f" Is {' or '.join(near)} meant?" if near else ""
+    return f"There is no tool {clean(name)!r}.{meant}"
 
 
 def _ends(text: str) -> datetime:

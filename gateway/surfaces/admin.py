@@ -1,14 +1,15 @@
-"""``/admin``: why somebody may use something, and what other tier rules would change.
+"""``/admin``: why somebody may use something, what other tier rules would change, which tools are.
 
-For admins, and for the portal's own user over its local socket, through which `porch explain`
-and `porch tiers diff` come.
+For admins, and for the portal's own user over its local socket, through which `porch explain`,
+`porch tiers diff` and `porch token create` come.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from starlette.requests import Request
@@ -47,12 +48,27 @@ class Admin:
         resolver: judges people.
         facts: what it judges them by.
         stores: the people.
+        closed: names the plugins that are not open, whose tools nobody knows now.
     """
 
     catalog: Catalog
     resolver: Resolver
     facts: Facts
     stores: Stores
+    closed: Callable[[], Sequence[str]] = tuple
+
+    async def tools(self, request: Request) -> Any:
+        """Answer ``GET /admin/tools?name=NAME&name=...``: which are none, and what comes near."""
+        there = {item.name for item in self.catalog.items() if item.kind == "tool"}
+        asked = dict.fromkeys(request.query_params.getlist("name"))
+        return {
+            "unknown": [
+                {"name": name, "near": get_close_matches(name, sorted(there), n=3, cutoff=0.6)}
+                for name in asked
+                if name not in there
+            ],
+            "closed": list(self.closed()),
+        }
 
     async def explain(self, request: Request) -> Any:
         """Answer ``GET /admin/explain?as=WHO&item=NAME``."""
@@ -120,6 +136,7 @@ async def _together(people: AsyncIterator[Person]) -> AsyncIterator[list[Person]
 def admin_routes(admin: Admin) -> list[Route]:
     """The routes below ``/admin``."""
     return [
+        Route("/admin/tools", endpoint=_for_admins(admin.tools)),
         Route("/admin/explain", endpoint=_for_admins(admin.explain)),
         Route("/admin/tiers-diff", endpoint=_for_admins(admin.diff), methods=["POST"]),
     ]

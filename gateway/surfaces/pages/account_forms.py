@@ -17,6 +17,7 @@ from gateway.surfaces.pages import words
 from gateway.surfaces.pages.forms import Fields
 from gateway.surfaces.pages.frame import Frame
 from gateway.surfaces.pages.visitors import Visitor
+from gateway.yaml_source import nearest
 
 log = get_logger(__name__)
 
@@ -99,8 +100,10 @@ class AccountForms:
         caller = await self._frame.visitors.caller(visitor)
         usable = {item.name for item in parts.catalog.listed("tool", caller)}
         tools = frozenset(fields.every("tool"))
-        if not tools <= usable:
-            return self._failed(visitor, "Choose among the tools that you may use.")
+        if unknown := sorted(tools - usable):
+            name = unknown[0][:60]
+            said = f"There is no tool {name!r} for you{nearest(name, usable) or '.'}"
+            return self._failed(visitor, f"{said} Choose among the tools that you may use.")
         lifetime = min(timedelta(days=days), parts.sign_in.tokens.api)
         return await self._made_token(
             visitor,

@@ -18,6 +18,8 @@ from gateway.cli.options import EXIT
 from tests.auth.remembering import remembering
 from tests.gateway.cli.conftest import Run, served
 
+GET, SEARCH = "get_document", "search_knowledge"
+
 
 def identified(place: Path, text: str) -> Identity | None:
     """What a portal on the same data would make of a token."""
@@ -45,18 +47,51 @@ def test_a_token_is_printed_and_nothing_else_and_it_is_good(porch: Run, place: P
 
 def test_a_token_can_be_limited(porch: Run, place: Path) -> None:
     words = ("--tier", "public", "--name", "bot", "--expires", "90d")
-    made = porch("token", "create", *words, "--tool", "search", "--tool", "get")
+    made = porch("token", "create", *words, "--tool", GET, "--tool", SEARCH)
     identity = identified(place, made.stdout.strip())
     assert identity is not None
-    assert identity.tools == {"search", "get"}
+    assert identity.tools == frozenset({GET, SEARCH})
     assert identity.expires is not None
     (listed,) = json.loads(porch("token", "list", "--json").stdout)
     assert (listed["name"], listed["granted"], listed["tools"]) == (
         "bot",
         "public",
-        ["get", "search"],
+        [GET, SEARCH],
     )
     assert made.stdout.strip() not in json.dumps(listed)
+
+
+def test_a_tool_that_no_plugin_offers_is_refused_with_those_that_come_near(porch: Run) -> None:
+    words = ("token", "create", "--tier", "public", "--name", "bot", "--tool", GET)
+    refused = porch(*words, "--tool", "serch_knowledge", "--tool", "zzz")
+    assert refused.exit_code == EXIT.USAGE
+    assert refused.stdout == ""
+    assert "There is no tool 'serch_knowledge'. Is search_knowledge" in refused.stderr
+    assert "There is no tool 'zzz'.\n" in refused.stderr
+    assert GET not in refused.stderr
+    assert porch("token", "list", "--json").stdout.strip() == "[]"
+
+
+def test_an_alias_is_the_tools_name_in_a_token(porch: Run, place: Path) -> None:
+    portal = place / "config" / "portal.yaml"
+    portal.write_text(portal.read_text() + f"    alias: {{{SEARCH}: look_up}}\n")
+    words = ("token", "create", "--tier", "public", "--name", "bot", "--tool")
+    assert porch(*words, SEARCH).exit_code == EXIT.USAGE
+    assert porch(*words, "look_up").exit_code == EXIT.DONE
+
+
+def test_tools_of_a_plugin_that_is_off_are_taken_unchecked(porch: Run, place: Path) -> None:
+    portal = place / "config" / "portal.yaml"
+    portal.write_text(portal.read_text() + "    enabled: false\n")
+    words = ("token", "create", "--tier", "public", "--name", "bot", "--tool", SEARCH)
+    refused = porch(*words)
+    assert refused.exit_code == EXIT.USAGE
+    assert "Not open, so that their tools are not known: " in refused.stderr
+    assert "knowledge" in refused.stderr
+    made = porch(*words, "--unchecked")
+    identity = identified(place, made.stdout.strip())
+    assert identity is not None
+    assert identity.tools == frozenset({SEARCH})
 
 
 def test_tokens_are_listed_by_name(porch: Run) -> None:
