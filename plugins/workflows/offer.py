@@ -69,7 +69,7 @@ async def opened(config: WorkflowsConfig, host: Host) -> AsyncGenerator[Offer]:
     # Without vectors, so that it takes no time; they follow with those that others lack.
     plain = Playbook(host.database, host.objects, embed_with(None, host.log), now)
     take_in = partial(take_in_starter, plain, Notes(host.database), config.starter)
-    upkeep = Upkeep(host, take_in, parts.search.backfill, parts.notifications)
+    upkeep = Upkeep(host, take_in, parts.search.backfill, parts.notifications, parts.playbook.sweep)
     outages = Outages(host)
     listed = prompts.family(Shortlist(host.database), parts.plans)
     try:

@@ -304,6 +304,10 @@ class Playbook:
         async with self._writing.change(Writer(person, may_publish=True)) as change:
             await leaving.erase(change)
 
+    async def sweep(self) -> int:
+        """Delete the bytes of files that no card has any more; how many files."""
+        return await self._writing.sweep()
+
     # Writing skill cards and mini-prompts
 
     async def add_skill(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from itertools import count
 
 from sqlalchemy import ColumnElement, ScalarSelect, func, select
 
@@ -16,6 +17,9 @@ from plugins.workflows.tables import folders, mini_prompts, runs, skills, workfl
 
 AGAIN_SECONDS = 60.0
 """How often it looks for what has no vector, as the model was busy, and for what others wrote."""
+
+SWEEP_EACH = 1440
+"""How many times of these it also looks for bytes that no card uses: at the start, then daily."""
 
 TakeIn = Callable[[], Awaitable[bool]]
 """``await take_in()``: takes in the starter workflows; whether anything changed."""
@@ -29,6 +33,7 @@ class Upkeep:
         take_in: takes in what Porch brings.
         embed: gives vectors to what has none by the model in use; how many it did.
         notifications: is told of new workflows.
+        sweep: deletes what deleted cards have left in the object store; how many files.
     """
 
     def __init__(
@@ -37,8 +42,10 @@ class Upkeep:
         take_in: TakeIn,
         embed: Callable[[], Awaitable[int]],
         notifications: Notifications,
+        sweep: Callable[[], Awaitable[int]],
     ) -> None:
         self._host, self._take_in, self._embed = host, take_in, embed
+        self._sweep = sweep
         self._notifications = notifications
         self._failed: dict[str, str] = {}
 
@@ -61,7 +68,9 @@ class Upkeep:
 
     async def _keep_up(self) -> None:
         seen = await self._tried("changes", self._newest)
-        while True:
+        for number in count():
+            if number % SWEEP_EACH == 0:
+                await self._tried("files", self._sweep)
             await self._embedded()
             await asyncio.sleep(AGAIN_SECONDS)
             newest = await self._tried("changes", self._newest)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 
 from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -66,10 +66,21 @@ async def clean(connection: AsyncConnection, objects: Objects, digests: Collecti
         objects: where the bytes are.
         digests: of files that were taken from a card, or were not written in the end.
     """
+    for digest in sorted(await unused(connection, digests)):
+        await objects.delete(_FOLDER + digest)
+
+
+async def all_stored(objects: Objects) -> AsyncIterator[str]:
+    """The digests of all files whose bytes are there, whoever uses them."""
+    async for each in objects.list(_FOLDER):
+        yield each.key.removeprefix(_FOLDER)
+
+
+async def unused(connection: AsyncConnection, digests: Collection[str]) -> set[str]:
+    """Those of some digests that no card uses."""
     column = skill_attachments.c.digest
     used = select(column).where(column.in_(sorted(digests)))
-    for digest in sorted(set(digests) - set(await connection.scalars(used))):
-        await objects.delete(_FOLDER + digest)
+    return set(digests) - set(await connection.scalars(used))
 
 
 async def write(change: Change, skill: str, files: Sequence[Attachment]) -> None:

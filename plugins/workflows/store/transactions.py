@@ -23,6 +23,10 @@ Embed: TypeAlias = Callable[[str], Awaitable[tuple[str | None, bytes | None]]]
 """``await embed(text)``: the model and the vector of a text, or None and None."""
 
 
+_AT_ONCE = 500
+"""Files that are looked for in one query."""
+
+
 class Writing:
     """How the playbook is written: one change after another.
 
@@ -79,6 +83,21 @@ class Writing:
         with suppress(Exception):
             await self._clean(change.dropped)
             await self._complete(lacking)
+
+    async def sweep(self) -> int:
+        """Delete the bytes that no card uses; how many files.
+
+        They are left where a process died, or the object store was away, after a card was deleted.
+        """
+        gone = 0
+        stored = [each async for each in attachments.all_stored(self._objects)]
+        for start in range(0, len(stored), _AT_ONCE):
+            some = stored[start : start + _AT_ONCE]
+            async with self._database.read() as connection:
+                left = await attachments.unused(connection, some)
+            await self._clean(left)  # which looks again, alone with the playbook
+            gone += len(left)
+        return gone
 
     @asynccontextmanager
     async def _alone(self) -> AsyncGenerator[AsyncConnection]:

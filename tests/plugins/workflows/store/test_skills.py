@@ -131,6 +131,47 @@ async def test_bytes_that_are_deleted_and_wanted_at_once_are_there(
         assert await stored(objects) == set()
 
 
+class Away:
+    """A store of objects that deletes nothing just now."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._objects, name)
+
+    async def delete(self, key: str) -> None:
+        raise OSError("the store is away")
+
+
+async def test_bytes_that_could_not_be_deleted_with_their_card_are_swept_later(
+    playbook: Playbook, database: OwnedDatabase, objects: Objects, clock: Clock, alice: Writer
+) -> None:
+    away: Any = Away(objects)
+    meanwhile = Playbook(database, away, embed, clock)
+    gone = await meanwhile.add_skill(alice, skill(attachments=(file(),)))
+    stays = await meanwhile.add_skill(alice, skill("Stays", attachments=(file("b", b"B"),)))
+    await meanwhile.delete_skill(alice, gone.id, 1)
+    await objects.put("attachments/" + "0" * 64, b"of a process that died")
+    assert await stored(objects) >= keys(b"A", b"B")
+    assert await playbook.sweep() == 2
+    assert await stored(objects) == keys(b"B")
+    assert await playbook.sweep() == 0
+    assert (await playbook.attachment(stays.id, "b", alice.person))[1] == b"B"
+
+
+async def test_a_sweep_leaves_what_is_being_attached(
+    playbook: Playbook, objects: Objects, alice: Writer
+) -> None:
+    for number in range(10):
+        card, _ = await asyncio.gather(
+            playbook.add_skill(alice, skill(attachments=(file("a", str(number).encode()),))),
+            playbook.sweep(),
+        )
+        data = (await playbook.attachment(card.id, "a", alice.person))[1]
+        assert data == str(number).encode()
+
+
 async def test_a_stale_edit_of_a_card_is_refused(
     playbook: Playbook, alice: Writer, bob: Writer
 ) -> None:
