@@ -5,14 +5,21 @@ modules is nobody else's. The settings (:class:`Github`, :data:`RepositoryName`,
 :data:`FolderPath`) are shared too, so that two plugins are written alike in ``portal.yaml``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gateway.repositories.dates import Checkout
 from gateway.repositories.deliveries import Deliveries, Push, PushedCommit, pushed
-from gateway.repositories.errors import Place, SourceFailed
+from gateway.repositories.errors import Advice, Place, SourceFailed
 from gateway.repositories.local import LocalRepository
 from gateway.repositories.opening import OpenGithub, ReadSecret, open_github
 from gateway.repositories.paths import checked as checked_path
 from gateway.repositories.paths import is_below
 from gateway.repositories.paths import joined as joined_path
 from gateway.repositories.protocol import (
+    Changed,
+    Comparison,
     Entry,
     File,
     Known,
@@ -20,6 +27,8 @@ from gateway.repositories.protocol import (
     NotModified,
     Repository,
     Snapshot,
+    Tree,
+    TreeFile,
 )
 from gateway.repositories.settings import (
     BranchName,
@@ -30,14 +39,22 @@ from gateway.repositories.settings import (
 )
 from gateway.repositories.tokens import is_plain
 
+if TYPE_CHECKING:
+    from gateway.repositories.github import GithubRepository
+
 __all__ = [
+    "Advice",
     "BranchName",
+    "Changed",
+    "Checkout",
+    "Comparison",
     "Deliveries",
     "Entry",
     "File",
     "FolderPath",
     "Github",
     "GithubApp",
+    "GithubRepository",
     "Known",
     "LeftOut",
     "LocalRepository",
@@ -51,6 +68,8 @@ __all__ = [
     "RepositoryName",
     "Snapshot",
     "SourceFailed",
+    "Tree",
+    "TreeFile",
     "checked_path",
     "is_below",
     "is_plain",
@@ -58,3 +77,12 @@ __all__ = [
     "open_github",
     "pushed",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What takes longer to import, once it is asked for."""
+    if name != "GithubRepository":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from gateway.repositories.github import GithubRepository
+
+    return GithubRepository

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from gateway.repositories.errors import Place, SourceFailed, code_of, when
+from gateway.repositories.errors import ADVICE, Advice, Place, SourceFailed, code_of, when
 
 if TYPE_CHECKING:
     import ssl
@@ -61,11 +61,15 @@ class Asking:
         place: what is asked for.
         token: the credential that goes along, or None.
         whose: whose it is: ``nobody``, ``operator`` or ``caller``.
+        advice: what the portal's admin can change.
+        sought: what is not there where GitHub finds nothing, and no path is asked for.
     """
 
     place: Place
     token: str | None = None
     whose: str = "nobody"
+    advice: Advice = ADVICE
+    sought: str = "branch"
 
 
 class Api:
@@ -73,13 +77,13 @@ class Api:
 
     Args:
         client: the connections; without redirects and cookies (see :func:`connected`).
-        url: its address.
+        url: its address; an attribute too.
         seconds: how long one answer may take.
     """
 
     def __init__(self, client: httpx.AsyncClient, url: str, seconds: float = SECONDS) -> None:
         self._client = client
-        self._url = url
+        self.url = url
         self._seconds = seconds
 
     async def get(
@@ -140,7 +144,7 @@ class Api:
         """
         import httpx
 
-        url = httpx.URL(self._url + path)
+        url = httpx.URL(self.url + path)
         home = (url.scheme, url.host, url.port)
         try:
             for _ in range(_REDIRECTS + 1):
@@ -196,12 +200,9 @@ async def _body(response: httpx.Response, asking: Asking, largest: int) -> bytes
     async for chunk in response.aiter_bytes(_CHUNK):
         body += chunk
         if len(body) > largest:
-            what = (
-                f"answers with more than {largest:,} bytes, which is more than is read (max_file)"
-            )
-            raise SourceFailed(
-                "UPSTREAM_ERROR", f"GitHub {what}.", asking.place, status=response.status_code
-            )
+            message = f"GitHub answers with more than {largest:,} bytes, which is more than is read"
+            message += f" ({asking.advice.largest})." if asking.place.path else "."
+            raise SourceFailed("UPSTREAM_ERROR", message, asking.place, status=response.status_code)
     return bytes(body)
 
 
@@ -272,15 +273,13 @@ def _bounded(seconds: float) -> int:
 
 
 _UNAUTHORIZED = {
-    "nobody": "GitHub asks for a credential. The portal's admin must give the source one "
-    "(credential: app or caller).",
+    "nobody": "GitHub asks for a credential. The portal's admin must {advice}.",
     "operator": "GitHub does not take the portal's own credential. The portal's admin must renew "
     "it (github.token or github.app).",
     "caller": "GitHub does not take your token. Make a new one, and send that.",
 }
 _FORBIDDEN = {
-    "nobody": "GitHub shows this to nobody without a credential. The portal's admin must give the "
-    "source one (credential: app or caller).",
+    "nobody": "GitHub shows this to nobody without a credential. The portal's admin must {advice}.",
     "operator": "GitHub does not let the portal's own credential read this. The portal's admin "
     "must grant it access to the repository's contents.",
     "caller": "GitHub does not let your token read this. It needs read access to the contents of "
@@ -292,14 +291,14 @@ def _explained(status: int, asking: Asking) -> str:
     """What a refusal means for the one who asked, and who can do something about it."""
     place = asking.place
     if status == 401:
-        return _UNAUTHORIZED[asking.whose]
+        return _UNAUTHORIZED[asking.whose].format(advice=asking.advice.credential)
     if status == 403:
-        return _FORBIDDEN[asking.whose]
+        return _FORBIDDEN[asking.whose].format(advice=asking.advice.credential)
     if status == 404:
-        what = f"There is no {place.path} in" if place.path else "There is no branch to read of"
+        of = f"{place.path} in" if place.path else f"{asking.sought} to read of"
         unseen = {"nobody": ".", "operator": ", or the portal's own credential may not see it."}
         end = unseen.get(asking.whose, ", or your token may not see it.")
-        return f"{what} {place.repo} at {place.branch}{end}"
+        return f"There is no {of} {place.repo} at {place.branch}{end}"
     return f"GitHub answers with {status}. Try again in a minute."
 
 

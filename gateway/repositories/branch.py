@@ -1,38 +1,17 @@
-"""Reads one branch of a Git checkout on this machine, without a network.
-
-A checkout is other people's data: Git starts nothing that it names (hooks, a file system monitor,
-a transport such as ``ext::``), and fetches nothing, not even the missing parts of a partial clone.
-"""
+"""Reads one branch of a Git checkout on this machine."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.repositories.blobs import streamed
+from gateway.repositories.git import GitFailed, command, environment, run
 from gateway.repositories.protocol import Entry
 
-SECONDS = 30.0
-"""How long one command may take."""
-
-_SAFE = (
-    "--literal-pathspecs",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    f"core.hooksPath={os.devnull}",
-    "-c",
-    "protocol.allow=never",
-)
 _FILE_MODES = {"100644", "100755"}
-
-
-class GitFailed(Exception):
-    """Git does not do what it was asked; the message is for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +81,7 @@ class Branch:
         Raises:
             GitFailed: Git cannot read it.
         """
-        return self._bytes("cat-file", "blob", blob.sha)
+        return run(self._directory, "cat-file", "blob", blob.sha)
 
     def entries(self, blobs: Iterator[Blob], largest: int) -> Iterator[Entry]:
         """Read many files through one process, each once.
@@ -115,11 +94,11 @@ class Branch:
             GitFailed: Git stops.
         """
         with subprocess.Popen(  # noqa: S603  (a fixed program, no shell)
-            self._command("cat-file", "--batch"),
+            command(self._directory, "cat-file", "--batch"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_environment(),
+            env=environment(),
         ) as process:
             try:
                 for blob in blobs:
@@ -130,45 +109,7 @@ class Branch:
                 process.kill()
 
     def _run(self, *arguments: str) -> str:
-        return self._bytes(*arguments).decode(errors="surrogateescape")
-
-    def _bytes(self, *arguments: str) -> bytes:
-        try:
-            done = subprocess.run(  # noqa: S603  (a fixed program, no shell)
-                self._command(*arguments),
-                capture_output=True,
-                check=True,
-                env=_environment(),
-                timeout=SECONDS,
-                stdin=subprocess.DEVNULL,
-            )
-        except subprocess.CalledProcessError as error:
-            said = error.stderr.decode(errors="replace").strip().split("\n")[0]
-            said = said.removeprefix("fatal: ").replace(str(self._directory), "the directory")
-            raise GitFailed(said or "git refuses") from None
-        except subprocess.TimeoutExpired:
-            raise GitFailed(f"git did not answer within {SECONDS:g} seconds") from None
-        except OSError as error:
-            raise GitFailed(f"git cannot be started: {error.strerror}") from None
-        return done.stdout
-
-    def _command(self, *arguments: str) -> list[str]:
-        program = shutil.which("git")
-        if program is None:
-            raise GitFailed("git is not installed; without it, leave out branch")
-        return [program, *_SAFE, "-C", str(self._directory), *arguments]
-
-
-def _environment() -> dict[str, str]:
-    """The environment without what leads Git elsewhere, such as ``GIT_DIR`` in a hook."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return kept | {
-        "GIT_ALLOW_PROTOCOL": "none",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "LC_ALL": "C",
-    }
+        return run(self._directory, *arguments).decode(errors="surrogateescape")
 
 
 def _read(blob: Blob, process: subprocess.Popen[bytes], largest: int) -> Entry:

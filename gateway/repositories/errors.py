@@ -28,6 +28,23 @@ class Place:
     branch: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What errors tell the portal's admin to change, as the plugin's own section spells it.
+
+    Attributes:
+        credential: where nobody's credential does not suffice.
+        largest: the setting that says how large a file may be.
+    """
+
+    credential: str = "give one (github.token or github.app)"
+    largest: str = "max_file"
+
+
+ADVICE = Advice()
+"""What most plugins' sections call it."""
+
+
 class SourceFailed(ToolFailed):
     """A file, or a whole repository, that cannot be read, or a path that is not allowed.
 
@@ -66,6 +83,12 @@ class SourceFailed(ToolFailed):
         """Seconds after which it is worth asking again, where GitHub said so."""
         seconds: int | None = self.details.get("retryAfter")
         return seconds
+
+    @property
+    def status(self) -> int | None:
+        """What GitHub answered, where it did."""
+        status: int | None = self.details.get("githubStatus")
+        return status
 
     def again(self) -> SourceFailed:
         """The same error, to be raised at another time."""

@@ -6,22 +6,33 @@ import asyncio
 import base64
 import re
 import tempfile
-from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from datetime import datetime
 from typing import IO, Any
 from urllib.parse import quote
 
 from pydantic_core import from_json
 
-from gateway.repositories import paths
+from gateway.repositories import history, paths
 from gateway.repositories.api import JSON, RAW, Answer, Api, Asking, silent
 from gateway.repositories.app import Operator
 from gateway.repositories.batches import in_batches
 from gateway.repositories.blobs import blob_sha
-from gateway.repositories.errors import Place, SourceFailed
+from gateway.repositories.errors import ADVICE, Advice, Place, SourceFailed
+from gateway.repositories.git import GitFailed
 from gateway.repositories.leaving_out import LeavingOut
 from gateway.repositories.local import no_folder, too_large
-from gateway.repositories.protocol import Entry, File, Known, LeftOut, NotModified
+from gateway.repositories.protocol import (
+    Comparison,
+    Entry,
+    File,
+    Known,
+    LeftOut,
+    NotModified,
+    Tree,
+)
+from gateway.repositories.remote_dates import Origin, clone_url, remote_dates
 from gateway.repositories.tarball import COMPRESSED, BadTarball, Tarball
 
 TARBALL_SECONDS = 300.0
@@ -31,6 +42,8 @@ _MEBIBYTE = 1024 * 1024
 _WITH_CONTENT = _MEBIBYTE
 """Bytes of a file that GitHub puts into its JSON; of a larger one only the raw form is sent."""
 _AROUND = 64 * 1024
+_SHOWN = 12
+"""Digits of a commit that errors show."""
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,256}"')
 
 
@@ -44,7 +57,8 @@ class GithubRepository:
         max_file: the largest file that is served, in bytes.
         reads_as: the operator's credential for reading files, or None where that is the
             caller's, or nobody's.
-        indexes_as: the operator's credential for the whole tree, or None.
+        indexes_as: the operator's credential for everything else, or None.
+        advice: what errors tell the portal's admin to change.
     """
 
     def __init__(
@@ -56,6 +70,7 @@ class GithubRepository:
         *,
         reads_as: Operator | None = None,
         indexes_as: Operator | None = None,
+        advice: Advice = ADVICE,
     ) -> None:
         self._api = api
         self._name = name
@@ -63,6 +78,7 @@ class GithubRepository:
         self._max_file = max_file
         self._reads_as = reads_as
         self._indexes_as = indexes_as
+        self._advice = advice
 
     @property
     def repo(self) -> str:
@@ -74,37 +90,121 @@ class GithubRepository:
         """The branch."""
         return self._branch
 
-    def place(self, path: str | None = None) -> Place:
-        """How errors name this repository, or a file of it."""
-        return Place(self._name, path, self._branch)
+    def place(self, path: str | None = None, at: str | None = None) -> Place:
+        """How errors name this repository, or a file of it, at its branch or at a commit."""
+        return Place(self._name, path, at[:_SHOWN] if at else self._branch)
 
     async def read(
-        self, path: str, credential: str | None = None, known: Known | None = None
+        self,
+        path: str,
+        credential: str | None = None,
+        known: Known | None = None,
+        *,
+        at: str | None = None,
     ) -> File | NotModified:
-        """Read one file (see :class:`Repository`)."""
+        """Read one file (see :class:`Repository`).
+
+        Args:
+            path: from the repository's root.
+            credential: the caller's own, where the source asks for it.
+            known: the state that is known already.
+            at: the commit, rather than the branch as it is now.
+        """
         paths.checked(path, "path")
         operator = self._reads_as if credential is None else None
-        asking = await _asking(self.place(path), credential, operator)
-        try:
-            return await self._contents(path, asking, known)
-        except SourceFailed as failure:
-            _tell(operator, failure)
-            raise
+        async with self._asking(self.place(path, at), operator, credential) as asking:
+            return await self._contents(path, at or self._branch, asking, known)
 
     @asynccontextmanager
-    async def snapshot(self) -> AsyncGenerator[GithubSnapshot]:
-        """Fetch the whole tree (see :class:`Repository`)."""
-        asking = await _asking(self.place(), None, self._indexes_as)
+    async def snapshot(self, at: str | None = None) -> AsyncGenerator[GithubSnapshot]:
+        """Fetch the whole tree (see :class:`Repository`).
+
+        Args:
+            at: the commit, rather than the branch as it is now.
+        """
         with tempfile.TemporaryFile() as file:
-            try:
-                size = await self._download(file, asking)
-            except SourceFailed as failure:
-                _tell(self._indexes_as, failure)
-                raise
+            async with self._as_operator(at) as asking:
+                size = await self._download(file, at or self._branch, asking)
             yield GithubSnapshot(file, size, asking, self._max_file)
 
-    async def _contents(self, path: str, asking: Asking, known: Known | None) -> File | NotModified:
-        url = self._url("contents", path) + f"?ref={quote(self._branch, safe='')}"
+    async def head(self) -> str | None:
+        """The commit that the branch names now, or None where there is no such branch.
+
+        Raises:
+            SourceFailed: GitHub refuses, or shows no such repository.
+        """
+        async with self._as_operator() as asking:
+            return await history.head(self._api, self._url("commits", self._branch), asking)
+
+    async def tree(self, commit: str) -> Tree:
+        """Every file at a commit, by path and blob, without its content.
+
+        Raises:
+            SourceFailed: GitHub refuses, or has no such commit (any more).
+        """
+        async with self._as_operator(commit) as asking:
+            url = self._url("git/trees", commit) + "?recursive=1"
+            return await history.tree(self._api, url, asking, commit)
+
+    async def compare(self, base: str, head: str) -> Comparison:
+        """What a commit changes since another.
+
+        Raises:
+            SourceFailed: GitHub refuses; NOT_FOUND where one of them is gone, as it may be after a
+                force push.
+        """
+        async with self._as_operator(base) as asking:
+            span = f"{quote(base, safe='')}...{quote(head, safe='')}"
+            url = f"/repos/{self._name}/compare/{span}?per_page=1&page=1"
+            return await history.compare(self._api, url, asking)
+
+    async def dates(self, commit: str) -> Mapping[str, datetime] | None:
+        """When each file of a commit was last committed, by path.
+
+        Returns:
+            None where that cannot be told: without git, or where the repository cannot be cloned
+            over https. A file that only a merge has touched is not among them.
+
+        Raises:
+            SourceFailed: GitHub gives the operator's App no token.
+        """
+        url = clone_url(self._api.url, self._name)
+        if url is None:
+            return None
+        async with self._as_operator(commit) as asking:
+            try:
+                return await remote_dates(Origin(url, asking.token), commit)
+            except GitFailed:
+                return None
+
+    def _as_operator(self, at: str | None = None) -> AbstractAsyncContextManager[Asking]:
+        return self._asking(self.place(at=at), self._indexes_as, at=at)
+
+    @asynccontextmanager
+    async def _asking(
+        self,
+        place: Place,
+        operator: Operator | None,
+        credential: str | None = None,
+        at: str | None = None,
+    ) -> AsyncGenerator[Asking]:
+        """Ask with whose credential; the operator hears where GitHub does not take theirs."""
+        whose, token = "nobody", credential
+        if credential is not None:
+            whose = "caller"
+        elif operator is not None:
+            whose, token = "operator", await operator.token()
+        try:
+            yield Asking(place, token, whose, self._advice, "commit" if at else "branch")
+        except SourceFailed as failure:
+            if operator is not None and failure.code == "UNAUTHORIZED":
+                operator.refused()
+            raise
+
+    async def _contents(
+        self, path: str, ref: str, asking: Asking, known: Known | None
+    ) -> File | NotModified:
+        url = self._url("contents", path) + f"?ref={quote(ref, safe='')}"
         etag = (known.etag if known else None) or ""
         largest = min(self._max_file, _WITH_CONTENT) * 2 + _AROUND
         answer = await self._api.get(url, asking, largest, accept=JSON, etag=etag)
@@ -115,26 +215,29 @@ class GithubRepository:
         described = _described(answer.body, asking)
         size = described.get("size")
         if isinstance(size, int) and size > self._max_file:
-            raise too_large(self.place(path), size, self._max_file)
+            raise self._too_large(asking, size)
         content = _decoded(described, asking)
         if content is None:
             content = (await self._api.get(url, asking, self._max_file, accept=RAW)).body
         if isinstance(size, int) and size != len(content):
             raise silent(asking, f"sends {len(content):,} of {size:,} bytes", answer.status)
         if len(content) > self._max_file:
-            raise too_large(self.place(path), len(content), self._max_file)
+            raise self._too_large(asking, len(content))
         sha = described.get("sha")
         stated = sha if isinstance(sha, str) and sha else blob_sha(content)
         return File(path, content, stated, _etag(answer))
 
-    async def _download(self, file: IO[bytes], asking: Asking) -> int:
+    def _too_large(self, asking: Asking, size: int) -> SourceFailed:
+        return too_large(asking.place, size, self._max_file, self._advice.largest)
+
+    async def _download(self, file: IO[bytes], ref: str, asking: Asking) -> int:
         """Write the tarball into a file; its size."""
         size = 0
         try:
             async with asyncio.timeout(TARBALL_SECONDS):
                 async with self._api.opened(
                     "GET",
-                    self._url("tarball", self._branch),
+                    self._url("tarball", ref),
                     asking,
                     headers={"accept": JSON},
                     elsewhere=True,
@@ -206,19 +309,6 @@ def _etag(answer: Answer) -> str | None:
     """What the server knows the file by, if it can be sent back (RFC 9110, section 8.8.3)."""
     etag = answer.headers.get("etag", "")
     return etag if _ETAG.fullmatch(etag) else None
-
-
-async def _asking(place: Place, credential: str | None, operator: Operator | None) -> Asking:
-    if credential is not None:
-        return Asking(place, credential, "caller")
-    if operator is not None:
-        return Asking(place, await operator.token(), "operator")
-    return Asking(place)
-
-
-def _tell(operator: Operator | None, failure: SourceFailed) -> None:
-    if operator is not None and failure.code == "UNAUTHORIZED":
-        operator.refused()
 
 
 def _described(body: bytes, asking: Asking) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from gateway.repositories.errors import ADVICE, Advice
 from gateway.repositories.settings import Github
 
 if TYPE_CHECKING:
@@ -30,7 +31,13 @@ class OpenGithub:
         self._operator = operator
 
     def repository(
-        self, name: str, branch: str, max_file: int, *, reads_as_operator: bool = True
+        self,
+        name: str,
+        branch: str,
+        max_file: int,
+        *,
+        reads_as_operator: bool = True,
+        advice: Advice = ADVICE,
     ) -> GithubRepository:
         """A repository at one branch. Nothing is asked yet.
 
@@ -40,12 +47,19 @@ class OpenGithub:
             max_file: the largest file that is served, in bytes.
             reads_as_operator: whether the operator's credential reads single files too, rather
                 than the caller's, or nobody's; the whole tree is always read with the operator's.
+            advice: what errors tell the portal's admin to change.
         """
         from gateway.repositories.github import GithubRepository
 
         reads_as = self._operator if reads_as_operator else None
         return GithubRepository(
-            self._api, name, branch, max_file, reads_as=reads_as, indexes_as=self._operator
+            self._api,
+            name,
+            branch,
+            max_file,
+            reads_as=reads_as,
+            indexes_as=self._operator,
+            advice=advice,
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,80 @@ class Known:
 @dataclass(frozen=True, slots=True)
 class NotModified:
     """The file is as the one who asks knows it."""
+
+
+Standing = Literal["identical", "ahead", "behind", "diverged"]
+"""Where a commit stands to another."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeFile:
+    """One file of a tree.
+
+    Attributes:
+        path: from the repository's root.
+        sha: the id of its Git blob; equal ids mean equal bytes.
+        size: in bytes.
+    """
+
+    path: str
+    sha: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Every file at a commit.
+
+    Attributes:
+        commit: the commit's id.
+        files: in the order of Git's trees.
+        left_out: links, submodules and paths that are not served; at most 100 of them.
+        truncated: whether GitHub lists only some of the files, as there are too many; a snapshot
+            holds all of them.
+    """
+
+    commit: str
+    files: tuple[TreeFile, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A file that differs between two commits. One that was renamed is removed and added.
+
+    Attributes:
+        path: from the repository's root.
+        kind: ``added``, ``modified`` or ``removed``.
+        sha: the id of its Git blob at the newer commit; an empty text where it is removed.
+        previous: its path before, where it was renamed.
+    """
+
+    path: str
+    kind: Literal["added", "modified", "removed"]
+    sha: str = ""
+    previous: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the newer commit has that the older one has not.
+
+    Attributes:
+        status: where the newer one stands: it is ``identical``; ``ahead``, built upon the older;
+            ``behind``, one of those that the older is built upon; or both have ``diverged``.
+        files: what differs from the last commit that both have in common.
+        left_out: changed paths that are not served; at most 100 of them.
+        complete: whether ``files`` leads from the older commit to the newer one. It does not where
+            they have diverged, as after a force push, nor where too many files have changed; then
+            compare two trees.
+    """
+
+    status: Standing
+    files: tuple[Changed, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    complete: bool = True
 
 
 class Snapshot(Protocol):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from gateway.repositories import LocalRepository, ReadSecret, Repository, open_github
+from gateway.repositories import Advice, LocalRepository, ReadSecret, Repository, open_github
 from plugins.skills_repo.config import SkillsRepoConfig, Source
+
+_ADVICE = Advice(credential="give the source one (credential: app or caller)")
 
 
 @asynccontextmanager
@@ -41,6 +43,7 @@ async def opened(
                 each.ref or "",
                 most,
                 reads_as_operator=each.credential == "app",
+                advice=_ADVICE,
             )
             for each in remote
         }

@@ -8,6 +8,7 @@
         github.limit(429, {"retry-after": "30"})                      # until github.answers()
         github.behaves = "html"                                       # see ``behaves``
         github.asked["/repos/garden/tools/contents/README.md"]
+    github.repos["garden/kb"] = Repo(history.directory, history=history)   # commits, trees, compare
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from tests.servers.github_history import History
 from tests.servers.serving import bound, serving
 
 COMMIT = "5f8b6d0f0e6c4c1f8a0d3b7e9a2c4d6e8f0a1b2c"
@@ -48,12 +50,15 @@ class Repo:
         branches: the branches, all alike.
         tokens: who may read it; None for everybody.
         forbidden: tokens that see it and may not read it.
+        history: the commits, where it is what they hold that is served; ``branches`` says nothing
+            then.
     """
 
     directory: Path
     branches: set[str] = field(default_factory=lambda: {"main"})
     tokens: set[str] | None = None
     forbidden: set[str] = field(default_factory=set)
+    history: History | None = None
 
 
 @dataclass(frozen=True)
@@ -184,7 +189,8 @@ class GithubContents:
             query = f"?{request.url.query}" if request.url.query else ""
             path = "/".join(("repositories", there, what, *parts))
             return RedirectResponse(f"{self.url}/{path}{query}", 301)
-        return self._repository(request, name, what, "/".join(map(unquote, parts)))
+        path = "/".join(map(unquote, parts))
+        return await asyncio.to_thread(self._repository, request, name, what, path)
 
     def _trouble(self, request: Request) -> Response | None:
         token = _token(request)
@@ -211,6 +217,8 @@ class GithubContents:
         if token in repo.forbidden:
             return _said(403, "Resource not accessible by personal access token")
         ref = request.query_params.get("ref", "main") if what == "contents" else path
+        if repo.history is not None:
+            return self._recorded(request, repo.history, name, what, path, ref)
         if ref not in repo.branches:
             return _said(404, f"No commit found for the ref {ref}")
         if what == "tarball":
@@ -218,6 +226,32 @@ class GithubContents:
         return (
             self._contents(request, repo, path) if what == "contents" else _said(404, "Not Found")
         )
+
+    def _recorded(
+        self, request: Request, history: History, name: str, what: str, path: str, ref: str
+    ) -> Response:
+        """What the commits hold."""
+        if history.is_empty:
+            return _said(409, "Git Repository is empty.")
+        if what == "compare":
+            base, _, head = (history.resolve(each) or "" for each in path.partition("..."))
+            compared = history.compare(base, head) if base and head else None
+            return JSONResponse(compared) if compared else _said(404, "Not Found")
+        commit = history.resolve(ref.removeprefix("trees/") if what == "git" else ref)
+        if commit is None:
+            known = what == "commits"
+            return _said(422 if known else 404, f"No commit found for SHA: {ref}")
+        if what == "commits":
+            media = "application/vnd.github.sha"
+            asked = request.headers.get("accept") == media
+            return Response(commit, media_type=media) if asked else JSONResponse({"sha": commit})
+        if what == "git":
+            return JSONResponse(history.tree(commit))
+        if what == "tarball":
+            query = f"token=of-the-moment&commit={commit}"
+            return RedirectResponse(f"{self.elsewhere}/codeload/{name}?{query}", 302)
+        content = history.content(commit, path) if what == "contents" else None
+        return _said(404, "Not Found") if content is None else self._file(request, path, content)
 
     def _contents(self, request: Request, repo: Repo, path: str) -> Response:
         file = (repo.directory / path).resolve()
@@ -227,7 +261,9 @@ class GithubContents:
             return _said(404, "Not Found")
         if file.is_dir():
             return JSONResponse([{"name": each.name} for each in sorted(file.iterdir())])
-        content = file.read_bytes()
+        return self._file(request, path, file.read_bytes())
+
+    def _file(self, request: Request, path: str, content: bytes) -> Response:
         sha = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
         etag = f'W/"{hashlib.sha256(f"{path}:{sha}".encode()).hexdigest()}"'
         headers = {} if self.no_etags else {"etag": etag}
@@ -265,7 +301,11 @@ class GithubContents:
         if "authorization" in request.headers or request.query_params["token"] != "of-the-moment":
             return _said(401, "A credential has no place here")
         name = request.path_params["rest"]
-        data = await asyncio.to_thread(tarball, self.repos[name].directory, name)
+        repo, commit = self.repos[name], request.query_params.get("commit", "")
+        if repo.history is not None:
+            data = await asyncio.to_thread(repo.history.tarball, commit, name)
+        else:
+            data = await asyncio.to_thread(tarball, repo.directory, name)
         if self.behaves == "tar_cut":
             data = data[: len(data) // 2]
         return Response(data, media_type="application/x-gzip")

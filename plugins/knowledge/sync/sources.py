@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from gateway.repositories import Checkout
 from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note, Origin, Rules, parse
 from plugins.knowledge.notes.paths import PATH_TYPES, is_note
-from plugins.knowledge.sync.git import Checkout
 
 
 class SourceMissing(OSError):

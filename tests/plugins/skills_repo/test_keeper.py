@@ -349,3 +349,10 @@ async def test_one_bad_file_spoils_nothing_else(garden: Any, backend: str) -> No
         assert (await portal.call("get_skill_file", raw)).structured["size"] == 2560
         large = {"skill": "good", "file": "huge.bin"}
         assert await code_of(portal, "get_skill_file", **large) == "UPSTREAM_ERROR"
+
+
+async def test_an_error_names_the_setting_as_the_section_has_it(garden: Any) -> None:
+    garden.github.failing = 401
+    async with garden.opened(garden.source("house", backend="github")) as portal:
+        detail = (await portal.health())["plugins"]["skills_repo"]["detail"]
+    assert "must give the source one (credential: app or caller)." in detail

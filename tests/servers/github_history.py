@@ -1,0 +1,161 @@
+"""A repository's history as GitHub's API tells it, read from a real Git repository.
+
+::
+
+    history = History.begun(directory)
+    first = history.commit({"README.md": b"# Hello"})
+    second = history.commit({"README.md": None, "docs/README.md": b"# Hello"})
+    history.compare(first, second)["files"]
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+LISTED = 300
+"""Files that a comparison lists at most."""
+NOTHING = "0" * 40
+_STATUS = {"A": "added", "M": "modified", "D": "removed", "T": "changed"}
+
+
+class History:
+    """A Git repository with a working tree.
+
+    Args:
+        directory: its root.
+
+    Attributes:
+        entries: so many entries of a tree are listed; GitHub has 100,000.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.entries = 100_000
+
+    @classmethod
+    def begun(cls, directory: Path) -> History:
+        """An empty repository with the branch ``main``."""
+        directory.mkdir(parents=True, exist_ok=True)
+        made = cls(directory)
+        made.git("init", "-q", "-b", "main")
+        for name in ("allowFilter", "allowAnySHA1InWant"):
+            made.git("config", f"uploadpack.{name}", "true")
+        return made
+
+    def commit(
+        self, files: Mapping[str, bytes | None], date: datetime | None = None, message: str = "-"
+    ) -> str:
+        """Write files, or delete those that are None, and commit; the commit's id."""
+        for name, content in files.items():
+            file = self.directory / name
+            if content is None:
+                file.unlink()
+            else:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content)
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", message, date=date)
+        return self.git("rev-parse", "HEAD")
+
+    def forget(self) -> None:
+        """Take away what no branch leads to, as GitHub does some time after a force push."""
+        self.git("reflog", "expire", "--expire=now", "--all")
+        self.git("gc", "-q", "--prune=now")
+
+    def resolve(self, ref: str) -> str | None:
+        """The commit that a branch, a tag or a commit's id names."""
+        done = self._run("rev-parse", "--verify", "-q", "--end-of-options", f"{ref}^{{commit}}")
+        return done.stdout.decode().strip() if done.returncode == 0 else None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was committed yet."""
+        return self.resolve("HEAD") is None
+
+    def content(self, commit: str, path: str) -> bytes | None:
+        """A file's bytes, or None where there is no such file."""
+        done = self._run("cat-file", "blob", f"{commit}:{path}")
+        return done.stdout if done.returncode == 0 else None
+
+    def tree(self, commit: str) -> dict[str, Any]:
+        """``GET /repos/{repo}/git/trees/{commit}?recursive=1``."""
+        lines = self.git("ls-tree", "-r", "-t", "-z", "-l", commit).split("\0")
+        entries: list[dict[str, Any]] = []
+        for line in filter(None, lines):
+            described, _, path = line.partition("\t")
+            mode, kind, sha, size = described.split()
+            entry: dict[str, Any] = {"path": path, "mode": mode, "type": kind, "sha": sha}
+            entries.append(entry | ({"size": int(size)} if kind == "blob" else {}))
+        cut = entries[: self.entries]
+        return {"sha": commit, "tree": cut, "truncated": len(cut) < len(entries)}
+
+    def compare(self, base: str, head: str) -> dict[str, Any] | None:
+        """``GET /repos/{repo}/compare/{base}...{head}``: what leads from the merge base to head."""
+        common = self._run("merge-base", base, head).stdout.decode().strip()
+        if not common:
+            return None
+        ahead = int(self.git("rev-list", "--count", f"{common}..{head}"))
+        behind = int(self.git("rev-list", "--count", f"{common}..{base}"))
+        status = {(False, False): "identical", (True, False): "ahead", (False, True): "behind"}
+        changed = self.git("diff-tree", "-r", "-z", "-M", "--no-commit-id", common, head)
+        return {
+            "status": status.get((ahead > 0, behind > 0), "diverged"),
+            "ahead_by": ahead,
+            "behind_by": behind,
+            "total_commits": ahead,
+            "merge_base_commit": {"sha": common},
+            "commits": [],
+            "files": list(_files(changed))[:LISTED],
+        }
+
+    def tarball(self, commit: str, name: str) -> bytes:
+        """The commit as GitHub packs it."""
+        top = f"{name.replace('/', '-')}-{commit[:7]}/"
+        done = self._run("archive", "--format=tar.gz", f"--prefix={top}", commit)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def git(self, *arguments: str, date: datetime | None = None) -> str:
+        """Run Git, and give what it says."""
+        done = self._run(*arguments, date=date)
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode().strip("\n")
+
+    def _run(
+        self, *arguments: str, date: datetime | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        plain = ("-c", "commit.gpgsign=false", "-c", "core.autocrlf=false", "-c", "gc.auto=0")
+        when = (date or datetime.now(UTC)).isoformat()
+        environment = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
+        return subprocess.run(
+            ["git", "-C", str(self.directory), *identity, *plain, *arguments],
+            capture_output=True,
+            env=os.environ | environment,
+            check=False,
+        )
+
+
+def _files(changed: str) -> Any:
+    """The files of a comparison, from ``git diff-tree --raw -z``."""
+    parts = iter(changed.split("\0"))
+    for part in parts:
+        if not part:
+            return
+        *_, sha, status = part.split()
+        path = next(parts)
+        if status[0] == "R":
+            renamed = next(parts)
+            yield {
+                "filename": renamed,
+                "previous_filename": path,
+                "status": "renamed",
+                "sha": sha,
+            }
+        else:
+            yield {"filename": path, "status": _STATUS[status[0]], "sha": sha}
