@@ -23,6 +23,7 @@ from plugins.codegraph.tools.base import (
 from plugins.codegraph.tools.naming import TYPES, Found, find
 from plugins.codegraph.tools.notes import Note, completeness, noted
 from plugins.codegraph.tools.overriding import overridden, overriding
+from plugins.codegraph.tools.paths import is_test_file
 from plugins.codegraph.tools.shapes import Ref
 
 DEPENDS = (EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
@@ -85,8 +86,8 @@ def tools(access: Access) -> list[Tool]:
         run in meta.tests. Use it before a refactoring. Read meta.completeness: dynamic calls may
         be missing."""
         opened = await access(caller, repo)
-        graph = opened.graph
-        found = await find(graph, name, file, () if kind is None else (kind,))
+        graph, kinds = opened.graph, () if kind is None else (kind,)
+        found = await find(graph, name, file, kinds, prefer=kind is None)
         # A call of what it overrides may come to it, and what overrides it must still fit.
         above = (await overridden(graph, found.all)).methods
         below = await overriding(graph, found.all)
@@ -95,7 +96,7 @@ def tools(access: Access) -> list[Tool]:
         importers = await graph.walk(keys, EdgeKind.IMPORTS, True, min_confidence=min_confidence)
         items = _by_file(walk.reached, importers.reached, below)
         complete = await completeness(graph, found.all)
-        note = _note(noted(opened, complete), items, walk)
+        note = _note(noted(opened, complete, found.note), items, walk)
         return Listing(items, key=lambda item: item.file, note=note)
 
     return [
@@ -147,17 +148,6 @@ def _by_file(
         for path, some in found.items()
     ]
     return sorted(items, key=lambda item: (item.is_test, item.nearest, item.file))
-
-
-def is_test_file(path: str) -> bool:
-    """Whether a file is one of tests, by the names that test runners look for."""
-    *folders, name = path.lower().split("/")
-    stem = name.split(".")[0]
-    if stem.startswith("test_") or stem.endswith(("_test", "_tests")) or stem == "conftest":
-        return True
-    if ".test." in name or ".spec." in name or name.endswith(("test.java", "tests.java")):
-        return True
-    return any(folder in ("test", "tests", "__tests__", "spec") for folder in folders)
 
 
 def _dependent(reached: Reached, depth: int) -> Dependent:

@@ -13,6 +13,8 @@ from plugins.codegraph.tools import paths
 
 CANDIDATES = 50
 """Entities of an ambiguous name that an error lists; how many more there are, it says."""
+OTHERS = 10
+"""Entities that an answer names which has preferred another one of their name."""
 NEAREST = 8
 CALLABLE = (EntityKind.FUNCTION, EntityKind.METHOD)
 TYPES = (EntityKind.CLASS, EntityKind.INTERFACE)
@@ -26,19 +28,38 @@ class Found:
         entity: the entity; of several that share name and file (overloads, a property and its
             setter), the longest.
         all: all of those, by line.
+        others: what else has that name, and was not preferred.
     """
 
     entity: Entity
     all: tuple[Entity, ...]
+    others: tuple[Entity, ...] = ()
 
     @property
     def keys(self) -> list[int]:
         """The keys of all of them."""
         return [each.key for each in self.all]
 
+    @property
+    def note(self) -> str | None:
+        """What an answer about it says of the others, or None where there are none."""
+        if not self.others:
+            return None
+        more = f", and {len(self.others) - OTHERS} more" if len(self.others) > OTHERS else ""
+        return (
+            f"Of that name are also, in tests or local to a function: "
+            f"{_listed(self.others[:OTHERS])}{more}. Call again with file or a longer name for one "
+            "of them."
+        )
+
 
 async def find(
-    graph: Graph, name: str, file: str | None = None, kinds: Collection[EntityKind] = ()
+    graph: Graph,
+    name: str,
+    file: str | None = None,
+    kinds: Collection[EntityKind] = (),
+    *,
+    prefer: bool = False,
 ) -> Found:
     """The one entity of a name.
 
@@ -47,6 +68,8 @@ async def find(
         name: its name, qualified or not; ``path::name``; or its key.
         file: its file, or the end of its path, as an agent writes it.
         kinds: what it may be; anything where empty.
+        prefer: whether, where no file is given, the only one that is neither in a test nor local
+            to a function is meant before all that are. The answer must say so (``Found.note``).
 
     Raises:
         ToolFailed: there is none, and the error lists the nearest; or there are several, and it
@@ -64,11 +87,31 @@ async def find(
             found = await _matches(graph, rest, path, kinds)
     if not found:
         raise await unknown(graph, name, file, kinds)
-    same = {(each.path, each.qualified, each.kind) for each in found}
-    if len(same) > 1:
+    meant = found
+    if prefer and file is None and len(_places(found)) > 1:
+        meant = await _outstanding(graph, found)
+    if len(_places(meant)) != 1:
         raise _ambiguous(name, found)
-    longest = max(found, key=lambda each: (each.end_line - each.line, each.line))
-    return Found(longest, tuple(found))
+    longest = max(meant, key=lambda each: (each.end_line - each.line, each.line))
+    kept = {each.key for each in meant}
+    return Found(longest, tuple(meant), tuple(each for each in found if each.key not in kept))
+
+
+def _places(found: Sequence[Entity]) -> set[tuple[str, str, EntityKind]]:
+    """What entities are apart from each other: overloads, and a property's parts, are one."""
+    return {(each.path, each.qualified, each.kind) for each in found}
+
+
+async def _outstanding(graph: Graph, found: Sequence[Entity]) -> list[Entity]:
+    """Those that other code can mean: neither a test's nor local to a function."""
+    some = [each for each in found if not (each.test or paths.is_test_file(each.path))]
+    above = {each.key: each.parent for each in some}
+    local: set[int] = set()
+    while outer := await graph.entities({key for key in above.values() if key is not None}):
+        around = {key: outer[at] for key, at in above.items() if at is not None and at in outer}
+        local |= {key for key, each in around.items() if each.kind in CALLABLE}
+        above = {key: each.parent for key, each in around.items() if key not in local}
+    return [each for each in some if each.key not in local]
 
 
 async def _matches(

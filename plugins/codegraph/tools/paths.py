@@ -33,3 +33,14 @@ def ends(path: str) -> list[str]:
         return [path]
     parts = path[1:].split("/")
     return ["/".join(parts[at:]) for at in range(len(parts))]
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a file is one of tests, by the names that test runners look for."""
+    *folders, name = path.lower().split("/")
+    stem = name.split(".")[0]
+    if stem.startswith("test_") or stem.endswith(("_test", "_tests")) or stem == "conftest":
+        return True
+    if ".test." in name or ".spec." in name or name.endswith(("test.java", "tests.java")):
+        return True
+    return any(folder in ("test", "tests", "__tests__", "spec") for folder in folders)

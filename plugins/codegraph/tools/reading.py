@@ -114,7 +114,8 @@ def _function(access: Access) -> Tool:
         the first of its callers and callees. Use it instead of reading the file. For all callers
         use get_callers; where you do not know the name, use search_code or semantic_search."""
         opened = await access(caller, repo)
-        found = await find(opened.graph, name, file, _of(kind, CALLABLE, "get_class or get_file"))
+        kinds = _of(kind, CALLABLE, "get_class or get_file")
+        found = await find(opened.graph, name, file, kinds, prefer=kind is None)
         showing = Showing(opened.graph)
         walks = [
             await opened.graph.walk(found.keys, EdgeKind.CALLS, incoming, limit=CALLERS)
@@ -126,7 +127,7 @@ def _function(access: Access) -> Tool:
             **_about(found),
             **_linked("caller", walks[0]),
             **_linked("callee", walks[1]),
-            "meta": noted(opened, complete),
+            "meta": noted(opened, complete, found.note),
         }
         source = await showing.source(found.entity)
         return _filled(FunctionAnswer, fields, source, offset)
@@ -147,8 +148,8 @@ def _class(access: Access) -> Tool:
         """Read one class or interface whose name you know: its whole source, members with their
         signatures, what it extends and implements, and what extends or implements it."""
         opened = await access(caller, repo)
-        found = await find(opened.graph, name, file, _of(kind, TYPES, "get_function or get_file"))
-        graph = opened.graph
+        graph, kinds = opened.graph, _of(kind, TYPES, "get_function or get_file")
+        found = await find(graph, name, file, kinds, prefer=kind is None)
         above = await graph.walk(found.keys, INHERITS, False, depth=_CHAIN, limit=CALLERS)
         below = await graph.walk(found.keys, INHERITS, True, limit=CALLERS)
         members = await graph.contained(found.entity.key)
@@ -161,7 +162,7 @@ def _class(access: Access) -> Tool:
             "subclass_count": below.total,
             "member_count": len(members),
             "members": [Brief.of(each) for each in members[:SYMBOLS]] if not offset else [],
-            "meta": noted(opened),
+            "meta": noted(opened, note=found.note),
         }
         source = await Showing(graph).source(found.entity)
         return _filled(ClassAnswer, fields, source, offset)

@@ -14,6 +14,8 @@ from plugins.codegraph.tools.access import Access
 from plugins.codegraph.tools.base import READS, Repo, Wire
 from plugins.codegraph.tools.notes import Note, noted
 
+OTHER = "other"
+"""What files whose language is not known are listed as."""
 PROBLEMS = 20
 """Files with a problem that one answer lists."""
 
@@ -26,7 +28,7 @@ From = Annotated[
 class LanguageStats(ToolResult):
     """How much there is of one language."""
 
-    language: str = Field(description='"" for files whose language is not known.')
+    language: str = Field(description=f"{OTHER}, where it is not known.")
     files: int
     lines: int
 
@@ -84,7 +86,7 @@ def tools(access: Access, search: Search) -> list[Tool]:
             files=sum(each.files for each in stats.languages.values()),
             lines=sum(each.lines for each in stats.languages.values()),
             languages=[
-                LanguageStats(language=name, files=each.files, lines=each.lines)
+                LanguageStats(language=name or OTHER, files=each.files, lines=each.lines)
                 for name, each in languages
             ],
             entities={kind.value: stats.entities.get(kind, 0) for kind in EntityKind},

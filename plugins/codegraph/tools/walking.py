@@ -9,7 +9,7 @@ from pydantic import Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool, ToolResult
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind
-from plugins.codegraph.store.graph import Graph, Reached
+from plugins.codegraph.store.graph import Graph, Reached, Walk
 from plugins.codegraph.tools.access import Access, Opened
 from plugins.codegraph.tools.base import (
     CALLERS,
@@ -23,7 +23,7 @@ from plugins.codegraph.tools.base import (
     Repo,
 )
 from plugins.codegraph.tools.naming import TYPES, Found, file_path, find
-from plugins.codegraph.tools.notes import Completeness, Note, completeness, noted
+from plugins.codegraph.tools.notes import Note, completeness, noted
 from plugins.codegraph.tools.overriding import overridden
 from plugins.codegraph.tools.shapes import Edge, WholeEdge, edge
 from plugins.codegraph.tools.showing import Showing
@@ -76,14 +76,15 @@ def _callers(access: Access) -> Tool:
         says incomplete, there may be callers that are not listed. For all that a change may break,
         by file and by test, use analyze_impact."""
         opened = await access(caller, repo)
-        found = await find(opened.graph, name, file, () if kind is None else (kind,))
+        kinds = () if kind is None else (kind,)
+        found = await find(opened.graph, name, file, kinds, prefer=kind is None)
         keys = await called(opened.graph, found)
         walk = await opened.graph.walk(
             keys, EdgeKind.CALLS, True, depth, min_confidence=min_confidence
         )
         above = await overridden(opened.graph, found.all)
         complete = await completeness(opened.graph, found.all, above)
-        return await _listed(opened, walk.reached, walk.total, complete)
+        return await _listed(opened, walk, noted(opened, complete, found.note))
 
     return Tool.of(get_callers, title="Find callers", page=PAGE, tier=Tier.OPEN, annotations=READS)
 
@@ -103,12 +104,13 @@ def _callees(access: Access) -> Tool:
         of the call, and how the edge was found. Calls of libraries are not among them. Use it to
         understand what something does without reading every file."""
         opened = await access(caller, repo)
-        found = await find(opened.graph, name, file, () if kind is None else (kind,))
+        kinds = () if kind is None else (kind,)
+        found = await find(opened.graph, name, file, kinds, prefer=kind is None)
         keys = [*found.keys, *await _members(opened.graph, found)]
         walk = await opened.graph.walk(
             keys, EdgeKind.CALLS, False, depth, min_confidence=min_confidence
         )
-        return await _listed(opened, walk.reached, walk.total, None)
+        return await _listed(opened, walk, noted(opened, note=found.note))
 
     return Tool.of(get_callees, title="Find callees", page=PAGE, tier=Tier.OPEN, annotations=READS)
 
@@ -163,19 +165,17 @@ async def _members(graph: Graph, found: Found) -> list[int]:
     return [each.key for key in found.keys for each in await graph.contained(key)]
 
 
-async def _listed(
-    opened: Opened, reached: Sequence[Reached], total: int, complete: Completeness | None
-) -> Listing[Edge]:
+async def _listed(opened: Opened, walk: Walk, note: Note) -> Listing[Edge]:
     graph = opened.graph
-    via = await graph.entities({each.via for each in reached if each.depth > 1})
-    items: list[Edge] = [edge(each, via.get(each.via)) for each in reached]
-    if total < FULL_BELOW:
+    via = await graph.entities({each.via for each in walk.reached if each.depth > 1})
+    items: list[Edge] = [edge(each, via.get(each.via)) for each in walk.reached]
+    if walk.total < FULL_BELOW:
         showing = Showing(graph)
         items = [
             WholeEdge(**item.model_dump(by_alias=False), **await showing.body(each.entity))
-            for item, each in zip(items, reached, strict=True)
+            for item, each in zip(items, walk.reached, strict=True)
         ]
-    return Listing(items, key=lambda item: item.key, note=noted(opened, complete), total=total)
+    return Listing(items, key=lambda item: item.key, note=note, total=walk.total)
 
 
 async def _imported(graph: Graph, reached: Sequence[Reached], start: str) -> list[Imported]:

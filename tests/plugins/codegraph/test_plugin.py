@@ -50,6 +50,15 @@ async def test_a_declared_repository_answers_at_once(tmp_path: Path) -> None:
         assert health["facts"]["entities"] >= 65
 
 
+async def test_files_of_no_known_language_are_counted_as_other(tmp_path: Path) -> None:
+    tree = garden(tmp_path)
+    (tree / "ledger").write_text("1\n2\n")
+    async with open_test_portal(plugin, config=config(tree)) as portal:
+        found = await portal.call("get_project_stats")
+        counts = {each["language"]: each["files"] for each in found.structured["languages"]}
+        assert counts == {"python": 4, "other": 1}
+
+
 @pytest.mark.parametrize(
     ("url", "seen_by"),
     [("http://127.0.0.1:8321", {"open", "members"}), ("https://porch.example.org", {"members"})],

@@ -107,6 +107,51 @@ async def test_an_ambiguous_name_lists_every_candidate_with_place_and_kind(shop:
     )
 
 
+DOUBLES = {
+    "bell.py": b"def ring():\n    return 1\n\n\nclass Bell:\n    pass\n",
+    "tower.py": b"from bell import ring\n\n\ndef noon():\n    ring()\n",
+    "door.py": b"def knock():\n    def ring():\n        pass\n\n    ring()\n",
+    "tests/test_bell.py": b"def test_it():\n    class Bell:\n        def ring(self): pass\n",
+    "tests/helping.py": b"def ring():\n    pass\n",
+}
+
+
+@pytest.mark.parametrize("tool", ["get_callers", "get_callees", "analyze_impact", "get_function"])
+async def test_the_only_one_that_is_no_test_nor_local_is_meant_and_the_others_are_named(
+    shop: World, tool: str
+) -> None:
+    await shop.index("doubles", DOUBLES)
+    answer = await shop.call(tool, repo="doubles", name="ring")
+    told = answer["meta"]["note"]
+    for other in ("knock.ring (door.py:2)", "ring (tests/helping.py:1)", "tests/test_bell.py:3"):
+        assert other in told
+    assert "bell.py:1)" not in told
+    if tool == "get_callers":
+        assert names(answer) == ["noon"]
+    if tool == "get_function":
+        assert answer["entity"]["file"] == "bell.py"
+
+
+async def test_a_class_that_a_test_has_too_is_the_one_outside_it(shop: World) -> None:
+    await shop.index("doubles", DOUBLES)
+    answer = await shop.call("get_class", repo="doubles", name="Bell")
+    assert answer["entity"]["file"] == "bell.py"
+    assert "test_it.Bell (tests/test_bell.py:2)" in answer["meta"]["note"]
+
+
+async def test_nothing_is_preferred_where_a_kind_is_given_or_two_remain(shop: World) -> None:
+    await shop.index("doubles", DOUBLES)
+    failed = await shop.refused("get_callers", repo="doubles", name="ring", kind="function")
+    assert (failed.code, failed.details["total"]) == ("ambiguous_name", 3)
+    more = {**DOUBLES, "gong.py": b"def ring():\n    return 2\n"}
+    await shop.index("doubles", more)
+    failed = await shop.refused("get_callers", repo="doubles", name="ring")
+    assert (failed.code, failed.details["total"]) == ("ambiguous_name", 5)
+    here = await shop.call("get_function", repo="doubles", name="ring", file="door.py")
+    assert here["entity"]["name"] == "knock.ring"
+    assert "note" not in here["meta"]
+
+
 @pytest.mark.parametrize(
     ("name", "file"),
     [
