@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -44,6 +45,8 @@ class Rule:
         check: the name of a further check (:mod:`gateway.scrubbing.checks`), or an empty string.
         block: whether it begins a block that goes on over lines.
         mark: what stands where the secret stood.
+        checked: the day on which prefix, alphabet and length were last compared with what the
+            vendor says of them; None where the vendor says too little, or nobody has yet.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Rule:
     check: str = ""
     block: bool = False
     mark: str = MARK
+    checked: date | None = None
 
     @property
     def rough(self) -> str:

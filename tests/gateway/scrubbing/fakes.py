@@ -124,7 +124,7 @@ FORMS: dict[str, tuple[str, ...]] = {
     "hetzner-token": ("HCLOUD_TOKEN={alnum:64}",),
     "heroku-key": ("HRKU-AA{url:58}", "HRKU-{uuid}"),
     "heroku-legacy-key": ("HEROKU_API_KEY={uuid}",),
-    "vercel-token": ("vcp_{alnum:56}",),
+    "vercel-token": ("vcp_{url:56}",),
     "vercel-legacy-token": ("VERCEL_TOKEN={alnum:24}",),
     "netlify-token": ("nfp_{alnum:36}",),
     "cloudflare-token": ("CLOUDFLARE_API_TOKEN={url:40}",),
@@ -147,7 +147,7 @@ FORMS: dict[str, tuple[str, ...]] = {
     "planetscale-token": ("pscale_tkn_{url:43}",),
     "planetscale-password": ("pscale_pw_{url:43}",),
     "supabase-token": ("sbp_{hex:40}",),
-    "supabase-secret-key": ("sb_secret_{url:22}_{alnum:8}",),
+    "supabase-secret-key": ("sb_secret_{url:22}_{alnum:8}", "sb_secret_{alnum:20}"),
     "neon-key": ("napi_{lower:64}",),
     "mongodb-url": (
         "mongodb+srv://app:<<{alnum:16}>>@cluster0.ab1cd.mongodb.net/app?retryWrites=true",
