@@ -194,10 +194,10 @@ class Methods:
                 item,
                 run,
                 variables,
-                lambda value: resource_result(value, uri, mime_type, request.era),
+                lambda value: resource_result(value, _clean(uri, request), mime_type, request.era),
             )
         except ToolFailed as failed:
-            data = {"uri": uri, **failed.details}
+            data = {"uri": _clean(uri, request), **failed.details}
             raise WireError(_code(request, failed.code), failed.message, data) from None
 
     async def _read_directory(self, request: Request) -> bytes:
@@ -348,6 +348,14 @@ def unknown_method(method: str) -> WireError:
 def _code(request: Request, failure: str) -> int:
     absent = failure == "not_found" and request.method == "resources/read"
     return RESOURCE_NOT_FOUND if absent and not request.era.modern else INVALID_PARAMS
+
+
+def _clean(uri: str, request: Request) -> str:
+    """A URI as it is said back: without the secrets that were taken out of its variables."""
+    channel = request.channel
+    if channel.scrubber is None or not channel.redactions:
+        return uri
+    return channel.scrubber.text(uri)[0]
 
 
 def _purpose(request: Request) -> str:

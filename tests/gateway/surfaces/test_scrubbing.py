@@ -191,7 +191,11 @@ async def test_an_error_tells_of_it_in_its_data(portal: TestPortal) -> None:
 async def test_a_resources_variables_are_scrubbed(portal: TestPortal) -> None:
     result = await portal.mcp("open").request("resources/read", {"uri": f"demo://{TOKEN}"})
     assert seen == ["[REDACTED]"]
-    assert result["contents"][0]["text"] == "[REDACTED]"
+    assert result["contents"][0] | {"mimeType": ""} == {
+        "uri": "demo://[REDACTED]",
+        "text": "[REDACTED]",
+        "mimeType": "",
+    }
     assert [each["argument"] for each in result["_meta"][META_KEY]] == ["id"]
 
 
