@@ -43,7 +43,7 @@ class TlsDocuments:
         authority = trustme.CA()
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         authority.issue_cert(name).configure_cert(self._tls)
-        self.trusting = ssl.create_default_context()
+        self.trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         authority.configure_trust(self.trusting)
         self.answers: dict[str, Answer] = {}
         self.requests: list[str] = []
