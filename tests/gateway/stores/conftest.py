@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from auth.stores import Stores
 from gateway.audit import MIGRATIONS
 from gateway.services.database import OwnedDatabase, open_database
 from gateway.stores import open_stores
+from tests.migrated import Migrated
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ALICE = Account("wallet:0x00000000000000000000000000000000000A11cE", "wallet")
@@ -40,12 +42,20 @@ class Replica(NamedTuple):
     stores: Stores
 
 
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Migrated]:
+    """The gateway's tables, migrated once."""
+    with Migrated("gateway", MIGRATIONS, tmp_path_factory.mktemp("migrated")) as made:
+        yield made
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest) -> str:
+def address(request: pytest.FixtureRequest, migrated: Migrated, tmp_path: Path) -> str:
+    """Where a database is, migrated and empty; SQLite's lies in ``tmp_path``."""
     if request.param == "sqlite":
+        shutil.copy(migrated.file, tmp_path)
         return "sqlite"
-    url: str = request.getfixturevalue("postgres")
-    return url
+    return migrated.on(request.getfixturevalue("postgres_url"))
 
 
 @pytest.fixture
@@ -71,11 +81,8 @@ async def open_replica(
 
 
 @pytest.fixture
-async def replica(open_replica: Callable[[], Replica]) -> Replica:
-    """A migrated one."""
-    replica = open_replica()
-    await replica.database.migrate(MIGRATIONS)
-    return replica
+def replica(open_replica: Callable[[], Replica]) -> Replica:
+    return open_replica()
 
 
 @pytest.fixture

@@ -29,6 +29,12 @@ CALL = text(
 CALLS = 500
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def address(request: pytest.FixtureRequest) -> str:
+    """Where a database is that has no tables yet."""
+    return "sqlite" if request.param == "sqlite" else request.getfixturevalue("postgres")
+
+
 @pytest.fixture
 def before(tmp_path: Path) -> Path:
     """The migrations of the release before."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import struct
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import delete
 
 from gateway.contract import Objects
 from gateway.services.database import OwnedDatabase, open_database
@@ -28,8 +25,7 @@ from plugins.workflows.drafts import (
 )
 from plugins.workflows.model import PORTAL
 from plugins.workflows.playbook import Playbook
-from plugins.workflows.tables import metadata
-from tests.conftest import new_database
+from tests.migrated import Migrated
 
 MIGRATIONS = Path(__file__).parents[3] / "plugins" / "workflows" / "migrations"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -62,64 +58,20 @@ async def embed_nothing(text: str) -> tuple[str | None, bytes | None]:
 
 
 @pytest.fixture(scope="session")
-def runner() -> Iterator[asyncio.Runner]:
-    """Runs what is asynchronous on the way into a test."""
-    with asyncio.Runner() as runner:
-        yield runner
-
-
-@pytest.fixture(scope="session")
-def migrated_file(runner: asyncio.Runner, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite database, migrated and empty; for copies."""
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Migrated]:
+    """The plugin's tables, migrated once."""
     folder = tmp_path_factory.mktemp("migrated")
-
-    async def migrated() -> None:
-        service = open_database("sqlite", folder)
-        await service.for_owner("workflows").migrate(MIGRATIONS)
-        await service.close()
-
-    runner.run(migrated())
-    return folder / "porch.db"
-
-
-@pytest.fixture(scope="session")
-def migrated_postgres(
-    runner: asyncio.Runner, postgres_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[[], str]]:
-    """Gives the URL of a migrated database, which it empties each time.
-
-    To delete a test's rows takes milliseconds; to make and drop a database takes a second.
-    """
-    stack = AsyncExitStack()
-
-    async def begin() -> tuple[str, OwnedDatabase]:
-        url = await stack.enter_async_context(new_database(postgres_url, _SORTED))
-        service = open_database(url, tmp_path_factory.getbasetemp())
-        stack.push_async_callback(service.close)
-        database = service.for_owner("workflows")
-        await database.migrate(MIGRATIONS)
-        return url, database
-
-    url, database = runner.run(begin())
-
-    async def empty() -> str:
-        async with database.begin() as connection:
-            for table in reversed(metadata.sorted_tables):
-                await connection.execute(delete(table))
-        return url
-
-    yield lambda: runner.run(empty())
-    runner.run(stack.aclose())
+    with Migrated("workflows", MIGRATIONS, folder, _SORTED) as made:
+        yield made
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def address(request: pytest.FixtureRequest, migrated: Migrated, tmp_path: Path) -> str:
     """Where a database is, migrated and empty; SQLite's lies in ``tmp_path``."""
     if request.param == "sqlite":
-        shutil.copy(request.getfixturevalue("migrated_file"), tmp_path)
+        shutil.copy(migrated.file, tmp_path)
         return "sqlite"
-    emptied: Callable[[], str] = request.getfixturevalue("migrated_postgres")
-    return emptied()
+    return migrated.on(request.getfixturevalue("postgres_url"))
 
 
 @pytest.fixture
