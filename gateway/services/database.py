@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from gateway.services import migrations as revisions
 from gateway.services import sqlite
 from gateway.services.clients import need
+from gateway.services.database_errors import without_values
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -51,7 +52,10 @@ class DatabaseService:
         from sqlalchemy.ext.asyncio import create_async_engine
 
         if not self._embedded:
-            return create_async_engine(_for_asyncpg(self._address), pool_pre_ping=True)
+            url = _for_asyncpg(self._address)
+            engine = create_async_engine(url, pool_pre_ping=True, hide_parameters=True)
+            without_values(engine.sync_engine)
+            return engine
         self._data_dir.mkdir(parents=True, exist_ok=True)
         return sqlite.opened(self._data_dir / "porch.db")
 

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gateway.services.database_errors import without_values
 from gateway.services.migrations import MigrationFailed
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ def opened(file: Path) -> AsyncEngine:
     from gateway.services.sqlite_driver import connect
 
     engine = create_async_engine(
-        f"sqlite+aiosqlite:///{file}", async_creator=partial(connect, file)
+        f"sqlite+aiosqlite:///{file}", async_creator=partial(connect, file), hide_parameters=True
     )
+    without_values(engine.sync_engine)
 
     @event.listens_for(engine.sync_engine, "connect")
     def settings(connection: Any, _record: Any) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import traceback
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -275,3 +276,32 @@ async def test_each_query_of_a_reader_sees_what_is_committed(service: DatabaseSe
         await connection.rollback()
     async with service.read() as reader:
         assert await reader.scalar(count) == 1
+
+
+REFUSED = {
+    "a key that is there already": "INSERT INTO notes VALUES (:id, :secret)",
+    "a table that is not there": "INSERT INTO nowhere VALUES (:id, :secret)",
+    "a value of another type": "INSERT INTO notes (id, title) VALUES (:secret, 'x')",
+}
+
+
+@pytest.mark.parametrize("statement", REFUSED.values(), ids=REFUSED)
+async def test_an_error_says_what_failed_and_neither_statement_nor_value(
+    service: DatabaseService, tmp_path: Path, statement: str
+) -> None:
+    notes, secret = service.for_owner("notes"), "hunter2-of-someone"
+    create = 'op.create_table("notes", sa.Column("id", sa.Integer, primary_key=True), '
+    unique = 'sa.Column("title", sa.String(50), unique=True))'
+    await notes.migrate(write(tmp_path, create + unique))
+    values = {"id": 1, "secret": secret} if ":id" in statement else {"secret": secret}
+    with pytest.raises(DBAPIError) as raised:
+        async with notes.begin() as connection:
+            for number in (1, 2):
+                numbered = {**values, "id": number} if "id" in values else values
+                await connection.execute(text(statement), numbered)
+    told = "".join(traceback.format_exception(raised.value))
+    shown = f"{raised.value} {raised.value!r} {told}"
+    assert secret not in shown
+    assert "INSERT INTO" not in str(raised.value)
+    assert str(raised.value).startswith("(")
+    assert len(str(raised.value).splitlines()) == 1
