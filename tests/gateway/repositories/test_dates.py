@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from gateway.repositories import Checkout, Github, open_github, remote_dates
-from gateway.repositories.git import GitFailed
+from gateway.repositories.dates import last_dates
+from gateway.repositories.git import GitFailed, run
 from gateway.repositories.remote_dates import Origin, clone_url
 from tests.servers.git_host import GitHost
 from tests.servers.github_contents import GithubContents, Repo
@@ -79,11 +80,20 @@ def test_no_program_that_a_checkout_names_is_started(history: History, tmp_path:
 
 
 async def test_a_repository_elsewhere_is_asked_without_its_contents(
-    history: History, host: GitHost
+    history: History, host: GitHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    kinds: list[str] = []
+
+    def counted(directory: Path, *span: str) -> dict[str, datetime]:
+        listed = run(directory, "cat-file", "--batch-all-objects", "--batch-check=%(objecttype)")
+        kinds.extend(listed.decode().split())
+        return last_dates(directory, *span)
+
+    monkeypatch.setattr(remote_dates, "last_dates", counted)
     origin = Origin(host.url("garden/kb.git/.git"), ca_file=host.ca_file)
     commit = history.resolve("main") or ""
     assert await remote_dates.remote_dates(origin, commit) == DATES
+    assert set(kinds) == {"commit", "tree"}
     earlier = history.git("rev-parse", "main~1")
     assert await remote_dates.remote_dates(origin, earlier) == dict.fromkeys(
         ["a.md", "data/b.md"], FIRST
