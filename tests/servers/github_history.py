@@ -19,6 +19,8 @@ from typing import Any
 
 LISTED = 300
 """Files that a comparison lists at most."""
+PUSHED = 2048
+"""Commits that a delivery lists at most."""
 NOTHING = "0" * 40
 _STATUS = {"A": "added", "M": "modified", "D": "removed", "T": "changed"}
 
@@ -112,6 +114,32 @@ class History:
             "commits": [],
             "files": list(_files(changed))[:LISTED],
         }
+
+    def push(self, before: str, after: str, name: str, branch: str = "main") -> dict[str, Any]:
+        """What GitHub delivers of a push; :data:`NOTHING` stands for a branch that is not there."""
+        span = [after] if before == NOTHING else [f"{before}..{after}"]
+        found = [] if after == NOTHING else self.git("rev-list", "--reverse", *span).split()
+        both = NOTHING not in (before, after)
+        kept = both and self._run("merge-base", "--is-ancestor", before, after).returncode == 0
+        return {
+            "ref": f"refs/heads/{branch}",
+            "before": before,
+            "after": after,
+            "created": before == NOTHING,
+            "deleted": after == NOTHING,
+            "forced": both and not kept,
+            "repository": {"full_name": name},
+            "commits": [self._pushed(commit) for commit in found[-PUSHED:]],
+        }
+
+    def _pushed(self, commit: str) -> dict[str, Any]:
+        listing = ("diff-tree", "-r", "-z", "--root", "--no-renames", "--no-commit-id", commit)
+        changed = list(_files(self.git(*listing)))
+        paths = {
+            kind: [file["filename"] for file in changed if file["status"] == kind]
+            for kind in ("added", "modified", "removed")
+        }
+        return {"id": commit, "timestamp": self.git("log", "-1", "--format=%cI", commit), **paths}
 
     def tarball(self, commit: str, name: str) -> bytes:
         """The commit as GitHub packs it."""

@@ -3,7 +3,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from gateway.contract import ToolFailed
 from gateway.repositories import Deliveries, Push, pushed
 from gateway.services.cache import MemoryCache
+from tests.servers.github_history import NOTHING, History
 
 SECRET = "the-webhooks-secret"
 HEADERS = {"x-github-event": "push", "x-github-delivery": "7"}
@@ -124,3 +126,37 @@ def test_what_is_no_push_is_refused(body: bytes) -> None:
     with pytest.raises(ToolFailed) as refused:
         pushed(body, HEADERS)
     assert refused.value.code == "bad_delivery"
+
+
+def delivered(history: History, before: str, after: str) -> Push:
+    push = pushed(json.dumps(history.push(before, after, "garden/kb")).encode(), HEADERS)
+    assert push is not None
+    return push
+
+
+def test_each_commit_of_a_push_names_its_files_and_its_time(tmp_path: Path) -> None:
+    history = History.begun(tmp_path)
+    then = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    before = history.commit({"a.md": b"one", "b.md": b"two"}, then)
+    middle = history.commit({"a.md": b"new", "c.md": b"three"}, then + timedelta(hours=1))
+    after = history.commit({"b.md": None, "d.md": b"two"}, then + timedelta(hours=2))
+    push = delivered(history, before, after)
+    assert (push.before, push.after, push.forced) == (before, after, False)
+    first, second = push.commits
+    assert (first.id, first.timestamp) == (middle, then + timedelta(hours=1))
+    assert (first.added, first.modified, first.removed) == (("c.md",), ("a.md",), ())
+    assert (second.id, second.added, second.removed) == (after, ("d.md",), ("b.md",))
+
+
+def test_a_branch_that_is_made_forced_or_deleted_is_told_apart(tmp_path: Path) -> None:
+    history = History.begun(tmp_path)
+    base = history.commit({"a.md": b"one"})
+    lost = history.commit({"a.md": b"two"})
+    history.git("reset", "-q", "--hard", base)
+    now = history.commit({"a.md": b"three"})
+    made, gone = delivered(history, NOTHING, base), delivered(history, now, NOTHING)
+    assert (made.before, made.after, made.forced) == ("", base, False)
+    assert (gone.after, gone.commits, gone.forced) == ("", (), False)
+    forced = delivered(history, lost, now)
+    assert forced.forced
+    assert [commit.id for commit in forced.commits] == [now]
