@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -69,6 +70,8 @@ class Basis:
         self._database, self._owner = database, owner
         self.layer, self.files = layer, files
         self.links = LinkStates()
+        self.known: dict[str, Known] = {}
+        """Its files of known languages, once the links are loaded."""
         self._loaded = False
         self._written: dict[str, bytes] = {}
 
@@ -81,17 +84,21 @@ class Basis:
         """Read also what it was linked by, unless that was done."""
         if not self._loaded:
             self.links = await link_states(self._database, self._owner, self.layer)
+            self.known = await asyncio.to_thread(self._all_known)
             self._loaded = True
 
-    @cached_property
-    def known(self) -> dict[str, Known]:
-        """Its files of known languages, once the links are loaded."""
-        return {path: self._known(path, link) for path, link in self.links.files.items()}
+    async def prepare(self) -> None:
+        """Have all here that a change may need; nobody else may use it meanwhile."""
+        await self.load_links()
+        await asyncio.to_thread(lambda: self.asking)
 
     @cached_property
     def asking(self) -> Asking:
         """Which files asked for what, once the links are loaded."""
         return Asking({path: each.asked for path, each in self.links.files.items()})
+
+    def _all_known(self) -> dict[str, Known]:
+        return {path: self._known(path, link) for path, link in self.links.files.items()}
 
     def _known(self, path: str, link: LinkState) -> Known:
         report = self.files[path].report

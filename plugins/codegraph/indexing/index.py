@@ -9,6 +9,7 @@ on where it was when it is asked for once more.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -64,6 +65,7 @@ class Indexer:
         self._limits = limits or Limits()
         self._workers = workers or Workers()
         self._memory = Memory()
+        self._preparing: asyncio.Task[None] | None = None
 
     async def index(self, source: Source, progress: Progress = silent) -> Summary:
         """Bring a repository's graph to what its files say: all of it, or what has changed.
@@ -79,6 +81,8 @@ class Indexer:
         steps = Steps(progress)
         found = await scan(source.root, self._limits, time.time_ns())
         parsing = self._parsing(source)
+        if self._preparing is not None:
+            await asyncio.wait({self._preparing})
         view = await self._store.view(source.org, source.repo)
         basis = None
         if view is not None:
@@ -92,6 +96,7 @@ class Indexer:
                 generation = view.generation if small.generation is None else small.generation
                 self._memory.keep(source.org, source.repo, basis, generation)
                 parsing.warm(basis.files)
+                self._prepare(basis)
                 return summary
         return await self._full(source, found, parsing, basis, steps)
 
@@ -143,7 +148,20 @@ class Indexer:
 
     async def close(self) -> None:
         """End the workers."""
+        if self._preparing is not None:
+            self._preparing.cancel()
+            await asyncio.gather(self._preparing, return_exceptions=True)
         await self._workers.close()
+
+    def _prepare(self, basis: Basis) -> None:
+        """Have what a change will need read by the time that there is one; returns at once."""
+
+        async def work() -> None:
+            with contextlib.suppress(Exception):  # whoever needs it meets the same again
+                await basis.prepare()
+
+        if self._preparing is None or self._preparing.done():
+            self._preparing = asyncio.create_task(work())
 
     async def _full(
         self, source: Source, found: Scan, parsing: Parsing, basis: Basis | None, steps: Steps

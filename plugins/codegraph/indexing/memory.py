@@ -10,7 +10,7 @@ from plugins.codegraph.indexing.basis import Basis
 from plugins.codegraph.store.graph import RepositoryView
 
 MOST_FILES = 40_000
-"""Of all layers together; about a kilobyte each, and two where an interface has changed."""
+"""Of all layers together; about two kilobytes each."""
 MOST_LAYERS = 8
 SECONDS = 600.0
 """For how long after it was last kept a layer is remembered."""

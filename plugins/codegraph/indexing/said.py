@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from functools import lru_cache
 from posixpath import splitext
 
 import msgspec
@@ -43,8 +44,15 @@ def reader_of(path: str) -> str:
 
     Empty where no language reads such files.
     """
-    language = language_of(path)
-    return "" if language is None else f"{language.name}{splitext(path)[1].lower()}"
+    name = path.rpartition("/")[2]
+    dot = name.rfind(".")
+    return _reader(f"x{name[dot:]}" if dot > 0 else name)
+
+
+@lru_cache(1024)
+def _reader(name: str) -> str:
+    language = language_of(name)
+    return "" if language is None else f"{language.name}{splitext(name)[1].lower()}"
 
 
 def said(path: str, data: bytes) -> Said:

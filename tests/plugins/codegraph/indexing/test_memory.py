@@ -65,3 +65,16 @@ async def test_what_is_remembered_is_what_the_database_says(indexed: Bench) -> N
         assert (kept.files, kept.links, kept.known) == (read.files, read.links, read.known)
         assert kept.asking._paths == read.asking._paths
         indexed.indexer._memory.keep("portal", "tree", kept, served.generation)
+
+
+async def test_what_a_change_will_need_is_read_before_there_is_one(indexed: Bench) -> None:
+    write(indexed.root, "shop.py", "def pay(): pass\n")
+    await indexed.index()
+    await indexed.index()
+    assert indexed.indexer._preparing is not None
+    await indexed.indexer._preparing
+    served = await indexed.store.view("portal", "tree")
+    assert served is not None
+    kept = indexed.indexer._memory.take(served)
+    assert kept is not None
+    assert kept.known.keys() == {"shop.py"}
