@@ -221,9 +221,10 @@ async def pages() -> dict[str, str]:
     """Every page by its file's name."""
     plugins = sorted(plugin.name for plugin in shipped_plugins())
     with TemporaryDirectory() as data, TemporaryDirectory() as empty:
-        # Without a source this plugin offers nothing that could be described.
+        # Without a source or a repository these plugins offer nothing that could be described.
         source = {"name": "example", "kind": "skills", "directory": empty}
-        sources = {"plugins": {"skills_repo": {"sources": [source]}}}
+        code = {"repositories": [{"path": empty, "name": "example"}]}
+        sources = {"plugins": {"skills_repo": {"sources": [source]}, "codegraph": code}}
         portal = load_portal(CONFIG, {"services": {"embedding": "none"}, **sources})
         async with open_portal(portal, Path(data)) as running:
             catalog = running.catalog

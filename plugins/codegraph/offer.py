@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -96,16 +96,21 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
     problems = await declare(base.repositories, config)
     parts = Parts.of(host, base.repositories, base.store, base.indexes, config.workspace_hours)
     jobs = _jobs(config, host, base, parts)
-    keeper = Keeper(config, host, jobs, now, problems)
+    # Most portals serve no code, and every client of theirs would carry these tools in vain; who
+    # connected before the first repository, with a client that is deaf to list_changed, connects
+    # once more, and `add` says so.
+    useful = Offer(tools=parts.tools(), instructions=INSTRUCTIONS)
+    shown = useful if await base.repositories.all() else Offer()
+    first = None if shown is useful else lambda: host.reoffer(useful)
+    keeper = Keeper(config, host, jobs, now, problems, first)
     try:
         async with keeper.running():
-            yield Offer(
-                tools=parts.tools(),
+            yield replace(
+                shown,
                 routes=routes(config, base.repositories, base.work),
                 jobs=jobs.declared(),
                 health=keeper.health,
                 personal=Personal(host.database, parts.workspaces).declared(),
-                instructions=INSTRUCTIONS,
             )
     finally:
         await base.indexer.close()

@@ -60,17 +60,6 @@ def test_the_inspector_lists_what_is_open(url: str, era: str, tmp_path: Path) ->
     answer = inspected(url, era, tmp_path, "--method", "tools/list")
     names = [tool["name"] for tool in answer["tools"]]  # type: ignore[attr-defined]
     assert names == [
-        "semantic_search",
-        "search_code",
-        "find_similar",
-        "get_function",
-        "get_class",
-        "get_file",
-        "get_callers",
-        "get_callees",
-        "get_imports",
-        "analyze_impact",
-        "get_project_stats",
         "search_knowledge",
         "define_term",
         "search_lexicon",

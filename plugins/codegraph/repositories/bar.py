@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 from plugins.codegraph.repositories.making import Progress
 
+_ROOM = 70
+"""The least columns for a bar with its counts and the time."""
 _COUNTS = re.compile(r"\s*\d[\d,]* of \d[\d,]*( files)?")
 
 
@@ -28,11 +30,11 @@ def shown(name: str, echo: Callable[[str], None] | None) -> Iterator[Progress]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (
-        TextColumn("{task.description}"),
-        *(BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()),
-    )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    beside = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    # Where there is no room for all of them, how many are done says the most.
+    columns = beside if console.width >= _ROOM else beside[1:2]
+    with Bar(TextColumn("{task.description}"), *columns, console=console, transient=True) as bar:
         task = bar.add_task(escape(name), total=None)
 
         def tell(done: int, total: int, message: str) -> None:

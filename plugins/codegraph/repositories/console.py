@@ -6,12 +6,12 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from gateway.contract import CommandContext, Host
+from gateway.contract import CommandContext, Host, ToolFailed
 from plugins.codegraph.api import shown as shown_as_json
 from plugins.codegraph.commands import AddArgs, IndexArgs, ListArgs, RemoveArgs
 from plugins.codegraph.config import CodegraphConfig
@@ -25,9 +25,10 @@ from plugins.codegraph.repositories.registry import Taken, Unknown
 from plugins.codegraph.repositories.repository import Draft, Repository
 from plugins.codegraph.repositories.work import HELD, Busy, Gone
 from plugins.codegraph.scip.notes import notes
+from plugins.codegraph.tools import naming
 
-_LOOKED_AT = 2_000
-"""Functions of which one is the example for a question."""
+_LOOKED_AT, _EXAMPLES = 2_000, 20
+"""Functions of which one is the example for a question, and how many are tried for it."""
 
 
 @asynccontextmanager
@@ -53,7 +54,12 @@ async def add(args: AddArgs, context: CommandContext) -> int:
             repository = await base.repositories.add(draft, holder, HELD)
         except Taken as error:
             return _fail(context, str(error), 1)
-        found = await _made(base, repository, context, holder, scip=args.scip)
+        try:
+            found = await _made(base, repository, context, holder, scip=args.scip)
+        except asyncio.CancelledError:  # Ctrl-C
+            if not context.json:
+                _say(context, told.stopped(draft.name))
+            raise
         if isinstance(found, str):
             # It was never served, so that it has no vectors, and nothing is left for the portal.
             await _purged(base, host, await base.repositories.remove(draft.name), whole=True)
@@ -75,8 +81,7 @@ async def index(args: IndexArgs, context: CommandContext) -> int:
             result = {"error": found} if isinstance(found, str) else found
             done.append({"name": repository.name, **result})
             if not context.json:
-                for line in _lines(repository, found):
-                    context.echo(line)
+                _say(context, _lines(repository, found))
     if context.json:
         context.emit(done)
     elif not done:
@@ -105,11 +110,9 @@ async def listed(args: ListArgs, context: CommandContext) -> int:
             }
         )
         return 0
-    for line in told.table(found):
-        context.echo(line)
+    _say(context, told.table(found))
     for name, reports in problems.items():
-        for line in told.problems(name, reports):
-            context.echo(line)
+        _say(context, told.problems(name, reports))
     for removal in removals:
         since = f"{removal.requested:%Y-%m-%d %H:%M} UTC"
         context.echo(f"{removal.name}: removed {since}; the portal purges the rest of it.")
@@ -146,9 +149,7 @@ async def remove(args: RemoveArgs, context: CommandContext) -> int:
     if context.json:
         context.emit({"name": args.name, "removal": entry, "deleted": counts})
         return 0
-    rows = sum(counts.values())
-    context.echo(f"{args.name} is removed: nobody sees it any more ({rows:,} rows deleted).")
-    context.echo("Its vectors and what is left are deleted by the portal, within 24 hours.")
+    _say(context, told.removed(args.name, sum(counts.values())))
     return 0
 
 
@@ -215,11 +216,10 @@ async def _tell(
     if context.json:
         context.emit({"name": repository.name, **found})
         return
-    for line in told.found(repository, found):
-        context.echo(line)
+    _say(context, told.found(repository, found))
     example = await _example(base, repository)
-    for line in told.next_steps(repository, example, context.url):
-        context.echo(line)
+    first = len(await base.repositories.all()) == 1
+    _say(context, told.next_steps(repository, example, context.url, first=first))
 
 
 async def _example(base: Repositing, repository: Repository) -> str:
@@ -236,8 +236,17 @@ async def _example(base: Repositing, repository: Repository) -> str:
         if each.doc and not each.test and not each.name.startswith("_") and "." not in each.name
     } or {each.key: each for each in entities if not each.test}
     callers = await graph.degrees(list(telling))
-    best = max(telling.values(), key=lambda each: callers[each.key][0], default=None)
-    return "" if best is None else best.qualified
+    ranked = sorted(telling.values(), key=lambda each: -callers[each.key][0])
+    for each in ranked[:_EXAMPLES]:
+        with suppress(ToolFailed):  # a name that stands for several is no answer to begin with
+            if not (await naming.find(graph, each.qualified, prefer=True)).others:
+                return each.qualified
+    return ""
+
+
+def _say(context: CommandContext, lines: Iterable[str]) -> None:
+    for line in lines:
+        context.echo(line)
 
 
 def _fail(context: CommandContext, reason: str, code: int) -> int:

@@ -33,6 +33,8 @@ class Keeper:
         jobs: what does the work.
         now: the time, in UTC.
         problems: what of the section could not be carried out.
+        first: called once when there is a repository, or None; tools that it offers are then kept
+            until the portal stops, as an agent may be in the middle of its work.
     """
 
     def __init__(
@@ -42,9 +44,11 @@ class Keeper:
         jobs: RepositoryJobs,
         now: Callable[[], datetime],
         problems: Sequence[str] = (),
+        first: Callable[[], None] | None = None,
     ) -> None:
         self._config, self._host, self._jobs, self._now = config, host, jobs, now
         self._problems = list(problems)
+        self._first = first
         self._me = f"watch:{secrets.token_hex(4)}"
         self._watching: dict[str, asyncio.Task[None]] = {}
         self._embedding: dict[str, asyncio.Task[None]] = {}
@@ -119,6 +123,9 @@ class Keeper:
 
     async def _look(self) -> None:
         found = await self._jobs.repositories.all()
+        if found and self._first is not None:
+            self._first()
+            self._first = None
         for repository in found:
             await self._see_to(repository)
         watched = {each.id: each for each in found if each.kind == "path" and each.layer}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,8 +15,14 @@ from plugins.codegraph.scip.notes import notes
 
 WIDTH = 80
 """The columns of a plain terminal; what people read is no wider, save names and addresses."""
-_COUNTED = ("functions", "methods", "classes", "interfaces")
+_COUNTED = {
+    "functions": "function",
+    "methods": "method",
+    "classes": "class",
+    "interfaces": "interface",
+}
 _REASONS = 8
+_SYNTAX = re.compile(r"\d+ syntax errors?, the first in line \d+")
 _NAMES = {
     "python": "Python",
     "typescript": "TypeScript",
@@ -22,35 +30,63 @@ _NAMES = {
     "go": "Go",
     "java": "Java",
     "rust": "Rust",
+    "markdown": "Markdown",
+    **{name: name.upper() for name in ("css", "html", "json", "toml", "xml", "yaml")},
 }
+_FOLLOWED = ("python", "typescript", "javascript", "go", "java", "rust")
 
 
 def found(repository: Repository, summary: Mapping[str, Any]) -> Iterator[str]:
     """What an index found, and what it skipped and why."""
-    counts = [f"{summary.get(word, 0):,} {word}" for word in _COUNTED if summary.get(word)]
-    seconds, lines = summary.get("seconds", 0), summary.get("lines", 0)
-    yield from _wrapped(
-        f"{repository.name}: {summary.get('files', 0):,} files, {lines:,} lines"
-        f"{''.join(f', {each}' for each in counts)}, in {seconds:.1f} s."
-    )
+    counts = [
+        _many(summary[word], one, word) for word, one in _COUNTED.items() if summary.get(word)
+    ]
+    files, lines = (_many(summary.get(word, 0), word[:-1]) for word in ("files", "lines"))
+    took = f"in {summary.get('seconds', 0):.1f} s"
+    yield from _wrapped(f"{repository.name}: {', '.join((files, lines, *counts, took))}.")
     languages = summary.get("languages", {})
     if languages:
         listed = ", ".join(
-            f"{_NAMES.get(name, name)} {files:,}" for name, files in languages.items()
+            f"{_NAMES.get(name, name)} {count:,}" for name, count in languages.items()
         )
         yield from _wrapped(f"Languages, by files: {listed}.")
+    if not languages.keys() & set(_FOLLOWED):
+        names = ", ".join(_NAMES[each] for each in _FOLLOWED)
+        yield from _wrapped(
+            f"No code was found in {repository.location}. Calls are followed in {names}; what "
+            ".gitignore names is left out."
+        )
     for each in summary.get("scip", []):
         yield from _wrapped(each)
-    reasons = summary.get("reasons", [])
+    yield from _reasons(summary.get("reasons", []))
+
+
+def _reasons(reasons: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for skipped, said in ((True, "Skipped"), (False, "In the graph in part")):
-        some = [each for each in reasons if each["skipped"] is skipped]
-        for each in some[:_REASONS]:
-            more = f" and {each['files'] - 1:,} more" if each["files"] > 1 else ""
-            yield from _wrapped(f"{said}: {each['example']}{more}: {each['reason']}")
+        some = _alike([each for each in reasons if each["skipped"] is skipped])
+        for example, files, reason in some[:_REASONS]:
+            more = f" and {files - 1:,} more" if files > 1 else ""
+            yield from _wrapped(f"{said}: {example}{more}: {reason}")
         if len(some) > _REASONS:
             yield f"{said}: {len(some) - _REASONS} more reasons."
     if reasons:
         yield "Every such file: porch codegraph list --problems"
+
+
+def _alike(reasons: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, str]]:
+    """An example, how many files, and why: files with syntax errors are of one kind."""
+    kinds: dict[str, list[Mapping[str, Any]]] = {}
+    for each in reasons:
+        kind = "syntax errors" if _SYNTAX.fullmatch(each["reason"]) else each["reason"]
+        kinds.setdefault(kind, []).append(each)
+    return [
+        (
+            some[0]["example"],
+            sum(each["files"] for each in some),
+            kind if len(some) > 1 else some[0]["reason"],
+        )
+        for kind, some in kinds.items()
+    ]
 
 
 def checks(record: Mapping[str, Any] | None, layer: int | None) -> Iterator[str]:
@@ -61,7 +97,11 @@ def checks(record: Mapping[str, Any] | None, layer: int | None) -> Iterator[str]
 
 def problems(name: str, reports: Sequence[FileReport]) -> Iterator[str]:
     """Every file of a repository that is not, or not wholly, in the graph, and why."""
-    yield f"{name}: {len(reports):,} files are not, or only in part, in the graph."
+    if not reports:
+        yield f"{name}: every file is in the graph."
+        return
+    files = _many(len(reports), "file")
+    yield f"{name}: {files} not, or only in part, in the graph:"
     for each in reports:
         state = "skipped" if each.skipped else "in part"
         # A line break in a name would look like a line of its own.
@@ -72,8 +112,39 @@ def _printable(path: str) -> str:
     return path if path.isprintable() else path.encode("unicode_escape").decode("ascii")
 
 
-def next_steps(repository: Repository, example: str, url: str) -> Iterator[str]:
-    """What a newcomer does next."""
+def removed(name: str, rows: int) -> Iterator[str]:
+    """That a repository is removed, and what becomes of what was kept of it.
+
+    Args:
+        name: the repository's.
+        rows: how many rows are deleted already.
+    """
+    deleted = f" {_many(rows, 'row')} of it deleted." if rows else ""
+    yield from _wrapped(
+        f"{name} is removed: nobody sees it any more.{deleted} Its vectors, and what else is left, "
+        "the portal deletes within 24 hours."
+    )
+
+
+def stopped(name: str) -> Iterator[str]:
+    """What becomes of a repository whose first index was interrupted."""
+    yield from _wrapped(
+        f"Stopped. {name} stays added: a portal that runs indexes it, and so does `porch codegraph "
+        f"index {name}`. `porch codegraph remove {name}` takes it away."
+    )
+
+
+def next_steps(
+    repository: Repository, example: str, url: str, *, first: bool = False
+) -> Iterator[str]:
+    """What a newcomer does next.
+
+    Args:
+        repository: what was added.
+        example: a function to ask about, or "".
+        url: the portal's address for clients.
+        first: whether there was no repository before it.
+    """
     asked = f"Who calls {example}?" if example else "Which functions are there?"
     steps = (
         ("porch serve", "unless a portal runs already"),
@@ -87,18 +158,31 @@ def next_steps(repository: Repository, example: str, url: str) -> Iterator[str]:
     yield f'Then ask: "{asked}"'
     if example:
         yield f"Or here:  porch call get_callers repo={repository.name} name={example}"
-    if repository.local:
+    if first:
         yield from _wrapped(
+            "A client that is connected already lists the tools for code now; if yours does not, "
+            "connect it again."
+        )
+    yield from _wrapped(_audience(repository))
+
+
+def _audience(repository: Repository) -> str:
+    """Who sees it, where that is not everyone who reaches the portal."""
+    if repository.local:
+        return (
             "It is seen by whoever reaches this portal, as long as the portal is for this machine "
             "alone; later by members."
         )
-    elif repository.tier != Tier.OPEN or repository.groups:
-        groups = f" in {' or '.join(repository.groups)}" if repository.groups else ""
-        yield from _wrapped(
-            f"It is seen by callers of the tier {repository.tier.value}{groups}; tiers.yaml says "
-            "who has which tier. Removed, and added again with --tier open, it is seen by whoever "
-            "reaches the portal."
-        )
+    if repository.tier is Tier.OPEN and not repository.groups:
+        return ""
+    groups = f" in {' or '.join(repository.groups)}" if repository.groups else ""
+    seen = f"It is seen by callers of the tier {repository.tier.value}{groups}; tiers.yaml says who"
+    if repository.tier_given or repository.groups:
+        return f"{seen} has which tier."
+    return (
+        f"{seen} has which tier. Removed, and added again with --tier open, it is seen by whoever "
+        "reaches the portal."
+    )
 
 
 def table(repositories: Sequence[Repository]) -> Iterator[str]:
@@ -133,11 +217,16 @@ def table(repositories: Sequence[Repository]) -> Iterator[str]:
         yield from checks(each.scip, each.layer)
 
 
+def _many(count: int, one: str, several: str = "") -> str:
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    """A text in lines that fit a terminal; a path is not broken."""
+    """A text in lines that fit the terminal; a path is not broken."""
+    columns = shutil.get_terminal_size((WIDTH, 24)).columns
     return textwrap.wrap(
         text,
-        WIDTH - 1,
+        max(min(columns, WIDTH), 20) - 1,
         initial_indent=indent,
         subsequent_indent=indent or "  ",
         break_long_words=False,

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from gateway.contract import Change
 from gateway.testing import TestPortal, open_test_portal
 from plugins.codegraph import plugin
 
@@ -57,6 +58,23 @@ async def test_files_of_no_known_language_are_counted_as_other(tmp_path: Path) -
         found = await portal.call("get_project_stats")
         counts = {each["language"]: each["files"] for each in found.structured["languages"]}
         assert counts == {"python": 4, "other": 1}
+
+
+async def test_the_tools_are_listed_from_the_first_repository_on(tmp_path: Path) -> None:
+    tiers, data = {"items": {"codegraph": "open"}}, tmp_path / "data"
+    async with open_test_portal(plugin, tiers=tiers, data_dir=data, wait_ready=False) as portal:
+        told: asyncio.Queue[Change] = asyncio.Queue()
+        portal.running.changes.listen(told.put_nowait)
+        assert await portal.tools() == {}
+        command = [sys.executable, "-m", "gateway.cli", "codegraph", "add", str(garden(tmp_path))]
+        added = await asyncio.create_subprocess_exec(*command, "--data", str(data))
+        async with asyncio.timeout(60):
+            while await told.get() != Change("codegraph", "tools"):
+                pass
+        assert "get_callers" in await portal.tools()
+        assert await added.wait() == 0
+    async with open_test_portal(plugin, tiers=tiers, data_dir=data) as portal:
+        assert "get_callers" in await portal.tools()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -50,6 +51,7 @@ def test_a_newcomer_adds_a_directory_and_is_told_what_to_do_next(porch: Porch, t
     assert "1 functions" in told or "1 function" in told
     assert "Python 2" in told
     assert 'Then ask: "Who calls pour?"' in told
+    assert "connect it again" in told
     assert "/mcp" in told
     listed = porch("list")
     assert "garden" in listed.stdout
@@ -170,6 +172,30 @@ def test_on_a_terminal_there_is_a_bar(porch: Porch, tree: Path, tmp_path: Path) 
     assert "reading" not in said
 
 
+@pytest.mark.timeout(240)
+def test_ctrl_c_says_what_becomes_of_the_repository(
+    porch: Porch, tree: Path, tmp_path: Path
+) -> None:
+    for number in range(400):
+        text = "".join(f"def grow_{number}_{each}(): pass\n" for each in range(50))
+        (tree / f"bed_{number}.py").write_text(text)
+    command = [sys.executable, "-m", "gateway.cli", "codegraph", "add", str(tree)]
+    command += ["--data", str(tmp_path / "data")]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert "reading" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        said, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "Stopped. garden stays added" in said
+    assert "Traceback" not in errors
+    assert "waiting to be indexed" in porch("list").stdout
+    [indexed] = json.loads(porch("index", "--json").stdout)
+    assert indexed["functions"] == 20_001
+
+
 FULL = """
 import sys
 from sqlalchemy import event
@@ -219,9 +245,10 @@ async def portal(tmp_path: Path) -> Any:
 async def answered(portal: TestPortal, name: str, *, found: bool = True) -> str:
     async with asyncio.timeout(60):
         while True:
-            answer = await portal.call("get_callers", {"name": name})
-            if answer.is_error is not found:
-                return answer.text
+            if await portal.tools():
+                answer = await portal.call("get_callers", {"name": name})
+                if answer.is_error is not found:
+                    return answer.text
             await asyncio.sleep(0.1)
 
 
