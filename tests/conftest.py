@@ -6,6 +6,7 @@ it. In CI nothing may be skipped for that reason: there such a skip is a failure
 
 from __future__ import annotations
 
+import logging
 import os
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
@@ -33,6 +34,23 @@ Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 def anyio_backend() -> str:
     """Run every async test on asyncio, the loop that the portal runs on."""
     return "asyncio"
+
+
+@pytest.fixture
+def logging_as_it_was() -> Iterator[None]:
+    """Commands set logging up for their process; put it back for the tests'."""
+    import structlog
+
+    from gateway.logs import _LIBRARIES
+
+    loggers = [logging.getLogger(name) for name in (None, *_LIBRARIES)]
+    before = [(logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
+    yield
+    for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
+        logger.handlers, logger.propagate = handlers, propagate
+        logger.setLevel(level)
+    logging.captureWarnings(False)
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import subprocess
@@ -14,10 +13,8 @@ from pathlib import Path
 
 import httpx2
 import pytest
-import structlog
 from click.testing import CliRunner, Result
 
-from gateway import logs
 from gateway.cli import main
 
 PAGE = """---
@@ -49,16 +46,8 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture(autouse=True)
-def _logging_as_it_was() -> Iterator[None]:
-    """Commands set logging up for their process; put it back for the tests'."""
-    loggers = [logging.getLogger(name) for name in (None, *logs._LIBRARIES)]
-    before = [(logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
-    yield
-    for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
-        logger.handlers, logger.propagate = handlers, propagate
-        logger.setLevel(level)
-    logging.captureWarnings(False)
-    structlog.reset_defaults()
+def _logging(logging_as_it_was: None) -> None:
+    """Commands run in the tests' own process."""
 
 
 @pytest.fixture

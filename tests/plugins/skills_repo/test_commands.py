@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner, Result
 
+from gateway.cli import main
 from plugins.skills_repo.commands import _placed
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.formats import Problem, links
 from plugins.skills_repo.index.frontmatter import read
 
+pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 
-def porch(garden: Any, *words: str, sources: Any = None) -> subprocess.CompletedProcess[str]:
+
+def porch(garden: Any, *words: str, sources: Any = None) -> Result:
     """Run the command line over the garden's configuration."""
     config = garden.root.parent / "config"
     config.mkdir(exist_ok=True)
@@ -26,13 +28,8 @@ def porch(garden: Any, *words: str, sources: Any = None) -> subprocess.Completed
     written["services"] = {"embedding": "none"}
     (config / "portal.yaml").write_text(yaml.safe_dump(written), "utf-8")
     data = garden.root.parent / "data"
-    return subprocess.run(
-        [sys.executable, "-m", "gateway.cli", *words, "--config", str(config), "--data", str(data)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    places = ["--config", str(config), "--data", str(data)]
+    return CliRunner().invoke(main, [*words, *places], prog_name="porch", catch_exceptions=False)
 
 
 def test_index_writes_one_file_for_each_source(garden: Any) -> None:
@@ -45,7 +42,7 @@ def test_index_writes_one_file_for_each_source(garden: Any) -> None:
         garden.source("handbook", "docs"),
     ]
     done = porch(garden, "skills", "index", sources=sources)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.exit_code, done.stderr) == (0, "")
     assert [line.split(" at ")[0] for line in done.stdout.splitlines()] == [
         "house: 1 skill",
         "crew: 1 agent",
@@ -65,10 +62,10 @@ def test_index_says_which_source_failed_and_keeps_its_last_index(garden: Any) ->
     garden.skill("pdf")
     garden.skill("far", below="more")
     sources = [garden.source("house"), garden.source("away", path="more", backend="github")]
-    assert porch(garden, "skills", "index", sources=sources).returncode == 0
+    assert porch(garden, "skills", "index", sources=sources).exit_code == 0
     garden.github.failing = 502
     done = porch(garden, "skills", "index", "--json", sources=sources)
-    assert done.returncode == 1
+    assert done.exit_code == 1
     house, away = json.loads(done.stdout)["sources"]
     assert (house["entries"], house["error"]) == (1, None)
     assert "502" in away["error"]
@@ -78,11 +75,11 @@ def test_index_says_which_source_failed_and_keeps_its_last_index(garden: Any) ->
 
 def test_index_takes_one_source_and_names_those_there_are(garden: Any) -> None:
     garden.skill("pdf")
-    assert porch(garden, "skills", "index", "--source", "house").returncode == 0
+    assert porch(garden, "skills", "index", "--source", "house").exit_code == 0
     done = porch(garden, "skills", "index", "--source", "nobody")
-    assert (done.returncode, done.stdout) == (2, "There is no source nobody; there are house.\n")
+    assert (done.exit_code, done.stdout) == (2, "There is no source nobody; there are house.\n")
     none = porch(garden, "skills", "index", sources=[])
-    assert (none.returncode, "No source is configured" in none.stdout) == (2, True)
+    assert (none.exit_code, "No source is configured" in none.stdout) == (2, True)
 
 
 async def test_a_running_portal_serves_what_the_command_built(
@@ -105,7 +102,7 @@ async def test_a_running_portal_serves_what_the_command_built(
                 await asyncio.sleep(0.02)
         garden.skill("fresh")
         done = await asyncio.to_thread(porch, garden, "skills", "index", sources=[source])
-        assert done.returncode == 0, done.stderr
+        assert done.exit_code == 0, done.stderr
         async with asyncio.timeout(20):
             while await names() != ["fresh", "pdf"]:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
@@ -114,7 +111,7 @@ async def test_a_running_portal_serves_what_the_command_built(
 # The check.
 
 
-def problems(done: subprocess.CompletedProcess[str], root: Path) -> list[str]:
+def problems(done: Result, root: Path) -> list[str]:
     return [
         line.removeprefix(f"{root}/") for line in done.stdout.splitlines() if line.count(":") >= 2
     ]
@@ -134,7 +131,7 @@ def test_check_names_everything_by_file_and_line(garden: Any, backend: str) -> N
     garden.skill("broken", description="a: b")
     garden.write("skills/bare/SKILL.md", "Text.")
     done = porch(garden, "skills", "check", sources=[garden.source("house", backend=backend)])
-    assert done.returncode == 1, done.stderr
+    assert done.exit_code == 1, done.stderr
     base = garden.root if backend == "local" else "garden/tools"
     found = {":".join(line.split(":")[:2]): line for line in problems(done, f"{base}/skills")}
     assert set(found) == {
@@ -173,7 +170,7 @@ def test_check_passes_what_is_in_order_and_json_says_the_same(garden: Any) -> No
     garden.write("docs/a.md", "---\na: b: c\n---\n")
     done = porch(garden, "skills", "check", "--json", sources=sources)
     report = json.loads(done.stdout)
-    assert (done.returncode, report["checked"], report["unread"]) == (1, 4, {})
+    assert (done.exit_code, report["checked"], report["unread"]) == (1, 4, {})
     assert [(Path(one["path"]).parent.name, one["line"]) for one in report["problems"]] == [
         ("agents", 1),
         ("docs", 2),
@@ -183,16 +180,16 @@ def test_check_passes_what_is_in_order_and_json_says_the_same(garden: Any) -> No
 def test_check_takes_a_directory_and_says_what_cannot_be_read(garden: Any) -> None:
     garden.skill("good")
     skills = str(garden.root / "skills")
-    assert porch(garden, "skills", "check", "--directory", skills, sources=[]).returncode == 0
+    assert porch(garden, "skills", "check", "--directory", skills, sources=[]).exit_code == 0
     gone = str(garden.root / "gone")
     done = porch(garden, "skills", "check", "--directory", gone, sources=[])
-    assert (done.returncode, done.stdout) == (
+    assert (done.exit_code, done.stdout) == (
         2,
         f"The directory {gone} is not there; name another.\n",
     )
     garden.write("empty/notes.txt", "No skill.")
     done = porch(garden, "skills", "check", "--directory", str(garden.root / "empty"), sources=[])
-    assert (done.returncode, "There is no SKILL.md in" in done.stdout) == (2, True)
+    assert (done.exit_code, "There is no SKILL.md in" in done.stdout) == (2, True)
 
 
 def test_check_names_files_as_they_are_seen_from_here(
