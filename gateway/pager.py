@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -111,19 +111,34 @@ class Pager:
     cursors: Cursors
     purpose: str
 
-    def show(self, listing: Listing[Any], after: Place | None) -> dict[str, Any]:
-        """The page of a listing that follows a place, as JSON values.
+    async def ready(self, listing: Listing[Any], after: Place | None) -> Sequence[Any]:
+        """The results that may be on the page after a place, as they are to be shown.
 
         Args:
             listing: everything that the tool found.
             after: where the page before ended; None is the beginning.
         """
-        page, items = self.page, listing.items
-        start = 0 if after is None else _start(listing, after)
+        start = _start(listing, after)
+        some = listing.items[start : start + self.page.size]
+        return some if listing.ready is None else await listing.ready(some)
+
+    def show(
+        self, listing: Listing[Any], after: Place | None, ready: Sequence[Any] | None = None
+    ) -> dict[str, Any]:
+        """The page of a listing that follows a place, as JSON values.
+
+        Args:
+            listing: everything that the tool found.
+            after: where the page before ended; None is the beginning.
+            ready: what :meth:`ready` gave for it; None where nothing has to be made ready.
+        """
+        page = self.page
+        start = _start(listing, after)
+        items = listing.items[start : start + page.size] if ready is None else ready
         whole = _total(listing) < page.full_below
         shown: list[Any] = []
         room = page.bytes
-        for item in items[start : start + page.size]:
+        for item in items:
             value, length = _plain(item if whole else page.summarize(item))
             room -= length + 1
             if shown and room < 0:
@@ -135,12 +150,12 @@ class Pager:
             shown.pop()
             answer = self._envelope(listing, shown, start, whole=whole, paged=paged)
         if size(answer) > page.bytes and shown:
-            return self._slim(listing, start, answer)
+            return self._slim(items[0], answer)
         return answer
 
-    def _slim(self, listing: Listing[Any], start: int, answer: dict[str, Any]) -> dict[str, Any]:
+    def _slim(self, item: Any, answer: dict[str, Any]) -> dict[str, Any]:
         """A page with one result that is larger than the page: its summary, cut where need be."""
-        value, _ = _plain(self.page.summarize(listing.items[start]))
+        value, _ = _plain(self.page.summarize(item))
         answer = answer | {"meta": answer["meta"] | {"summarized": True}}
         for final in (False, True):
             if final:
@@ -195,8 +210,10 @@ def _dumped(value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def _start(listing: Listing[Any], after: Place) -> int:
+def _start(listing: Listing[Any], after: Place | None) -> int:
     """How many results stand before the page, whatever came and went since the one before."""
+    if after is None:
+        return 0
     items, at = listing.items, after.offset - 1
     if listing.ordered:
         return bisect_right(items, after.key, key=partial(_key, listing))

@@ -7,7 +7,7 @@ read in pieces (:func:`piece`). Plugins reach these names through :mod:`gateway.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -89,6 +89,8 @@ class Listing(Generic[_Item]):
             whatever comes and goes between them, also where the result that ended one is gone.
         note: what else to say of the answer, such as how complete it is; part of ``meta``.
         total: how many results there are, where ``items`` does not go to the end of them.
+        ready: makes results ready to be shown, those of one page in their order: for what costs too
+            much to be done for all that was found. ``key`` is still asked of ``items``.
     """
 
     items: Sequence[_Item]
@@ -96,6 +98,7 @@ class Listing(Generic[_Item]):
     note: BaseModel | Mapping[str, Any] | None = None
     total: int | None = None
     ordered: bool = False
+    ready: Callable[[Sequence[_Item]], Awaitable[Sequence[Any]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from gateway.exchange import Conversation, Gate
 from gateway.items import Item
 from gateway.logs import get_logger
 from gateway.metrics import Metrics
-from gateway.pager import ARGUMENT, Cursors, Pager, page_of, purpose_of
+from gateway.pager import ARGUMENT, Cursors, Pager, Place, page_of, purpose_of
 from gateway.paging import Listing
 from gateway.redaction import redactor
 from gateway.scrubbing.scrubber import Scrubber
@@ -148,22 +148,25 @@ class Pipeline:
         args = call.parse(raw)
         purpose = purpose_of(call.item, args, call.caller)
         after = self._cursors.open(given.get(ARGUMENT), purpose)
-        found = await self._run(call, args)
-        if not isinstance(found, Listing):
-            return found
-        return Pager(page, self._cursors, purpose).show(found, after)
+        return await self._run(call, args, Pager(page, self._cursors, purpose), after)
 
-    async def _run(self, call: Call, args: Any) -> Any:
+    async def _run(
+        self, call: Call, args: Any, pager: Pager | None = None, after: Place | None = None
+    ) -> Any:
         seconds = call.item.timeout or self._deadline
         try:
             async with asyncio.timeout(seconds) as deadline:
-                return await call.run(args, call.caller)
+                found = await call.run(args, call.caller)
+                if pager is None or not isinstance(found, Listing):
+                    return found
+                ready = await pager.ready(found, after)
         except TimeoutError:
             if not deadline.expired():
                 raise
             raise ToolFailed(
                 "deadline", f"{call.item.name} took longer than {seconds:g} s. Ask for less."
             ) from None
+        return pager.show(found, after, ready)
 
     def refused(self, error: PortalError, name: str, call: Refused) -> None:
         """Account for a call that was turned away, by the catalog or by a limit."""
