@@ -5,9 +5,11 @@ A route runs through the same catalog and pipeline as the tool whose tier it car
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -93,12 +95,19 @@ def described_routes(offers: Mapping[str, Offer]) -> Iterator[Described]:
 
 
 class _Document:
+    """The document; written when it is first asked for, so that no start waits for it."""
+
     def __init__(self, described: list[Described], about: Mapping[str, str]) -> None:
-        self._body = document(described, about, PREFIX)
+        self._described = described
+        self._about = about
+
+    @cached_property
+    def _body(self) -> bytes:
+        return document(self._described, self._about, PREFIX)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = ((b"cache-control", _SHARED),)
-        await _send_cached(scope, send, self._body, headers)
+        body = await asyncio.to_thread(lambda: self._body)
+        await _send_cached(scope, send, body, ((b"cache-control", _SHARED),))
 
 
 class _Endpoint:
