@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from plugins.codegraph.indexing.scan import Found, Limits, signed
+from plugins.codegraph.indexing.scan import Found, Limits, changed, signed
 
 _LONG_LINES = 2_000
 """Bytes of an average line above which nobody wrote the file by hand."""
@@ -44,7 +44,7 @@ def read(root: Path, found: Found, limits: Limits) -> tuple[bytes, Found]:
         data, before, after = _once(root, found.path, limits)
         if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
             same = (found.size, found.inode) == (after.st_size, signed(after.st_ino))
-            if same and found.mtime in (0, after.st_mtime_ns):
+            if same and found.mtime in (0, changed(after)):
                 return data, found
             # Changed since it was listed: it may do so again, and is looked at again.
             return data, Found(found.path, after.st_size, 0, found.inode)

@@ -162,7 +162,7 @@ class _Look:
             self.skip(path.rstrip("/"), reason, status.st_size)
             return
         fresh = abs(self._now - status.st_mtime_ns) < FRESH
-        mtime = 0 if fresh else status.st_mtime_ns
+        mtime = 0 if fresh else changed(status)
         self.found.append(Found(path, status.st_size, mtime, signed(status.st_ino)))
 
     def _problem(self, path: str, size: int) -> str:
@@ -206,6 +206,14 @@ def _kind_problem(mode: int) -> str:
     if stat.S_ISDIR(mode):
         return "a submodule or a repository of its own"
     return "not a regular file"
+
+
+def changed(status: os.stat_result) -> int:
+    """When a file changed, in nanoseconds, and never 0, which says that nobody can tell.
+
+    What sdists are packed from may have files of the very first moment of 1970.
+    """
+    return status.st_mtime_ns or 1
 
 
 def signed(inode: int) -> int:

@@ -123,6 +123,14 @@ def test_what_nobody_wrote_is_no_text(data: bytes) -> None:
         check_text(data)
 
 
+async def test_a_file_from_1970_is_known_again(tree: Path) -> None:
+    write(tree, "a.py", "x = 1\n")
+    os.utime(tree / "a.py", (0, 0))
+    found = next(each for each in (await scanned(tree)).found if each.path == "a.py")
+    assert found.mtime == 1
+    assert read(tree, found, LIMITS) == (b"x = 1\n", found)
+
+
 async def test_a_file_that_may_change_within_the_same_tick_has_no_time(tree: Path) -> None:
     write(tree, "a.py", "x = 1\n")
     changed = (tree / "a.py").stat().st_mtime_ns
