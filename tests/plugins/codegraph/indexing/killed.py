@@ -1,4 +1,7 @@
-"""One index in a process of its own, to be killed: its arguments are ADDRESS DATA ROOT."""
+"""One index in a process of its own, to be killed: its arguments are ADDRESS DATA ROOT.
+
+Whatever has changed, it makes a new layer, as where much has.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sys
 from pathlib import Path
 
 from gateway.services.database import open_database
+from plugins.codegraph.indexing import incremental
 from plugins.codegraph.indexing.index import Indexer
 from plugins.codegraph.indexing.workers import Workers
 from plugins.codegraph.store.store import GraphStore
@@ -15,6 +19,7 @@ from tests.plugins.codegraph.indexing.bench import Bench
 
 async def main(address: str, data: Path, root: Path) -> None:
     """Index once, and tell each step."""
+    incremental.MOST_READ = 0
     service = open_database(address, data)
     store = GraphStore(service.for_owner("codegraph"))
     indexer = Indexer(store, data / "indexing", workers=Workers(most=1))
