@@ -21,6 +21,7 @@ from gateway.shorten import size
 from plugins.codegraph.indexing.index import Indexer
 from plugins.codegraph.indexing.source import Source
 from plugins.codegraph.repositories.indexes import Indexes
+from plugins.codegraph.repositories.repository import State
 from plugins.codegraph.store.graph import Graph
 from plugins.codegraph.store.store import GraphStore
 from plugins.codegraph.tools.offered import Parts
@@ -46,8 +47,8 @@ class Everything:
         assert name is not None
         return Known(name, ORG, name)
 
-    async def state(self, repo: str) -> str:
-        return ""
+    async def state(self, repo: str) -> State:
+        return State()
 
 
 class NoCursors(Cursors):
@@ -113,7 +114,8 @@ class CodeLibrary:
         result = await declared.run(item.parse({**args, "repo": repo}), ANYONE)
         if isinstance(result, Listing):
             assert declared.page is not None
-            result = Pager(declared.page, NoCursors(), "").show(result, None)
+            pager = Pager(declared.page, NoCursors(), "")
+            result = pager.show(result, None, await pager.ready(result, None))
         return result, size(result)
 
 

@@ -108,18 +108,6 @@ class Embedding:
         await self._stored(view.org, view.id, some, view.overlay.layer)
         return len(some)
 
-    async def is_complete(self, view: RepositoryView) -> bool:
-        """Whether all of a repository has vectors, as it is served now."""
-        from sqlalchemy import select
-
-        from plugins.codegraph.tables import repositories as table
-
-        mine = table.c.id == view.id, table.c.org == view.org
-        query = select(table.c.embedded_layer, table.c.embedded_generation).where(*mine)
-        async with self._database.read() as connection:
-            row = (await connection.execute(query)).first()
-        return row is not None and tuple(row) == (view.layer, view.generation)
-
     async def end_overlay(self, org: str, repo: str, overlay: int) -> None:
         """Forget the vectors of an overlay."""
         if self._vectors is not None:

@@ -9,15 +9,18 @@ from typing import Literal
 
 from gateway.contract import Embedder, ToolFailed
 from plugins.codegraph.model import Entity, EntityKind
-from plugins.codegraph.search.embedding import EMBEDDED, Embedding
+from plugins.codegraph.search.embedding import EMBEDDED
 from plugins.codegraph.search.ranking import Ranked, by_words, rank, telling
 from plugins.codegraph.search.texts import texts_of
 from plugins.codegraph.search.vectors import CodeVectors
 from plugins.codegraph.store.graph import Graph, RepositoryView
 
 LONGEST_QUESTION = 2_000
-_SIMILAR = 150
-_BY_WORDS = 120
+_SIMILAR = 80
+_BY_WORDS = 60
+"""Candidates by each signal: with twice as many, not one more question is answered better."""
+_OF_A_KIND = 150
+"""Candidates by similarity that are looked through for some kinds, or for what is not a part."""
 Mode = Literal["hybrid", "keyword"]
 
 
@@ -41,11 +44,10 @@ class Search:
 
     Args:
         vectors: the vector store, or None where the portal has no model.
-        embedding: knows what has vectors.
     """
 
-    def __init__(self, vectors: CodeVectors | None, embedding: Embedding) -> None:
-        self._vectors, self._embedding = vectors, embedding
+    def __init__(self, vectors: CodeVectors | None) -> None:
+        self._vectors = vectors
 
     async def mode(self, view: RepositoryView) -> Mode:
         """How a repository is searched now."""
@@ -81,11 +83,12 @@ class Search:
             note = "This portal has no embedding model: results are found by their words alone."
             return Found(_ranked(question, found, {}, {}, limit, asked), "keyword", note)
         found, similar = await asyncio.gather(
-            with_words, self._similar(graph, self._vectors, question)
+            with_words,
+            self._similar(graph, self._vectors, question, _OF_A_KIND if kinds else _SIMILAR),
         )
         entities = await graph.entities(similar.keys() - {each.key for each, _ in found})
         ranked = _ranked(question, found, entities, similar, limit, asked)
-        return Found(ranked, "hybrid", await self._pending(graph.repo))
+        return Found(ranked, "hybrid", _pending(graph.repo))
 
     async def similar(self, graph: Graph, entity: Entity, source: str, limit: int) -> Found:
         """What is most like an entity; neither itself, nor what it is in or contains.
@@ -100,20 +103,23 @@ class Search:
                 "search_code with words of the code.",
             )
         (vector,) = await self._vectors.embed([texts_of(entity, source)])
-        near = await self._vectors.nearest(graph.repo, vector, _SIMILAR)
+        near = await self._vectors.nearest(graph.repo, vector, _OF_A_KIND)
         found = await graph.entities(near)
         others = [Ranked(each, near[key]) for key, each in found.items() if _apart(each, entity)]
         others.sort(key=lambda one: (-one.score, one.entity.path, one.entity.line))
-        return Found(others[:limit], "hybrid", await self._pending(graph.repo))
+        return Found(others[:limit], "hybrid", _pending(graph.repo))
 
-    async def _similar(self, graph: Graph, vectors: CodeVectors, question: str) -> dict[int, float]:
+    async def _similar(
+        self, graph: Graph, vectors: CodeVectors, question: str, limit: int
+    ) -> dict[int, float]:
         embedder: Embedder = vectors.embedder
-        return await vectors.nearest(graph.repo, await embedder.query(question), _SIMILAR)
+        return await vectors.nearest(graph.repo, await embedder.query(question), limit)
 
-    async def _pending(self, view: RepositoryView) -> str:
-        if await self._embedding.is_complete(view):
-            return ""
-        return "Not everything is embedded yet: what is new may be found by its words alone."
+
+def _pending(view: RepositoryView) -> str:
+    if view.embedded:
+        return ""
+    return "Not everything is embedded yet: what is new may be found by its words alone."
 
 
 def _ranked(

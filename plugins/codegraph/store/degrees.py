@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from functools import cache
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import CompoundSelect, func, literal_column, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from plugins.codegraph.model import EdgeKind
 from plugins.codegraph.store.codes import edge_codes
-from plugins.codegraph.store.dialects import among
-from plugins.codegraph.store.seeing import Seeing
+from plugins.codegraph.store.dialects import among, among_given, given, is_postgres
+from plugins.codegraph.store.seeing import Seeing, in_base
 from plugins.codegraph.tables import edges, incoming
 
 MOST_EDGES = 20_000
 """The most edges that are counted in each direction; beyond them a number is a lower bound."""
+
+
+_CALLS = edge_codes(EdgeKind.CALLS)
+_SIDES = ((incoming, incoming.c.target), (edges, edges.c.source))
 
 
 async def degrees(
@@ -24,31 +30,34 @@ async def degrees(
     """Callers and callees of entities, as a view sees them."""
     if not keys:
         return {}
-    hidden: frozenset[int] = frozenset()
-    if seeing.overlay is not None:
-        hidden = await seeing.hidden_keys(connection)
-    counts: list[Counter[int]] = []
-    for table, near in ((incoming, incoming.c.target), (edges, edges.c.source)):
+    counts: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
+    if seeing.overlay is None:
+        values = {**seeing.values, "keys": given(connection, keys)}
+        rows = await connection.execute(_counting(postgres=is_postgres(connection)), values)
+        for side, key, count in rows:
+            counts[side][key] = count
+        return {key: (counts[0][key], counts[1][key]) for key in keys}
+    hidden = await seeing.hidden_keys(connection)
+    for count, (table, near) in zip(counts, _SIDES, strict=True):
         query = (
             select(near, table.c.source, table.c.layer)
-            .where(
-                *seeing.of(table),
-                table.c.kind.in_(edge_codes(EdgeKind.CALLS)),
-                among(connection, near, keys),
-            )
+            .where(*seeing.of(table), table.c.kind.in_(_CALLS), among(connection, near, keys))
             .limit(MOST_EDGES)
         )
-        if not hidden:
-            some = query.subquery()
-            key = some.c[near.name]
-            grouped = await connection.execute(select(key, func.count()).group_by(key))
-            counts.append(Counter({row[0]: row[1] for row in grouped.all()}))
-            continue
-        rows = (await connection.execute(query)).all()
         # An edge is its source's: the overlay hides it where it hides the source.
-        counts.append(
-            Counter(
-                key for key, source, layer in rows if layer != seeing.base or source not in hidden
-            )
-        )
+        for key, source, layer in await connection.execute(query):
+            count[key] += layer != seeing.base or source not in hidden
     return {key: (counts[0][key], counts[1][key]) for key in keys}
+
+
+@cache
+def _counting(*, postgres: bool) -> CompoundSelect[Any]:
+    """Counts both directions of entities of a base, each row with the number of its direction."""
+    halves = []
+    for side, (table, near) in enumerate(_SIDES):
+        chosen = table.c.kind.in_(_CALLS), among_given(near, "keys", postgres=postgres)
+        some = select(near.label("near")).where(*in_base(table), *chosen).limit(MOST_EDGES)
+        each = some.subquery()
+        half = select(literal_column(str(side)), each.c.near, func.count())
+        halves.append(half.group_by(each.c.near))
+    return union_all(*halves)

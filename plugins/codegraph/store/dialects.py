@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     any_,
+    bindparam,
     delete,
     func,
     literal,
@@ -36,11 +37,30 @@ def among(
 
     They travel as one value: a statement may have 32,766, and each of them costs.
     """
-    given = list(values)
+    value = given(connection, values)
     if is_postgres(connection):
-        kind: Any = Text() if isinstance(column.type, Text) else BigInteger()
-        return column == any_(literal(given, ARRAY(kind)))
-    each = func.json_each(json.dumps(given)).table_valued("value")
+        return column == any_(literal(value, _array(column)))
+    return _in_json(column, literal(value))
+
+
+def among_given(column: Column[Any], name: str, *, postgres: bool) -> ColumnElement[bool]:
+    """The same for a statement that is made once: the values are its parameter, as ``given``."""
+    if postgres:
+        return column == any_(bindparam(name, type_=_array(column)))
+    return _in_json(column, bindparam(name, type_=Text()))
+
+
+def given(connection: AsyncConnection, values: Collection[Any]) -> Any:
+    """Many values as one."""
+    return list(values) if is_postgres(connection) else json.dumps(list(values))
+
+
+def _array(column: Column[Any]) -> Any:
+    return ARRAY(Text() if isinstance(column.type, Text) else BigInteger())
+
+
+def _in_json(column: Column[Any], value: ColumnElement[Any]) -> ColumnElement[bool]:
+    each = func.json_each(value).table_valued("value")
     return column.in_(select(each.c.value))
 
 

@@ -21,8 +21,12 @@ from plugins.codegraph.store.splitting import split
 
 MOST_TERMS = 24
 """Of one query; a whole paragraph finds no more than its first words."""
-ENOUGH = 1_000
-"""Entities with a query's rarer words, beside which those with common words alone do not count."""
+ENOUGH = 400
+"""Entities with a query's rarer words, beside which those with common words alone do not count.
+
+Over 88,000 entities of installed packages, the questions of ``code_questions.json`` found as much
+with 400 as with 1,000 or with all (nDCG@10 0.085, 0.083, 0.079), in less time.
+"""
 _WEIGHTS = (10.0, 6.0, 2.0, 1.0)
 """What a word counts in the name, the name's words, the signature and the doc."""
 _FILLERS = frozenset(

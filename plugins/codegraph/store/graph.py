@@ -54,6 +54,7 @@ class RepositoryView:
         commit, branch: what was indexed, or "" where it is no Git checkout.
         indexed: when.
         problem: what went wrong with indexing it, "" for nothing.
+        embedded: whether all of that has vectors.
         overlay: the caller's uncommitted work, or None.
         scip: what the SCIP indexers did (``scip/checking.py``), or None.
     """
@@ -67,6 +68,7 @@ class RepositoryView:
     branch: str = ""
     indexed: datetime | None = None
     problem: str = ""
+    embedded: bool = False
     overlay: OverlayView | None = None
     scip: Mapping[str, Any] | None = None
 

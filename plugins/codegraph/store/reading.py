@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from functools import cache
+from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
@@ -21,7 +22,7 @@ from plugins.codegraph.store.codes import (
     sure_codes,
 )
 from plugins.codegraph.store.degrees import degrees
-from plugins.codegraph.store.dialects import among
+from plugins.codegraph.store.dialects import among, among_given, given, is_postgres
 from plugins.codegraph.store.fulltext import full_text
 from plugins.codegraph.store.graph import (
     MOST_DEPTH,
@@ -35,7 +36,7 @@ from plugins.codegraph.store.graph import (
 from plugins.codegraph.store.known_names import KnownNames
 from plugins.codegraph.store.owners import Owner
 from plugins.codegraph.store.rows import REPORTED, SELECTED, entity_of, report_of
-from plugins.codegraph.store.seeing import Seeing
+from plugins.codegraph.store.seeing import Seeing, in_base
 from plugins.codegraph.store.walking import SURE, Along, Step, walked
 from plugins.codegraph.tables import entities, files, unresolved
 
@@ -214,11 +215,7 @@ class StoredGraph:
 
         Without a condition on the layer: SQLite would go through all of it instead.
         """
-        mine = entities.c.org == self._view.org, entities.c.repo == self._view.id
-        chosen = select(*SELECTED, entities.c.id).where(
-            *mine, among(connection, entities.c.id, ids)
-        )
-        rows = list((await connection.execute(chosen)).all())
+        rows = await self._given(connection, "id", ids)
         overlay = self._seeing.overlay
         if overlay is None:
             return rows
@@ -231,8 +228,18 @@ class StoredGraph:
     ) -> dict[int, Entity]:
         if not keys:
             return {}
+        if self._seeing.overlay is None:
+            rows = await self._given(connection, "key", keys)
+            return {row[0]: entity_of(row) for row in rows}
         found = await self._entities(connection, among(connection, entities.c.key, keys))
         return {each.key: each for each in found}
+
+    async def _given(
+        self, connection: AsyncConnection, by: Literal["id", "key"], values: Collection[int]
+    ) -> list[Any]:
+        named = {**self._seeing.values, "given": given(connection, values)}
+        query = _chosen(by, postgres=is_postgres(connection))
+        return list((await connection.execute(query, named)).all())
 
     async def _entities(self, connection: AsyncConnection, *conditions: Any) -> list[Entity]:
         query = select(*SELECTED).where(*self._seeing.shown(entities), *conditions)
@@ -242,6 +249,14 @@ class StoredGraph:
         shown = self._seeing.shown(files), files.c.gone.is_(False)
         query = select(*REPORTED).where(*shown[0], shown[1], *conditions).order_by(files.c.path)
         return [report_of(row) for row in await connection.execute(query)]
+
+
+@cache
+def _chosen(by: Literal["id", "key"], *, postgres: bool) -> Select[Any]:
+    """Entities of a base by their keys, or of any layer of a repository by their numbers."""
+    mine = in_base(entities) if by == "key" else in_base(entities)[1:]
+    among_them = among_given(entities.c[by], "given", postgres=postgres)
+    return select(*SELECTED, entities.c.id).where(*mine, among_them)
 
 
 def _only(kinds: Iterable[EntityKind]) -> Sequence[Any]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, Text, bindparam, select
 
 from gateway.contract import Database
 from plugins.codegraph.store.graph import Graph, OverlayView, RepositoryView
@@ -40,16 +42,8 @@ class GraphStore:
             overlay: whose uncommitted work to see it with, and on which branch: None for the one
                 that the repository is on. Where there is none, the base alone is seen.
         """
-        query = select(repositories, layers.c.generation).where(
-            repositories.c.org == org,
-            repositories.c.id == repo,
-            repositories.c.state == "active",
-            layers.c.id == repositories.c.layer,
-            layers.c.org == org,
-            layers.c.repo == repo,
-        )
         async with self.database.read() as connection:
-            row = (await connection.execute(query)).first()
+            row = (await connection.execute(_served(), {"org": org, "repo": repo})).first()
         if row is None:
             return None
         view = RepositoryView(
@@ -62,6 +56,7 @@ class GraphStore:
             branch=row.branch or "",
             indexed=row.indexed,
             problem=row.problem,
+            embedded=(row.embedded_layer, row.embedded_generation) == (row.layer, row.generation),
             scip=row.scip,
         )
         return view if overlay is None else await self._with(view, *overlay)
@@ -108,3 +103,17 @@ class GraphStore:
         stale = (row.base, row.base_generation) != (view.layer, view.generation)
         overlay = OverlayView(row.id, person, row.branch, row.created, row.expires, stale)
         return replace(view, overlay=overlay)
+
+
+@cache
+def _served() -> Select[Any]:
+    """A repository and its base layer; made once, since every call of a tool asks for it."""
+    org, repo = bindparam("org", type_=Text()), bindparam("repo", type_=Text())
+    return select(repositories, layers.c.generation).where(
+        repositories.c.org == org,
+        repositories.c.id == repo,
+        repositories.c.state == "active",
+        layers.c.id == repositories.c.layer,
+        layers.c.org == org,
+        layers.c.repo == repo,
+    )

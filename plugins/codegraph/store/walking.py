@@ -1,7 +1,11 @@
 """Walks along edges, breadth first: one statement a step, and the counting here.
 
-A recursive query was no faster: it cannot leave out what it reached before without sorting it all
-(``benchmarks/codegraph_queries.py``).
+Measured once beside others, over 100,000 entities and 500,000 calls in SQLite: CPU time at p50 on a
+busy machine, without reading the entities, at depths 3 and 5. This takes 6 and 45 ms, a recursive
+statement right on the driver 0.5 and 24 ms, rustworkx in memory 0.3 and 7 ms. The others are
+faster, but neither knew of overlays, nor did the statement choose the surest edge or end at a
+limit; and rustworkx took 3 s and 130 MB to fill, once more after each change of a layer. The bars
+are in ``benchmarks/codegraph_queries.py``.
 """
 
 from __future__ import annotations

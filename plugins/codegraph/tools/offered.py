@@ -89,7 +89,7 @@ class Parts:
         lifetime = timedelta(hours=workspace_hours)
         return cls(
             access=Access(registry, store, workspaces, host.exchange),
-            search=Search(vectors, embedding),
+            search=Search(vectors),
             embedding=embedding,
             workspaces=workspaces,
             syncing=Syncing(store, workspaces, host.cache, writer.write, lifetime, clock),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -17,7 +17,7 @@ from plugins.codegraph.tools.access import Access, Opened
 from plugins.codegraph.tools.base import FOUND, READS, RESULTS, File, Kind, Name, OfKind, Repo
 from plugins.codegraph.tools.naming import CALLABLE, TYPES, find
 from plugins.codegraph.tools.notes import Note, noted
-from plugins.codegraph.tools.shapes import Brief, Scored, WholeScored
+from plugins.codegraph.tools.shapes import Scored, WholeScored, brief
 from plugins.codegraph.tools.showing import Showing
 from plugins.codegraph.tools.walking import FULL_BELOW
 
@@ -33,35 +33,9 @@ class SearchNote(Note):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Slim:
-    """One of many that were found: made ready only where it is shown."""
-
-    found: Ranked
-    container: str | None
-    callers: int
-    callees: int
-
-    @property
-    def key(self) -> str:
-        """What it is known by."""
-        return shown_key(self.found.entity.key)
-
-    @property
-    def fields(self) -> dict[str, object]:
-        """The fields of ``Scored``."""
-        return {
-            **Brief.of(self.found.entity).model_dump(by_alias=False),
-            "score": round(self.found.score, 4),
-            "container": self.container,
-            "caller_count": self.callers,
-            "callee_count": self.callees,
-        }
-
-
-def _brief(item: WholeScored | Slim) -> Scored:
-    if isinstance(item, Slim):
-        return Scored.model_validate(item.fields)
+def _brief(item: Scored) -> Scored:
+    if not isinstance(item, WholeScored):
+        return item
     return Scored(**{name: getattr(item, name) for name in Scored.model_fields})
 
 
@@ -88,14 +62,14 @@ def _semantic(access: Access, search: Search) -> Tool:
         repo: Repo = None,
         *,
         caller: Caller,
-    ) -> Listing[Scored]:
+    ) -> Listing[Ranked]:
         """Find the code for a purpose when you do not know what it is called. It compares meaning
         and words, best first. Use it before you open files at random; where you know a name or a
         word of the code, search_code is exact."""
         opened = await access(caller, repo)
         kinds = () if kind is None else (kind,)
         found = await search.meaning(opened.graph, query, SEMANTIC, kinds)
-        return await _listed(opened, found.ranked, found.mode, found.note)
+        return _listed(opened, found.ranked, found.mode, found.note)
 
     return Tool.of(
         semantic_search, title="Search by meaning", page=BEST, tier=Tier.OPEN, annotations=READS
@@ -115,14 +89,14 @@ def _code(access: Access, search: Search) -> Tool:
         repo: Repo = None,
         *,
         caller: Caller,
-    ) -> Listing[Scored]:
+    ) -> Listing[Ranked]:
         """Find functions, classes, files and variables by words of their names, signatures and
         documentation; names are split, so `user` finds `getUserById`. Use it where you know a word
         that is in the code; for a purpose in your own words use semantic_search."""
         opened = await access(caller, repo)
         kinds = () if kind is None else (kind,)
         found = await search.words(opened.graph, query, FOUND, kinds)
-        return await _listed(opened, found, "keyword", "")
+        return _listed(opened, found, "keyword", "")
 
     return Tool.of(
         search_code, title="Search by words", page=PAGE, tier=Tier.OPEN, annotations=READS
@@ -137,7 +111,7 @@ def _similar(access: Access, search: Search) -> Tool:
         repo: Repo = None,
         *,
         caller: Caller,
-    ) -> Listing[Scored]:
+    ) -> Listing[Ranked]:
         """Find code like a function or class that you name: duplicates, variants, and examples of
         how this codebase does such a thing. Use it before you write something new."""
         opened = await access(caller, repo)
@@ -146,34 +120,45 @@ def _similar(access: Access, search: Search) -> Tool:
         source = await Showing(opened.graph).source(found.entity)
         near = await search.similar(opened.graph, found.entity, source, SEMANTIC)
         others = [each for each in near.ranked if each.entity.key not in found.keys]
-        return await _listed(opened, others, "similar", near.note)
+        return _listed(opened, others, "similar", near.note)
 
     return Tool.of(
         find_similar, title="Find similar code", page=BEST, tier=Tier.OPEN, annotations=READS
     )
 
 
-async def _listed(opened: Opened, found: Sequence[Ranked], mode: str, note: str) -> Listing[Any]:
-    graph = opened.graph
-    degrees = await graph.degrees([each.entity.key for each in found])
-    parents = await _parents(graph, [each.entity for each in found])
-    slim = [
-        Slim(each, parents.get(each.entity.parent or 0), *degrees.get(each.entity.key, (0, 0)))
-        for each in found
-    ]
-    items: list[Any] = list(slim)
-    if len(found) < FULL_BELOW:
-        showing = Showing(graph)
-        items = [
-            WholeScored.model_validate(each.fields | await showing.body(each.found.entity))
-            for each in slim
-        ]
+def _listed(opened: Opened, found: Sequence[Ranked], mode: str, note: str) -> Listing[Ranked]:
+    async def ready(shown: Sequence[Ranked]) -> list[Scored]:
+        return await _shown(opened.graph, shown, whole=len(found) < FULL_BELOW)
+
     said = noted(opened, note=note or None)
     return Listing(
-        items,
-        key=lambda item: item.key,
+        found,
+        key=lambda each: shown_key(each.entity.key),
         note=SearchNote(**said.model_dump(by_alias=False), mode=mode),
+        ready=ready,
     )
+
+
+async def _shown(graph: Graph, some: Sequence[Ranked], *, whole: bool) -> list[Scored]:
+    """What is shown of what was found, with how much calls it and how much it calls."""
+    degrees = await graph.degrees([each.entity.key for each in some])
+    parents = await _parents(graph, [each.entity for each in some])
+    showing = Showing(graph)
+    shown = []
+    for each in some:
+        callers, callees = degrees.get(each.entity.key, (0, 0))
+        fields: dict[str, Any] = {
+            **brief(each.entity),
+            "score": round(each.score, 4),
+            "container": parents.get(each.entity.parent or 0),
+            "caller_count": callers,
+            "callee_count": callees,
+        }
+        if whole:
+            fields |= await showing.body(each.entity)
+        shown.append(WholeScored(**fields) if whole else Scored(**fields))
+    return shown
 
 
 async def _parents(graph: Graph, found: Sequence[Entity]) -> dict[int, str]:

@@ -41,7 +41,7 @@ class Brief(Ref):
     @classmethod
     def of(cls, entity: Entity) -> Brief:
         """What is shown of an entity."""
-        return Brief(**_brief(entity))
+        return Brief(**brief(entity))
 
 
 class Edge(Brief):
@@ -118,7 +118,7 @@ Direction = Literal["callers", "callees"]
 def edge(reached: Reached, via: Entity | None = None) -> Edge:
     """What is shown of an entity that was reached."""
     return Edge(
-        **_brief(reached.entity),
+        **brief(reached.entity),
         depth=reached.depth,
         via=via.qualified if via is not None and reached.depth > 1 else None,
         at=f"{reached.path}:{reached.line}",
@@ -149,7 +149,8 @@ def _said(entity: Entity) -> dict[str, object]:
     }
 
 
-def _brief(entity: Entity) -> dict[str, object]:
+def brief(entity: Entity) -> dict[str, object]:
+    """The fields of ``Brief``."""
     return {
         **_said(entity),
         "signature": cut(entity.signature, SIGNATURE) or None,

@@ -170,7 +170,8 @@ class World:
         if isinstance(result, Listing):
             assert declared.page is not None
             pager = Pager(declared.page, self.pager, f"{person} {tool} {sorted(args)}")
-            result = pager.show(result, self.pager.open(cursor, pager.purpose))
+            after = self.pager.open(cursor, pager.purpose)
+            result = pager.show(result, after, await pager.ready(result, after))
         checked.validate(result)
         return dict(result)
 
