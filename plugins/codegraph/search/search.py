@@ -18,7 +18,7 @@ from plugins.codegraph.store.graph import Graph, RepositoryView
 LONGEST_QUESTION = 2_000
 _SIMILAR = 80
 _BY_WORDS = 60
-"""Candidates by each signal: with twice as many, not one more question is answered better."""
+"""Candidates by each signal; with 150 and 120 the judged questions came to the same nDCG@10."""
 _OF_A_KIND = 150
 """Candidates by similarity that are looked through for some kinds, or for what is not a part."""
 Mode = Literal["hybrid", "keyword"]
