@@ -30,7 +30,7 @@ run: install ## serve the portal; CONTENT=DIR serves another directory, PORT=N a
 	@$(BIN)/porch serve $(if $(CONTENT),--content "$(CONTENT)") $(if $(PORT),--port "$(PORT)")
 
 test: dev ## run every test; ARGS="tests/auth -k token" runs some
-	@$(BIN)/pytest -n auto $(ARGS)
+	@$(BIN)/pytest -n auto --dist worksteal $(ARGS)
 
 check: $(DEV) ## formatting, types, import rules, spelling, pins and generated files
 	$(BIN)/ruff check .
