@@ -45,12 +45,20 @@ def made(data_dir: Path) -> None:
     It is its user's alone: it holds who called what, and documents of all tiers.
 
     Raises:
-        OSError: nothing can be written there.
+        ConfigError: nothing can be written there.
     """
     if data_dir.is_dir():
         return
-    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (data_dir / ".gitignore").write_text("*\n")
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (data_dir / ".gitignore").write_text("*\n")
+    except OSError as error:
+        raise _unusable(data_dir, error) from None
+
+
+def _unusable(data_dir: Path, error: OSError) -> ConfigError:
+    reason = f"cannot be the data directory: {error.strerror}; name another with --data"
+    return ConfigError([Problem(str(data_dir), 0, "", reason)])
 
 
 @contextmanager
@@ -60,12 +68,11 @@ def held(data_dir: Path) -> Generator[None]:
     Raises:
         ConfigError: another process holds it, or nothing can be written there.
     """
+    made(data_dir)
     try:
-        made(data_dir)
         lock = (data_dir / "portal.lock").open("a+")
     except OSError as error:
-        reason = f"cannot be the data directory: {error.strerror}; name another with --data"
-        raise ConfigError([Problem(str(data_dir), 0, "", reason)]) from None
+        raise _unusable(data_dir, error) from None
     with lock as file:
         _lock(file, data_dir)
         file.truncate(0)
