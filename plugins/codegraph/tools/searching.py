@@ -116,11 +116,12 @@ def _similar(access: Access, search: Search) -> Tool:
         how this codebase does such a thing. Use it before you write something new."""
         opened = await access(caller, repo)
         kinds = (*CALLABLE, *TYPES) if kind is None else (kind,)
-        found = await find(opened.graph, name, file, kinds)
+        found = await find(opened.graph, name, file, kinds, prefer=kind is None)
         source = await Showing(opened.graph).source(found.entity)
         near = await search.similar(opened.graph, found.entity, source, SEMANTIC)
         others = [each for each in near.ranked if each.entity.key not in found.keys]
-        return _listed(opened, others, "similar", near.note)
+        said = " ".join(each for each in (found.note, near.note) if each)
+        return _listed(opened, others, "similar", said)
 
     return Tool.of(
         find_similar, title="Find similar code", page=BEST, tier=Tier.OPEN, annotations=READS
