@@ -323,7 +323,10 @@ class VectorQuery:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One answer: the point's id, its score (cosine, or the sparse dot product), its payload."""
+    """One answer: the point's id, its score (cosine, or the sparse dot product), its payload.
+
+    A store may keep dense vectors in half precision: a cosine is right to two or three digits.
+    """
 
     id: str
     score: float
