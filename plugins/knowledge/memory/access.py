@@ -17,6 +17,11 @@ MEMBER = "tier:members"
 """Held by members."""
 
 
+def person_key(id: str) -> str:
+    """The key of one person."""
+    return f"person:{id}"
+
+
 def readers(owner: str, access: AccessPolicyConfig) -> frozenset[str]:
     """The keys of which a caller needs one.
 
@@ -24,12 +29,12 @@ def readers(owner: str, access: AccessPolicyConfig) -> frozenset[str]:
         owner: the id of the person whose entry it is; they can always read it.
         access: the policy, and whom it names.
     """
-    own = {_person(owner)}
+    own = {person_key(owner)}
     match access.policy:
         case AccessPolicy.PRIVATE:
             return frozenset(own)
         case AccessPolicy.RESTRICTED:
-            return frozenset(own | {_person(one) for one in access.approved_users})
+            return frozenset(own | {person_key(one) for one in access.approved_users})
         case AccessPolicy.SHARED:
             return frozenset(own | {_group(one) for one in access.allowed_teams})
         case AccessPolicy.ORGANIZATION:
@@ -45,14 +50,10 @@ def keys(caller: Caller) -> frozenset[str]:
     """
     if caller.person is None or not caller.tier.allows(Tier.PUBLIC):
         return frozenset()
-    held = {ANYONE, _person(caller.person), *map(_group, caller.groups)}
+    held = {ANYONE, person_key(caller.person), *map(_group, caller.groups)}
     if caller.tier.allows(Tier.MEMBERS):
         held.add(MEMBER)
     return frozenset(held)
-
-
-def _person(id: str) -> str:
-    return f"person:{id}"
 
 
 def _group(name: str) -> str:

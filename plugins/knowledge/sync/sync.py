@@ -25,7 +25,7 @@ READER = 1
 
 def rules_of(config: KnowledgeConfig) -> str:
     """What names the configuration by which notes are read, and the code that reads them."""
-    written = f"{READER}:{config.model_dump_json()}"
+    written = f"{READER}:{config.model_dump_json(exclude={'memory'})}"
     return hashlib.blake2b(written.encode(), digest_size=16).hexdigest()
 
 

@@ -1,0 +1,263 @@
+"""Adds, changes and removes entries (protocol, "Create/Update Endpoint", "Delete Endpoint")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gateway.contract import Caller
+from plugins.knowledge.memory.access import keys
+from plugins.knowledge.memory.conflicts import Claim, resolved
+from plugins.knowledge.memory.drafting import drafted, rewritten
+from plugins.knowledge.memory.embedding import embedded
+from plugins.knowledge.memory.entries import Layer
+from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.layers.notes import PREFIX
+from plugins.knowledge.memory.layers.working import WorkingLayer
+from plugins.knowledge.memory.merging import merge
+from plugins.knowledge.memory.records import Record, changed_fields
+from plugins.knowledge.memory.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.responses import CreateResponse, DeleteResponse
+from plugins.knowledge.memory.roles import Roles, demand, may_change, may_remove
+from plugins.knowledge.memory.store.audit import AuditLog, Deed
+from plugins.knowledge.memory.store.reading import Reading
+from plugins.knowledge.memory.store.writing import Event, Writing
+from plugins.knowledge.memory.vectors import MemoryVectors
+
+if TYPE_CHECKING:
+    from plugins.knowledge.memory.vectors import Vector
+
+_TRIES = 5
+"""How often an update is merged again where others keep writing the same entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """The operations that write.
+
+    Attributes:
+        reading: the database, to read.
+        writing: the database, to write.
+        working: working memory.
+        vectors: the vector store, or None where the portal has no model.
+        audit: the log of who did what.
+        roles: who may do what.
+        clock: gives the time, with its zone.
+        tell: hears what happened, once it is written.
+    """
+
+    reading: Reading
+    writing: Writing
+    working: WorkingLayer
+    vectors: MemoryVectors | None
+    audit: AuditLog
+    roles: Roles
+    clock: Callable[[], datetime]
+    tell: Callable[[Sequence[Event]], None]
+
+    async def create(self, request: CreateRequest, caller: Caller) -> CreateResponse:
+        """Keep an entry.
+
+        One that claims what the caller's own entry in that layer claims already makes that one
+        surer instead, or replaces it (README, "Conflicts").
+
+        Raises:
+            MemoryFailed: the caller may not, the entry is too large, or it cannot be embedded.
+        """
+        person = demand(caller, self.roles.write, "write to memory")
+        record = drafted(request, caller, person, self.clock())
+        if record.layer is Layer.WORKING:
+            self.working.put([record])
+            return CreateResponse(entry=record.entry(), status="created")
+        options = request.options
+        vector = await embedded(
+            self.vectors,
+            record.text,
+            record.layer,
+            request.entry.embedding,
+            options.generate_embedding,
+        )
+        record = replace(record, embedded=vector is not None)
+        twins = await self.reading.same(record)
+        if twins:
+            return await self._resolve(record, twins, vector, person)
+        await self._add(record, vector, person)
+        await self._log(person, "create", record.id)
+        shown = vector if options.generate_embedding else None
+        return CreateResponse(entry=record.entry(_numbers(shown)), status="created")
+
+    async def update(self, id: str, request: UpdateRequest, caller: Caller) -> CreateResponse:
+        """Write a new version of an entry, merged with what others wrote meanwhile.
+
+        Raises:
+            MemoryFailed: there is no such entry to see, the caller may not change it, or it was
+                changed meanwhile in the same place (``CONFLICT``).
+        """
+        person = demand(caller, self.roles.write, "write to memory")
+        for _ in range(_TRIES):
+            current = await self.found(id, caller)
+            self._check_change(current, request, caller)
+            wanted = rewritten(current, request, self.clock())
+            if request.entry.version not in (None, current.version):
+                wanted = await self._merged(current, wanted, request.entry.version)
+            if current.layer is Layer.WORKING:
+                self.working.put([wanted])
+                return CreateResponse(entry=wanted.entry(), status="updated")
+            if await self._replace(current, wanted, request, person):
+                await self._log(person, "update", id)
+                return CreateResponse(entry=wanted.entry(), status="updated")
+        raise MemoryFailed(
+            ErrorCode.CONFLICT, "Others keep changing this entry. Read it again, and try later."
+        )
+
+    async def delete(self, request: DeleteRequest, caller: Caller) -> DeleteResponse:
+        """Remove an entry: out of sight, or with all that was kept of it.
+
+        Raises:
+            MemoryFailed: there is no such entry to see, or the caller may not remove it.
+        """
+        person = demand(caller, self.roles.delete, "remove from memory")
+        record = await self.found(request.id, caller)
+        if not may_remove(caller, record):
+            raise MemoryFailed(
+                ErrorCode.FORBIDDEN, "Only its owner, and the portal's admins, can remove an entry."
+            )
+        self.working.take([record.id])
+        if record.layer is not Layer.WORKING:
+            await self._remove(record.id, hard=request.options.hard_delete)
+            deed = "erase" if request.options.hard_delete else "delete"
+            await self._log(person, deed, record.id)
+        return DeleteResponse(deleted=True, entry_id=record.id)
+
+    async def found(self, id: str, caller: Caller) -> Record:
+        """An entry that a caller can read.
+
+        Raises:
+            MemoryFailed: there is none; or it is a note, which is written where it comes from.
+        """
+        if id.startswith(PREFIX):
+            raise MemoryFailed(
+                ErrorCode.FORBIDDEN,
+                "This is a note of the knowledge base: it is changed in its source, not here.",
+            )
+        held = keys(caller)
+        found = await self.working.read([id], held) or await self.reading.read([id], held)
+        if id not in found:
+            raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such entry, or it is not yours.")
+        return found[id]
+
+    async def _add(self, record: Record, vector: Vector | None, person: str) -> None:
+        if self.vectors is not None and vector is not None:
+            await self.vectors.put([(record, vector)])
+        self.tell(await self.writing.add([record], person))
+
+    async def _replace(
+        self, current: Record, wanted: Record, request: CreateRequest, person: str
+    ) -> bool:
+        """Write a version in place of another; false where that is not the current one any more."""
+        generate = request.options.generate_embedding
+        vector = await embedded(
+            self.vectors,
+            wanted.text,
+            wanted.layer,
+            request.entry.embedding,
+            current.embedded if generate is None else generate,
+        )
+        wanted = replace(wanted, embedded=vector is not None)
+        if self.vectors is not None and vector is not None:
+            await self.vectors.put([(wanted, vector)])
+        event = await self.writing.replace(wanted, current.version, person)
+        if event is None:
+            return False
+        if self.vectors is not None and (wanted.embedded or current.embedded):
+            await self.vectors.outdated(wanted)
+        self.tell([event])
+        return True
+
+    async def _remove(self, id: str, *, hard: bool) -> None:
+        self.tell(await (self.writing.erase([id]) if hard else self.writing.forget([id])))
+        if self.vectors is not None:
+            await (self.vectors.remove([id]) if hard else self.vectors.take_out([id]))
+
+    async def _resolve(
+        self, record: Record, twins: Sequence[Record], vector: Vector | None, person: str
+    ) -> CreateResponse:
+        """Let one of several entries stand that claim the same, with what all of them know."""
+        every = {each.id: each for each in (record, *twins)}
+        result = resolved([_claim(each) for each in every.values()])
+        stands = every[result.stands]
+        known = stands.metadata.model_copy(
+            update={
+                "tags": tuple(dict.fromkeys((*stands.metadata.tags, *sorted(result.tags)))),
+                "confidence": round(result.confidence, 6),
+                "importance": result.importance,
+            }
+        )
+        stands = replace(stands, metadata=known, uses=result.uses)
+        if stands.id == record.id:
+            await self._add(stands, vector, person)
+            status = "created"
+        else:
+            wanted = replace(stands, version=stands.version + 1, updated=self.clock())
+            if self.vectors is not None and vector is not None:
+                await self.vectors.put([(wanted, vector)])
+            if event := await self.writing.replace(wanted, stands.version, person):
+                self.tell([event])
+            stands, status = wanted, "updated"
+        for id in sorted(result.replaced - {record.id}):
+            await self._remove(id, hard=False)
+            await self._log(person, "replace", id)
+        await self._log(person, status.removesuffix("d"), stands.id)
+        return CreateResponse(entry=stands.entry(), status=status)
+
+    async def _merged(self, current: Record, wanted: Record, began: int | None) -> Record:
+        """What an update wants, with what was written since the version it began with."""
+        versions = {each.number: each.fields for each in await self.reading.versions(current.id)}
+        base = versions.get(began or 0)
+        if base is None:
+            message = f"Version {began} of the entry is not kept. Begin with {current.version}."
+            raise MemoryFailed(ErrorCode.CONFLICT, message, {"version": current.version})
+        merged = merge(base, wanted.fields(), current.fields())
+        if merged.conflicts:
+            fields = sorted(merged.conflicts)
+            raise MemoryFailed(
+                ErrorCode.CONFLICT,
+                f"Version {current.version} changed the same otherwise: {', '.join(fields)}. Read "
+                "it, and send the update again with its version.",
+                {"version": current.version, "fields": fields},
+            )
+        return replace(wanted, **changed_fields(merged.fields))
+
+    def _check_change(self, record: Record, request: UpdateRequest, caller: Caller) -> None:
+        if not may_change(caller, record):
+            raise MemoryFailed(
+                ErrorCode.FORBIDDEN,
+                "You can read this entry, not change it: it takes its owner, or one whom its "
+                "policy names.",
+            )
+        wanted = rewritten(record, request, record.changed).access
+        if wanted != record.access and not may_remove(caller, record):
+            raise MemoryFailed(ErrorCode.FORBIDDEN, "Only its owner can say who reads an entry.")
+
+    async def _log(self, person: str, operation: str, entry: str) -> None:
+        await self.audit.add(Deed(person, operation, entry, "done"))
+
+
+def _claim(record: Record) -> Claim:
+    source, said = record.source, record.metadata
+    return Claim(
+        id=record.id,
+        origin=f"{source.type}\n{source.identifier}\n{said.author or record.agent or record.owner}",
+        confidence=said.confidence,
+        importance=said.importance,
+        version=record.version,
+        changed=record.changed,
+        tags=frozenset(said.tags),
+        uses=record.uses,
+    )
+
+
+def _numbers(vector: Vector | None) -> tuple[float, ...] | None:
+    return None if vector is None else tuple(float(each) for each in vector)

@@ -1,0 +1,1 @@
+"""The layers of memory: each answers questions, from this process, the database or the notes."""

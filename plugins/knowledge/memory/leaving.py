@@ -1,0 +1,148 @@
+"""What memory keeps of people: handed to them, and erased when they leave."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gateway.contract import Database, PersonalData, PersonalFile
+from plugins.knowledge.memory.access import person_key
+from plugins.knowledge.memory.entries import AccessPolicy, Layer
+from plugins.knowledge.memory.layers.working import WorkingLayer
+from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.store.rows import record_of
+from plugins.knowledge.memory.store.writing import Writing
+from plugins.knowledge.memory.vectors import MemoryVectors
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+FORMER = "former"
+"""Whose an entry is whose owner has left."""
+EVERYBODYS = frozenset({AccessPolicy.ORGANIZATION, AccessPolicy.PUBLIC})
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """Hands people what is remembered of them, and erases it.
+
+    What they gave to the organization's memory for everybody stays, without whose it was; all
+    else goes with every version, event and vector. The audit log keeps ids alone.
+
+    Attributes:
+        database: the plugin's database.
+        writing: what erases entries.
+        working: working memory.
+        vectors: the vector store, or None where the portal has no model.
+    """
+
+    database: Database
+    writing: Writing
+    working: WorkingLayer
+    vectors: MemoryVectors | None
+
+    def declared(self) -> PersonalData:
+        """What the plugin offers."""
+        return PersonalData(self.people, self.export, self.erase)
+
+    async def people(self) -> Collection[str]:
+        """The ids of everyone of whom something is remembered, or who wrote a version."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import entries, versions
+
+        held = {record.owner for record in self.working.everything()}
+        async with self.database.read() as connection:
+            owners = await connection.scalars(sa.select(entries.c.owner).distinct())
+            writers = await connection.scalars(sa.select(versions.c.by).distinct())
+            return (held | set(owners) | set(writers)) - {FORMER}
+
+    async def export(self, person: str) -> AsyncIterator[PersonalFile]:
+        """A file for each entry of a person, also those they have forgotten, with its versions."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import versions
+
+        for record in self.working.everything():
+            if record.owner == person:
+                yield _file(record, [])
+        for record in await self._entries(person):
+            kept = sa.select(versions).where(versions.c.entry == record.id)
+            async with self.database.read() as connection:
+                rows = await connection.execute(kept.order_by(versions.c.version))
+                yield _file(record, [_version(row) for row in rows])
+
+    async def erase(self, person: str) -> None:
+        """Remove a person's entries, and their name from what stays."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import entries, versions
+
+        self.working.forget(person)
+        owned = await self._entries(person)
+        gone = [record.id for record in owned if not _is_everybodys(record)]
+        if self.vectors is not None and gone:
+            await self.vectors.remove(gone)
+        await self.writing.erase(gone)
+        for record in owned:
+            if _is_everybodys(record):
+                await self._hand_over(record.id)
+        async with self.database.begin() as connection:
+            for column in (entries.c.owner, versions.c.by):
+                named = sa.update(column.table).where(column == person)
+                await connection.execute(named.values({column.name: FORMER}))
+            await _unnamed(connection, person)
+
+    async def _hand_over(self, id: str) -> None:
+        """Let an entry stay that is everybody's, where no store says any more whose it was."""
+        record = await self.writing.hand_over(id, FORMER)
+        if record is None or self.vectors is None:
+            return
+        kept = await self.vectors.of([record])
+        await self.vectors.put([(record, vector) for vector in kept.values()])
+
+    async def _entries(self, person: str) -> list[Record]:
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import entries
+
+        own = sa.select(entries).where(entries.c.owner == person).order_by(entries.c.number)
+        async with self.database.read() as connection:
+            return [record_of(row) for row in await connection.execute(own)]
+
+
+async def _unnamed(connection: AsyncConnection, person: str) -> None:
+    """Let no event say that a person could read of it."""
+    import sqlalchemy as sa
+
+    from plugins.knowledge.memory.store.tables import events
+
+    key = person_key(person)
+    of_them = events.c.readers.cast(sa.Text).contains(json.dumps(key), autoescape=True)
+    rows = await connection.execute(sa.select(events.c.number, events.c.readers).where(of_them))
+    for number, readers in rows.all():
+        left = [each for each in readers if each != key]
+        told = sa.update(events).where(events.c.number == number)
+        await connection.execute(told.values(readers=left))
+
+
+def _is_everybodys(record: Record) -> bool:
+    return record.layer is Layer.ORGANIZATION and record.access.policy in EVERYBODYS
+
+
+def _version(row: Any) -> dict[str, Any]:
+    return {"version": row.version, "at": row.at.isoformat(), "by": row.by, "fields": row.fields}
+
+
+def _file(record: Record, versions: list[dict[str, Any]]) -> PersonalFile:
+    told = {
+        "layer": record.layer,
+        "agent": record.agent,
+        "access": record.access.model_dump(mode="json"),
+        "entry": record.entry().model_dump(mode="json", exclude_none=True),
+        "versions": versions,
+    }
+    data = json.dumps(told, ensure_ascii=False, indent=2).encode()
+    return PersonalFile(f"memory/{record.id}.json", data)

@@ -1,0 +1,111 @@
+"""Memory as tools and routes use it: one facade over its layers and operations."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from gateway.contract import Host
+from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.memory.asking import AskedLayer, Shelf
+from plugins.knowledge.memory.entries import Layer
+from plugins.knowledge.memory.keeping import Keeping
+from plugins.knowledge.memory.layers.notes import NotesLayer
+from plugins.knowledge.memory.layers.stored import StoredLayer
+from plugins.knowledge.memory.layers.working import WorkingLayer
+from plugins.knowledge.memory.leaving import Leaving
+from plugins.knowledge.memory.looking import Looking
+from plugins.knowledge.memory.querying import Querying
+from plugins.knowledge.memory.responses import ProviderName
+from plugins.knowledge.memory.roles import Roles
+from plugins.knowledge.memory.store.audit import AuditLog
+from plugins.knowledge.memory.store.reading import Reading
+from plugins.knowledge.memory.store.writing import Event, Writing
+from plugins.knowledge.memory.usage import Usage
+from plugins.knowledge.memory.vectors import MemoryVectors
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Everything that agents remember.
+
+    Attributes:
+        provider: who answers.
+        query: the query operation.
+        keep: the operations that write.
+        look: the operations that read one entry.
+        usage: counts answers and reads.
+        leaving: hands people what is kept of them, and erases it.
+    """
+
+    provider: ProviderName
+    query: Querying
+    keep: Keeping
+    look: Looking
+    usage: Usage
+    leaving: Leaving
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(
+        cls,
+        host: Host,
+        knowledge: Knowledge,
+        roles: Roles,
+        clock: Callable[[], datetime] = _now,
+    ) -> AsyncGenerator[Memory]:
+        """Open memory on a plugin's services, whose tables must be up to date.
+
+        Args:
+            host: the services.
+            knowledge: the notes, which are a part of the organization's memory.
+            roles: who may do what.
+            clock: gives the time, with its zone; replaced in tests.
+        """
+        memory = _made(host, knowledge, roles, clock)
+        counting = asyncio.create_task(memory.usage.run())
+        try:
+            yield memory
+        finally:
+            counting.cancel()
+            with suppress(asyncio.CancelledError):
+                await counting
+            await memory.usage.flush()
+
+
+def _made(host: Host, knowledge: Knowledge, roles: Roles, clock: Callable[[], datetime]) -> Memory:
+    provider = ProviderName(name=host.portal, version=version("porch"))
+    vectors = None if host.embedder is None else MemoryVectors(host, host.embedder)
+    reading, writing = Reading(host.database, clock), Writing(host.database, clock)
+    working, notes = WorkingLayer(), NotesLayer(knowledge)
+    layers: list[AskedLayer] = [working]
+    layers += [StoredLayer(each, reading, vectors) for each in Layer if each is not Layer.WORKING]
+    layers.append(notes)
+    shelves: list[Shelf] = [working, reading, notes]
+
+    async def used(uses: Mapping[str, int]) -> None:
+        working.used(uses)
+        await writing.used(uses)
+
+    usage = Usage(used)
+    audit = AuditLog(host.database, clock)
+
+    def tell(events: Sequence[Event]) -> None:
+        host.log.debug("memory changed", events=len(events))
+
+    return Memory(
+        provider=provider,
+        query=Querying(layers, shelves, host.embedder, vectors, usage, provider),
+        keep=Keeping(reading, writing, working, vectors, audit, roles, clock, tell),
+        look=Looking(shelves, reading, usage),
+        usage=usage,
+        leaving=Leaving(host.database, writing, working, vectors),
+    )

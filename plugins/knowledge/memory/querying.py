@@ -1,0 +1,200 @@
+"""Answers a query: asks the layers at once, weighs what they find, and shows what may be seen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+from uuid import uuid4
+
+from gateway.contract import Caller, Embedder
+from plugins.knowledge.memory import labels as by
+from plugins.knowledge.memory.access import keys
+from plugins.knowledge.memory.asking import AskedLayer, Narrowing, Question, Shelf
+from plugins.knowledge.memory.entries import KnowledgeEntry, Layer
+from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.gathering import Gathered, gather
+from plugins.knowledge.memory.highlights import highlighted
+from plugins.knowledge.memory.ranking import Mode, Scored
+from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.requests import QueryFilters, QueryOptions, QueryRequest
+from plugins.knowledge.memory.responses import (
+    ProviderName,
+    QueryMetadata,
+    QueryResponse,
+    QueryResult,
+)
+from plugins.knowledge.memory.similarity import distance
+from plugins.knowledge.memory.store.words import asked
+from plugins.knowledge.memory.usage import Usage
+from plugins.knowledge.memory.vectors import MemoryVectors
+
+if TYPE_CHECKING:
+    from plugins.knowledge.memory.asking import Vector
+
+T = TypeVar("T")
+UNASKED = frozenset({Layer.ARCHIVAL})
+"""Layers that answer only where they are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Querying:
+    """The query operation.
+
+    Attributes:
+        layers: all of them, in the order in which they are reported.
+        shelves: where their entries are read.
+        embedder: the model, or None where the portal has none.
+        vectors: the vector store, likewise.
+        usage: counts answers.
+        provider: who answers.
+    """
+
+    layers: Sequence[AskedLayer]
+    shelves: Sequence[Shelf]
+    embedder: Embedder | None
+    vectors: MemoryVectors | None
+    usage: Usage
+    provider: ProviderName
+
+    async def __call__(self, request: QueryRequest, caller: Caller) -> QueryResponse:
+        """Answer a query (protocol, "Query Endpoint").
+
+        Raises:
+            MemoryFailed: the question is empty, or none of the layers answers.
+        """
+        start = time.perf_counter()
+        layers = self._asked(request)
+        question = await self._question(request, caller, layers)
+        gathered = await gather(layers, question)
+        if layers and len(gathered.notes) == len(gathered.asked) and not gathered.found:
+            raise _silent(gathered)
+        options = request.options
+        near = [one for one in gathered.found if _near_enough(one, options)]
+        page = near[options.offset : options.offset + options.limit]
+        results = await self._results(page, question, options)
+        self.usage.count(result.entry.id for result in results)
+        return QueryResponse(
+            query_id=f"query_{uuid4().hex}",
+            results=results,
+            metadata=QueryMetadata(
+                total_results=len(near),
+                execution_time_ms=round(1000 * (time.perf_counter() - start), 3),
+                layers_queried=[str(layer) for layer in gathered.asked],
+                layers_contributed=[str(layer) for layer in gathered.contributed],
+                layers_failed={str(layer): note for layer, note in gathered.notes.items()},
+                provider=self.provider,
+            ),
+        )
+
+    def _asked(self, request: QueryRequest) -> list[AskedLayer]:
+        wanted = set(request.layer.types) or set(Layer) - UNASKED
+        return [each for each in self.layers if each.layer in wanted]
+
+    async def _question(
+        self, request: QueryRequest, caller: Caller, layers: Sequence[AskedLayer]
+    ) -> Question:
+        text = request.query.strip()
+        if not text:
+            raise MemoryFailed(
+                ErrorCode.INVALID_REQUEST, "The query is empty; say what to look for."
+            )
+        options = request.options
+        return Question(
+            text=text,
+            mode=request.mode,
+            keys=keys(caller),
+            person=caller.person,
+            limit=options.top_k or options.offset + options.limit,
+            terms=asked(text),
+            vector=await self._vector(text, request.mode, layers),
+            narrowing=_narrowing(request.filters, request.layer.user_id),
+            agent=request.layer.agent_id,
+        )
+
+    async def _vector(self, text: str, mode: Mode, layers: Sequence[AskedLayer]) -> Vector | None:
+        if self.embedder is None or mode is Mode.KEYWORD:
+            return None
+        if all(each.layer is Layer.WORKING for each in layers):
+            return None
+        return await self.embedder.query(text)
+
+    async def _results(
+        self, page: Sequence[Scored], question: Question, options: QueryOptions
+    ) -> list[QueryResult]:
+        """What is still there, and still may be seen, of what was found."""
+        ids = [one.id for one in page]
+        records: dict[str, Record] = {}
+        for shelf in self.shelves:
+            records |= await shelf.read([id for id in ids if id not in records], question.keys)
+        embeddings: Mapping[str, Vector] = {}
+        if options.include_embeddings and self.vectors is not None:
+            embeddings = await self.vectors.of(list(records.values()))
+        return [
+            QueryResult(
+                entry=_shown(records[one.id], embeddings.get(one.id), options),
+                score=round(one.score, 4),
+                distance=_distance(one, options),
+                highlight=highlighted(
+                    question.text, records[one.id].content, records[one.id].metadata.title
+                ),
+            )
+            for one in page
+            if one.id in records
+        ]
+
+
+def _narrowing(filters: QueryFilters, owner: str | None) -> Narrowing:
+    groups = [
+        [by.tag(each) for each in filters.tags],
+        [by.source(each) for each in _given(filters.source_type)],
+        [by.policy(each) for each in _given(filters.access_policy)],
+        [by.author(each) for each in _given(filters.author)],
+        *(
+            [by.custom(key, each) for each in (value if _any_of(value) else [value])]
+            for key, value in filters.custom_filters.items()
+        ),
+    ]
+    return Narrowing(
+        labels=tuple(frozenset(group) for group in groups if group),
+        after=filters.created_after,
+        before=filters.created_before,
+        owner=owner,
+    )
+
+
+def _given(value: T | None) -> tuple[T, ...]:
+    return () if value is None else (value,)
+
+
+def _any_of(value: object) -> bool:
+    """Whether a filter lists values of which one will do."""
+    return isinstance(value, list) and bool(value)
+
+
+def _near_enough(one: Scored, options: QueryOptions) -> bool:
+    apart = _distance(one, options)
+    return (
+        options.distance_threshold is None or apart is None or apart <= options.distance_threshold
+    )
+
+
+def _distance(one: Scored, options: QueryOptions) -> float | None:
+    return None if one.cosine is None else round(distance(one.cosine, options.distance_metric), 6)
+
+
+def _shown(record: Record, embedding: Vector | None, options: QueryOptions) -> KnowledgeEntry:
+    vector = None if embedding is None else tuple(float(each) for each in embedding)
+    entry = record.entry(vector)
+    return entry if options.include_content else entry.model_copy(update={"content": ""})
+
+
+def _silent(gathered: Gathered) -> MemoryFailed:
+    told = {str(layer): note for layer, note in gathered.notes.items()}
+    return MemoryFailed(
+        ErrorCode.QUERY_FAILED,
+        "None of the layers answers. Ask again in a minute; the portal's admin finds why in the "
+        "log.",
+        {"layers": told},
+    )

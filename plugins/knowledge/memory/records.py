@@ -1,0 +1,132 @@
+"""An entry as the portal keeps it: with its layer, whose it is, and how it has been used."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from plugins.knowledge.memory.access import readers
+from plugins.knowledge.memory.conflicts import fingerprint
+from plugins.knowledge.memory.entries import (
+    AccessPolicyConfig,
+    KnowledgeEntry,
+    KnowledgeMetadata,
+    KnowledgeSource,
+    Layer,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One entry.
+
+    Attributes:
+        id: the entry's id.
+        layer: where it is.
+        owner: the person whose it is.
+        agent: the agent that wrote it, where one was named.
+        content: what it says.
+        metadata: what is said about it.
+        source: where it comes from.
+        access: who may read it.
+        version: how often it was written.
+        versioned: whether its older versions are kept.
+        embedded: whether it has a vector.
+        created: when it was first written.
+        updated: when it was last written, if that was later.
+        placed: when it came to its layer.
+        uses: how often it was an answer, or was read.
+        used: when that was last, or when it was written.
+        expires: when its layer gives it up, or None.
+    """
+
+    id: str
+    layer: Layer
+    owner: str
+    agent: str | None
+    content: str
+    metadata: KnowledgeMetadata
+    source: KnowledgeSource
+    access: AccessPolicyConfig
+    created: datetime
+    placed: datetime
+    used: datetime
+    updated: datetime | None = None
+    version: int = 1
+    versioned: bool = True
+    embedded: bool = False
+    uses: int = 0
+    expires: datetime | None = None
+
+    @property
+    def readers(self) -> frozenset[str]:
+        """The keys of which a caller needs one to read it."""
+        return readers(self.owner, self.access)
+
+    @property
+    def changed(self) -> datetime:
+        """When it was last written."""
+        return self.updated or self.created
+
+    @property
+    def fingerprint(self) -> str:
+        """What it has in common with others that say the same in the same words."""
+        return fingerprint(self.content)
+
+    @property
+    def text(self) -> str:
+        """What is searched and embedded: its title, description and content."""
+        parts = (self.metadata.title, self.metadata.description, self.content)
+        return "\n".join(part for part in parts if part)
+
+    def fields(self) -> dict[str, Any]:
+        """What a version keeps, and what two changes are merged by, as JSON values."""
+        said = self.metadata.model_dump(mode="json", exclude_none=True)
+        return {
+            "content": self.content,
+            **said,
+            "source": self.source.model_dump(mode="json"),
+            "access": self.access.model_dump(mode="json"),
+        }
+
+    def entry(self, embedding: tuple[float, ...] | None = None) -> KnowledgeEntry:
+        """The entry as the protocol writes it.
+
+        Args:
+            embedding: its vector, where that is asked for.
+        """
+        return KnowledgeEntry(
+            id=self.id,
+            content=self.content,
+            embedding=embedding,
+            metadata=self.metadata,
+            source=self.source,
+            access_policy=self.access.policy,
+            created_at=self.created,
+            updated_at=self.updated,
+            version=self.version,
+        )
+
+
+def changed_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a record that :meth:`Record.fields` stands for.
+
+    Args:
+        fields: as that gives them; they may come from a merge or an older version.
+    """
+    outer = {"content", "source", "access"}
+    said = {name: value for name, value in fields.items() if name not in outer}
+    return {
+        "content": fields["content"],
+        "metadata": KnowledgeMetadata.model_validate(said),
+        "source": KnowledgeSource.model_validate(fields["source"]),
+        "access": AccessPolicyConfig.model_validate(fields["access"]),
+    }
+
+
+def new_id() -> str:
+    """An id that nobody can guess."""
+    return f"mem_{secrets.token_hex(12)}"

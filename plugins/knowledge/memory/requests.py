@@ -1,0 +1,165 @@
+"""What the protocol's operations take (Knowledge Provider, "OpenSpec Protocol Specification")."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from plugins.knowledge.memory.entries import (
+    AccessPolicy,
+    AccessPolicyConfig,
+    KnowledgeMetadata,
+    KnowledgeSource,
+    Layer,
+    Part,
+    SourceType,
+)
+from plugins.knowledge.memory.ranking import Mode
+from plugins.knowledge.memory.similarity import Metric
+
+LONGEST_QUERY = 2_000
+LARGEST_ENTRY = 256 * 1024
+"""Bytes of an entry's content, as UTF-8."""
+MOST_RESULTS = 100
+DEEPEST = 10_000
+"""Results that an offset can skip."""
+LARGEST_BATCH = 10_000
+_NAME = Field(None, min_length=1, max_length=200)
+
+
+class QueryFilters(Part):
+    """What an entry must be; all that are given must hold."""
+
+    source_type: SourceType | None = None
+    access_policy: AccessPolicy | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+    tags: tuple[str, ...] = Field((), max_length=100, description="At least one of these.")
+    author: str | None = _NAME
+    custom_filters: dict[str, Any] = Field(
+        default_factory=dict, max_length=20, description="Custom fields and the values they have."
+    )
+
+
+class QueryOptions(Part):
+    """How many results, and what they carry."""
+
+    limit: int = Field(10, ge=1, le=MOST_RESULTS)
+    offset: int = Field(0, ge=0, le=DEEPEST)
+    distance_threshold: float | None = Field(None, ge=0, le=2)
+    distance_metric: Metric = Metric.COSINE
+    include_content: bool = True
+    include_embeddings: bool = False
+    top_k: int | None = Field(
+        None, ge=1, le=MOST_RESULTS, description="How many answers of a layer are compared."
+    )
+
+
+class QueryLayers(Part):
+    """Which layers are asked, and whose."""
+
+    types: tuple[Layer, ...] = Field((), description="All but the archive where none is named.")
+    agent_id: str | None = _NAME
+    user_id: str | None = _NAME
+
+
+class QueryRequest(Part):
+    """A question."""
+
+    query: str = Field(min_length=1, max_length=LONGEST_QUERY)
+    mode: Mode = Mode.HYBRID
+    filters: QueryFilters = QueryFilters()
+    options: QueryOptions = QueryOptions()
+    layer: QueryLayers = QueryLayers()
+
+
+class EntryDraft(Part):
+    """An entry as a client sends it: without what the provider gives it."""
+
+    content: str = Field(min_length=1)
+    embedding: tuple[float, ...] | None = None
+    metadata: KnowledgeMetadata = KnowledgeMetadata()
+    source: KnowledgeSource = KnowledgeSource()
+    access_policy: AccessPolicy = AccessPolicy.PRIVATE
+    version: int | None = Field(None, ge=1, description="Of an update: the version it began with.")
+
+
+class TargetLayer(Part):
+    """Where an entry goes."""
+
+    type: Layer
+    agent_id: str | None = _NAME
+    user_id: str | None = _NAME
+
+
+class CreateOptions(Part):
+    """How an entry is kept."""
+
+    generate_embedding: bool | None = Field(
+        None, description="Whether it gets a vector; as its layer has it where this is not said."
+    )
+    access_policy: AccessPolicyConfig | None = Field(
+        None, description="The policy with the people and groups it names; it comes first."
+    )
+    version: bool = Field(True, description="Whether its older versions are kept.")
+    layer: TargetLayer | None = None
+
+
+class Governance(Part):
+    """What a write asks for beside being done."""
+
+    require_approval: bool = False
+    verification_required: bool = False
+    audit_log: bool = True
+
+
+class CreateRequest(Part):
+    """An entry to keep."""
+
+    entry: EntryDraft
+    options: CreateOptions = CreateOptions()
+    governance: Governance = Governance()
+
+
+class UpdateRequest(CreateRequest):
+    """An entry as it is to be; in a batch, with its id."""
+
+    id: str | None = Field(None, max_length=200)
+
+
+class DeleteGovernance(Part):
+    """What a deletion asks for beside being done."""
+
+    require_approval: bool = False
+    reason: str | None = Field(None, max_length=2000)
+
+
+class DeleteOptions(Part):
+    """How an entry is removed."""
+
+    hard_delete: bool = Field(False, description="Remove all versions, events and copies too.")
+    governance: DeleteGovernance = DeleteGovernance()
+
+
+class DeleteRequest(Part):
+    """An entry to remove."""
+
+    id: str = Field(max_length=200)
+    options: DeleteOptions = DeleteOptions()
+
+
+class BatchOptions(Part):
+    """How a batch goes on."""
+
+    continue_on_error: bool = False
+    notify_on_completion: bool = False
+
+
+class BatchRequest(Part):
+    """Many writes of one kind; each entry is checked on its own, so that one is not all."""
+
+    operation: Literal["create", "update", "delete", "upsert"]
+    entries: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=LARGEST_BATCH)
+    options: BatchOptions = BatchOptions()

@@ -1,0 +1,1 @@
+"""What is remembered, in the portal's database: entries, their words, versions and events."""

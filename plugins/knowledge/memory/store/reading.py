@@ -1,0 +1,156 @@
+"""Reads entries. Every method names the keys that its caller holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from gateway.contract import Database
+from plugins.knowledge.memory.asking import Question
+from plugins.knowledge.memory.entries import Layer
+from plugins.knowledge.memory.ranking import Mode, Scored, score, words_score
+from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.store import words
+from plugins.knowledge.memory.store.readable import narrowed, readable, there
+from plugins.knowledge.memory.store.rows import record_of
+
+AT_ONCE = 500
+"""Values in one SQL statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the database knows of an entry that the vector store found."""
+
+    changed: datetime
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of an entry.
+
+    Attributes:
+        number: which one, from 1.
+        at: when it was written.
+        by: who wrote it.
+        fields: what it said (:meth:`Record.fields`), or None where the entry keeps no versions.
+    """
+
+    number: int
+    at: datetime
+    by: str
+    fields: Mapping[str, Any] | None
+
+
+class Reading:
+    """What is remembered, as a caller sees it.
+
+    Args:
+        database: the plugin's database, its tables up to date.
+        clock: gives the time, with its zone.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database, self._clock = database, clock
+
+    async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
+        """Entries by their ids, without those that are gone or that no key may read."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import entries
+
+        if not ids or not keys:
+            return {}
+        seen = readable(keys, self._clock())
+        found: dict[str, Record] = {}
+        async with self._database.read() as connection:
+            for some in parts(sorted(ids)):
+                rows = await connection.execute(
+                    sa.select(entries).where(entries.c.id.in_(some), seen)
+                )
+                found |= {row.id: record_of(row) for row in rows}
+        return found
+
+    async def same(self, record: Record) -> list[Record]:
+        """The owner's entries in the record's layer that claim the same, for the same readers."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import entries
+
+        alike = sa.select(entries).where(
+            entries.c.owner == record.owner,
+            entries.c.fingerprint == record.fingerprint,
+            entries.c.layer == str(record.layer),
+            there(self._clock()),
+        )
+        async with self._database.read() as connection:
+            found = [record_of(row) for row in await connection.execute(alike)]
+        return [each for each in found if each.readers == record.readers and each.id != record.id]
+
+    async def versions(self, id: str) -> list[Version]:
+        """What an entry was, the newest first; for those who may read the entry."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import versions
+
+        kept = sa.select(versions).where(versions.c.entry == id).order_by(versions.c.version.desc())
+        async with self._database.read() as connection:
+            rows = await connection.execute(kept)
+            return [Version(row.version, row.at, row.by, row.fields) for row in rows]
+
+    async def with_words(self, layer: Layer, question: Question) -> list[Scored]:
+        """The entries of a layer that have the question's words, best first."""
+        from plugins.knowledge.memory.store.tables import entries
+
+        if not question.keys:
+            return []
+        seen = [entries.c.layer == str(layer), readable(question.keys, self._clock())]
+        async with self._database.read() as connection:
+            rows = await words.best(
+                connection,
+                question.terms,
+                [*seen, *narrowed(question.narrowing)],
+                question.limit,
+            )
+        return [
+            Scored(
+                row.id,
+                score(Mode.KEYWORD, None, words_score(row.score)),
+                row.updated or row.created,
+            )
+            for row in rows
+        ]
+
+    async def admitted(
+        self, ids: Collection[str], layer: Layer, question: Question
+    ) -> dict[str, Known]:
+        """Which of some entries answer the question by its conditions.
+
+        It is asked for what the vector store found, which may be behind the database.
+        """
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import entries
+
+        if not ids or not question.keys:
+            return {}
+        conditions = [
+            entries.c.layer == str(layer),
+            readable(question.keys, self._clock()),
+            *narrowed(question.narrowing),
+        ]
+        shown = sa.select(entries.c.id, entries.c.created, entries.c.updated, entries.c.version)
+        found: dict[str, Known] = {}
+        async with self._database.read() as connection:
+            for some in parts(sorted(ids)):
+                rows = await connection.execute(shown.where(entries.c.id.in_(some), *conditions))
+                found |= {row.id: Known(row.updated or row.created, row.version) for row in rows}
+        return found
+
+
+def parts(values: Sequence[str]) -> list[Sequence[str]]:
+    """Values in portions that one statement takes."""
+    return [values[start : start + AT_ONCE] for start in range(0, len(values), AT_ONCE)]

@@ -1,0 +1,166 @@
+"""The tables of memory, in SQLAlchemy Core; imported late. ``migrations/`` makes them."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Dialect,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+)
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A time in UTC, stored without its zone and given back with it."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Store UTC."""
+        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Give UTC back."""
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+class Json(TypeDecorator[Any]):
+    """JSON values, as ASCII text: the database does not look inside them."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        """Store text."""
+        return None if value is None else json.dumps(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        """Give the values back."""
+        return None if value is None else json.loads(value)
+
+
+metadata = MetaData()
+PLAIN = Text().with_variant(Text(collation="C"), "postgresql")
+"""Text that every database compares and sorts by its code points."""
+NUMBER = BigInteger().with_variant(Integer, "sqlite")
+"""A 64-bit number; SQLite counts up a primary key only where it is called INTEGER."""
+
+entries = Table(
+    "memory_entries",
+    metadata,
+    Column("number", NUMBER, primary_key=True, autoincrement=True),
+    Column("id", PLAIN, nullable=False, unique=True),
+    Column("layer", PLAIN, nullable=False),
+    Column("owner", PLAIN, nullable=False),
+    Column("agent", PLAIN),
+    Column("content", Text, nullable=False),
+    Column("metadata", Json, nullable=False),
+    Column("source", Json, nullable=False),
+    Column("access", Json, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("versioned", Boolean, nullable=False),
+    Column("embedded", Boolean, nullable=False),
+    Column("created", UtcDateTime, nullable=False),
+    Column("updated", UtcDateTime),
+    Column("placed", UtcDateTime, nullable=False),
+    Column("uses", Integer, nullable=False),
+    Column("used", UtcDateTime, nullable=False),
+    Column("expires", UtcDateTime),
+    Column("deleted", UtcDateTime),
+    Index("ix_memory_entries_layer", "layer", "owner"),
+    Index("ix_memory_entries_owner", "owner", "fingerprint"),
+    Index("ix_memory_entries_expires", "expires"),
+    Index("ix_memory_entries_deleted", "deleted"),
+)
+"""One row an entry; ``deleted`` is set where it was forgotten and may still be looked up by its
+owner, ``expires`` where its layer keeps entries for a time only."""
+
+labels = Table(
+    "memory_labels",
+    metadata,
+    Column("entry", NUMBER, primary_key=True),
+    Column("label", PLAIN, primary_key=True),
+)
+"""What an entry is found or held back by: its readers, tags, source, author and custom fields."""
+
+words = Table(
+    "memory_words",
+    metadata,
+    Column("term", BigInteger, primary_key=True),
+    Column("entry", NUMBER, primary_key=True),
+    Column("weight", Float, nullable=False),
+    Index("ix_memory_words_entry", "entry"),
+)
+"""The terms of an entry, each with its BM25 weight without the rarity of the term."""
+
+versions = Table(
+    "memory_versions",
+    metadata,
+    Column("entry", PLAIN, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("at", UtcDateTime, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("fields", Json),
+)
+"""What an entry was; ``fields`` is null where it keeps no versions, only who wrote when."""
+
+events = Table(
+    "memory_events",
+    metadata,
+    Column("number", NUMBER, primary_key=True, autoincrement=True),
+    Column("kind", Text, nullable=False),
+    Column("entry", PLAIN, nullable=False),
+    Column("layer", PLAIN, nullable=False),
+    Column("readers", Json, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("body", Json),
+    Index("ix_memory_events_entry", "entry"),
+    Index("ix_memory_events_at", "at"),
+)
+"""What happened, in order, for those who follow it: each with the readers of the entry then."""
+
+approvals = Table(
+    "memory_approvals",
+    metadata,
+    Column("id", PLAIN, primary_key=True),
+    Column("operation", Text, nullable=False),
+    Column("entry", PLAIN),
+    Column("payload", Json),
+    Column("reason", Text),
+    Column("requested_by", PLAIN, nullable=False),
+    Column("requested_at", UtcDateTime, nullable=False),
+    Column("state", PLAIN, nullable=False),
+    Column("decided_by", Text),
+    Column("decided_at", UtcDateTime),
+    Column("note", Text),
+    Index("ix_memory_approvals_state", "state", "requested_at"),
+)
+"""What waits for a person, and what was decided."""
+
+audit = Table(
+    "memory_audit",
+    metadata,
+    Column("number", NUMBER, primary_key=True, autoincrement=True),
+    Column("at", UtcDateTime, nullable=False),
+    Column("person", PLAIN, nullable=False),
+    Column("operation", Text, nullable=False),
+    Column("entry", PLAIN),
+    Column("outcome", Text, nullable=False),
+    Column("request", Text),
+    Index("ix_memory_audit_entry", "entry"),
+)
+"""Who did what, by ids alone; the database refuses to change or remove a row."""

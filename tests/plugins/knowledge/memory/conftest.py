@@ -1,0 +1,118 @@
+"""Memory over real services, on each database; people who use it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.contract import Caller, Host, Tier
+from gateway.plugin_host import make_host
+from gateway.services import open_services
+from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.memory.entries import KnowledgeEntry
+from plugins.knowledge.memory.memory import Memory
+from plugins.knowledge.memory.requests import CreateRequest, QueryRequest, UpdateRequest
+from plugins.knowledge.memory.responses import QueryResponse
+from plugins.knowledge.memory.roles import Roles
+from plugins.knowledge.store import Store
+from tests.plugins.knowledge.retrieval.conftest import SETTINGS, Base, WordEmbedder
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ANA = Caller("person:ana", Tier.MEMBERS, groups=frozenset({"garden"}), name="Ana")
+BEN = Caller("person:ben", Tier.PUBLIC, groups=frozenset({"garden"}), name="Ben")
+CY = Caller("person:cy", Tier.MEMBERS, name="Cy")
+DEE = Caller("person:dee", Tier.PUBLIC, name="Dee")
+
+
+class Clock:
+    """A time that goes on by a second whenever somebody looks."""
+
+    def __init__(self) -> None:
+        self.time = NOON
+
+    def __call__(self) -> datetime:
+        self.time += timedelta(seconds=1)
+        return self.time
+
+
+@dataclass
+class World:
+    """A memory, its services and its time."""
+
+    memory: Memory
+    host: Host
+    base: Base
+    clock: Clock
+
+    async def remember(
+        self, who: Caller, content: str, policy: Any = "private", layer: str = "", **fields: Any
+    ) -> KnowledgeEntry:
+        """Keep an entry; ``policy`` is a name, or a whole policy with the people it names."""
+        named = {"policy": policy} if isinstance(policy, str) else policy
+        options: dict[str, Any] = {"access_policy": named}
+        if layer:
+            options["layer"] = {"type": layer, "agent_id": fields.pop("agent", None)}
+        request = {"entry": {"content": content, "metadata": fields}, "options": options}
+        return (await self.memory.keep.create(CreateRequest.model_validate(request), who)).entry
+
+    async def change(self, who: Caller, id: str, content: str, **entry: Any) -> KnowledgeEntry:
+        """Write a new version of an entry."""
+        request = UpdateRequest.model_validate({"entry": {"content": content, **entry}})
+        return (await self.memory.keep.update(id, request, who)).entry
+
+    async def ask(self, who: Caller, query: str, **request: Any) -> QueryResponse:
+        """Query memory."""
+        return await self.memory.query(
+            QueryRequest.model_validate({"query": query, **request}), who
+        )
+
+    async def found(self, who: Caller, query: str, **request: Any) -> list[str]:
+        """The contents that a query finds, best first."""
+        answer = await self.ask(who, query, **request)
+        return [result.entry.content for result in answer.results]
+
+
+Opener = Callable[..., Awaitable[World]]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest) -> str:
+    """Where the database is."""
+    if request.param == "sqlite":
+        return "sqlite"
+    return str(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+async def open_world(tmp_path: Path, address: str) -> AsyncGenerator[Opener]:
+    """Opens a memory, with a model or without one, and closes the one that was open."""
+    async with AsyncExitStack() as stack:
+
+        async def opener(embedder: Any = None, roles: Roles | None = None) -> World:
+            await stack.aclose()
+            settings: Any = SETTINGS
+            settings = type(settings)(**{**vars(settings), "database": address})
+            services = await stack.enter_async_context(open_services(settings, tmp_path))
+            shares = replace(services.for_plugin("knowledge"), embedder=embedder, reranker=None)
+            host = make_host(shares, "knowledge", "Test portal")
+            knowledge = await Knowledge.open(host, Store(host.objects), "test")
+            stack.push_async_callback(knowledge.index.close)
+            clock = Clock()
+            memory = await stack.enter_async_context(
+                Memory.opened(host, knowledge, roles or Roles(), clock)
+            )
+            return World(memory, host, Base(knowledge, host), clock)
+
+        yield opener
+
+
+@pytest.fixture
+async def world(open_world: Opener) -> World:
+    """A memory with a model."""
+    return await open_world(WordEmbedder())
