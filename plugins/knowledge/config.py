@@ -8,6 +8,7 @@ from typing import Self
 from pydantic import ByteSize, Field, field_validator, model_validator
 
 from gateway.contract import ConfigPath, PluginConfig, Tier
+from plugins.knowledge.memory.roles import Roles
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.paths import EXCLUDED
 
@@ -34,6 +35,13 @@ class SourceConfig(PluginConfig):
         description="Files that are no notes: /README.md at the root, *.draft.md anywhere, "
         "templates/ for a folder.",
     )
+
+
+class MemoryConfig(PluginConfig):
+    """What agents may remember."""
+
+    enabled: bool = Field(True, description="Whether agents can remember, and ask what they did.")
+    roles: Roles = Field(Roles(), description="Who may do what.")
 
 
 class KnowledgeConfig(PluginConfig):
@@ -65,6 +73,10 @@ class KnowledgeConfig(PluginConfig):
         if len(names) > 1 and (None in names or len(set(names)) < len(names)):
             raise ValueError("give each source a name of its own, so that their paths differ")
         return self
+
+    memory: MemoryConfig = Field(
+        MemoryConfig(), description="What agents may remember, beside the notes."
+    )
 
     def namespace(self, portal: str) -> str:
         """The community's part of the resource URIs.

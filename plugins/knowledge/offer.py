@@ -7,25 +7,31 @@ from collections.abc import Awaitable, Callable
 from gateway.contract import Health, Offer
 from plugins.knowledge.api import routes
 from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.memory.memory import Memory
+from plugins.knowledge.memory.tools import tools as memory_tools
 from plugins.knowledge.prompts import prompts
 from plugins.knowledge.resources import resources, templates
 from plugins.knowledge.tools import tools
 
 
-def offer(knowledge: Knowledge, health: Callable[[], Awaitable[Health]]) -> Offer:
+def offer(
+    knowledge: Knowledge, memory: Memory | None, health: Callable[[], Awaitable[Health]]
+) -> Offer:
     """Everything that the plugin offers while it is open.
 
     Args:
         knowledge: the knowledge base.
+        memory: what agents remember, or None where they do not.
         health: says how the plugin is.
     """
     return Offer(
-        tools=tools(knowledge),
+        tools=[*tools(knowledge), *([] if memory is None else memory_tools(memory))],
         resources=resources(knowledge),
         templates=templates(knowledge),
         prompts=prompts(knowledge),
         routes=routes(knowledge),
         health=health,
+        personal=None if memory is None else memory.leaving.declared(),
         instructions=(
             f"The knowledge base of {knowledge.portal}: search it with search_knowledge before "
             "you answer a question about the community, its practices or its terms, and look up "

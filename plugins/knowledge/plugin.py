@@ -9,6 +9,7 @@ from gateway.contract import Host, Offer, Plugin, hookimpl
 from plugins.knowledge.commands import CHECK
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.offer import offer
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.keeper import Keeper
@@ -45,7 +46,18 @@ async def open_knowledge(config: KnowledgeConfig, host: Host) -> AsyncGenerator[
     await sync.load()
     keeper = Keeper(host, store, sync, sources, namespace)
     try:
-        async with keeper.running():
-            yield offer(knowledge, keeper.health)
+        async with keeper.running(), _memory(config, host, knowledge) as memory:
+            yield offer(knowledge, memory, keeper.health)
     finally:
         await knowledge.index.close()
+
+
+@asynccontextmanager
+async def _memory(
+    config: KnowledgeConfig, host: Host, knowledge: Knowledge
+) -> AsyncGenerator[Memory | None]:
+    if not config.memory.enabled:
+        yield None
+        return
+    async with Memory.opened(host, knowledge, config.memory.roles) as memory:
+        yield memory

@@ -95,10 +95,26 @@ class TestCodegraph(PluginContract):
 class TestKnowledge(PluginContract):
     plugin = knowledge
     calls = KNOWLEDGE_CALLS
+    leaves = (("remember", {"content": "The shed is locked."}),)
 
     @pytest.fixture(autouse=True)
     def _with_content(self, notes: Path) -> None:
         self.config = {"sources": [{"directory": str(notes)}]}
+
+    async def seed(self, portal: TestPortal) -> None:
+        ids = []
+        for content in ("The gate is open.", "The old gate is gone."):
+            kept = await portal.call("remember", {"content": content})
+            assert not kept.is_error, kept.text
+            ids.append({"id": kept.structured["id"]})
+        self.calls = {
+            **KNOWLEDGE_CALLS,
+            "remember": [{"content": "Beans climb.", "layer": "working", "tags": ["beans"]}],
+            "query_memory": [{"query": "gate"}, {"query": "beans", "layers": ["working"]}],
+            "update_memory": [{**ids[0], "content": "The gate is shut.", "version": 1}],
+            "memory_history": [ids[0]],
+            "forget": [ids[1]],
+        }
 
 
 class TestSkillsRepo(PluginContract):
