@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack
 from functools import cached_property
 from pathlib import Path
@@ -20,12 +20,19 @@ class Migrated:
     """An owner's databases: migrated once, and empty whenever a test asks for one.
 
     To copy a file or to delete a test's rows takes milliseconds; to migrate anew, or to make and
-    drop a PostgreSQL database, takes up to a second.
+    drop a PostgreSQL database, takes up to a second. Tables that are kept are not emptied.
     """
 
-    def __init__(self, owner: str, migrations: Path, folder: Path, options: str = "") -> None:
+    def __init__(
+        self,
+        owner: str,
+        migrations: Path,
+        folder: Path,
+        options: str = "",
+        keep: Collection[str] = (),
+    ) -> None:
         self._owner, self._migrations, self._folder = owner, migrations, folder
-        self._options = options
+        self._options, self._keep = options, keep
         self._runner = asyncio.Runner()
         self._stack = AsyncExitStack()
         self._empty: dict[str, Callable[[], str]] = {}
@@ -69,7 +76,11 @@ class Migrated:
         found = MetaData()
         async with database.engine.connect() as connection:
             await connection.run_sync(found.reflect)
-        tables = [each for each in reversed(found.sorted_tables) if "alembic" not in each.name]
+        tables = [
+            each
+            for each in reversed(found.sorted_tables)
+            if "alembic" not in each.name and each.name not in self._keep
+        ]
 
         async def empty() -> str:
             async with database.begin() as connection:

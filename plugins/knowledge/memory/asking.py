@@ -70,10 +70,12 @@ class Answers:
     Attributes:
         found: the best first.
         note: what was left out and why, or an empty text.
+        error: what made it so, for the log.
     """
 
     found: Sequence[Scored] = ()
     note: str = ""
+    error: Exception | None = None
 
 
 class AskedLayer(Protocol):

@@ -6,15 +6,47 @@ A layer that is late, or fails, is named in the result and costs the others noth
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from plugins.knowledge.memory.asking import Answers, AskedLayer, Question
 from plugins.knowledge.memory.entries import Layer
 from plugins.knowledge.memory.ranking import Scored, merged
 
+if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger
+
 DEADLINE = 2.0
 """Seconds that one layer may take."""
+QUIET_SECONDS = 60.0
+"""How long the failures of a layer are not logged after one was."""
+Failed = Callable[[Layer, Exception], None]
+"""``failed(layer, error)``: hears why a layer is missing from an answer, or not whole."""
+
+
+class FailureLog:
+    """Logs why layers fail: each once a minute at most, however often they are asked.
+
+    Args:
+        log: the plugin's.
+        clock: seconds that only grow; replaced in tests.
+    """
+
+    def __init__(
+        self, log: FilteringBoundLogger, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._log, self._clock = log, clock
+        self._logged: dict[Layer, float] = {}
+
+    def __call__(self, layer: Layer, error: Exception) -> None:
+        """Log a failure, unless one of this layer was just logged."""
+        now = self._clock()
+        last = self._logged.get(layer)
+        if last is None or now - last >= QUIET_SECONDS:
+            self._logged[layer] = now
+            self._log.error("memory layer failed", layer=str(layer), exc_info=error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +67,14 @@ class Gathered:
 
 
 async def gather(
-    layers: Sequence[AskedLayer], question: Question, deadline: float = DEADLINE
+    layers: Sequence[AskedLayer], question: Question, failed: Failed, deadline: float = DEADLINE
 ) -> Gathered:
     """Ask all of them.
 
     Args:
         layers: whom; several may stand for the same one.
         question: what.
+        failed: hears why one is missing, or not whole.
         deadline: seconds that each may take.
     """
     answers = await asyncio.gather(*(_asked(each, question, deadline) for each in layers))
@@ -50,6 +83,8 @@ async def gather(
     for layer, answer in zip(layers, answers, strict=True):
         if answer.note:
             notes[layer.layer] = answer.note
+        if answer.error is not None:
+            failed(layer.layer, answer.error)
         if answer.found:
             contributed.append(layer.layer)
     return Gathered(
@@ -64,10 +99,10 @@ async def _asked(layer: AskedLayer, question: Question, deadline: float) -> Answ
     try:
         async with asyncio.timeout(deadline):
             return await layer.search(question)
-    except TimeoutError:
-        return Answers(note=f"It did not answer within {deadline:g} s.")
-    except Exception:
-        return Answers(note="It does not answer.")
+    except TimeoutError as error:
+        return Answers(note=f"It did not answer within {deadline:g} s.", error=error)
+    except Exception as error:
+        return Answers(note="It does not answer.", error=error)
 
 
 def _once(layers: Iterable[Layer]) -> list[Layer]:

@@ -13,6 +13,7 @@ from gateway.contract import Host
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.asking import AskedLayer, Shelf
 from plugins.knowledge.memory.entries import Layer
+from plugins.knowledge.memory.gathering import FailureLog
 from plugins.knowledge.memory.keeping import Keeping
 from plugins.knowledge.memory.layers.notes import NotesLayer
 from plugins.knowledge.memory.layers.stored import StoredLayer
@@ -101,9 +102,10 @@ def _made(host: Host, knowledge: Knowledge, roles: Roles, clock: Callable[[], da
     def tell(events: Sequence[Event]) -> None:
         host.log.debug("memory changed", events=len(events))
 
+    failed = FailureLog(host.log)
     return Memory(
         provider=provider,
-        query=Querying(layers, shelves, host.embedder, vectors, usage, provider),
+        query=Querying(layers, shelves, host.embedder, vectors, usage, provider, failed),
         keep=Keeping(reading, writing, working, vectors, audit, roles, clock, tell),
         look=Looking(shelves, reading, usage),
         usage=usage,

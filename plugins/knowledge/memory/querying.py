@@ -14,7 +14,7 @@ from plugins.knowledge.memory.access import keys
 from plugins.knowledge.memory.asking import AskedLayer, Narrowing, Question, Shelf
 from plugins.knowledge.memory.entries import KnowledgeEntry, Layer
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.gathering import Gathered, gather
+from plugins.knowledge.memory.gathering import Failed, Gathered, gather
 from plugins.knowledge.memory.highlights import highlighted
 from plugins.knowledge.memory.ranking import Mode, Scored
 from plugins.knowledge.memory.records import Record
@@ -49,6 +49,7 @@ class Querying:
         vectors: the vector store, likewise.
         usage: counts answers.
         provider: who answers.
+        failed: hears why a layer does not answer.
     """
 
     layers: Sequence[AskedLayer]
@@ -57,6 +58,7 @@ class Querying:
     vectors: MemoryVectors | None
     usage: Usage
     provider: ProviderName
+    failed: Failed
 
     async def __call__(self, request: QueryRequest, caller: Caller) -> QueryResponse:
         """Answer a query (protocol, "Query Endpoint").
@@ -67,7 +69,7 @@ class Querying:
         start = time.perf_counter()
         layers = self._asked(request)
         question = await self._question(request, caller, layers)
-        gathered = await gather(layers, question)
+        gathered = await gather(layers, question, self.failed)
         if layers and len(gathered.notes) == len(gathered.asked) and not gathered.found:
             raise _silent(gathered)
         options = request.options

@@ -58,8 +58,10 @@ class StoredLayer:
         )
         if isinstance(words, BaseException):
             raise words
+        if isinstance(near, Exception):
+            return Answers(words, "The vector store does not answer: found by words alone.", near)
         if isinstance(near, BaseException):
-            return Answers(words, "The vector store does not answer: found by words alone.")
+            raise near
         return Answers(self._ranked(question, {one.id: one for one in words}, near))
 
     async def _near(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import shutil
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -14,13 +15,14 @@ import pytest
 from gateway.contract import Caller, Host, Tier
 from gateway.plugin_host import make_host
 from gateway.services import open_services
-from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.knowledge import MIGRATIONS, Knowledge
 from plugins.knowledge.memory.entries import KnowledgeEntry
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.requests import CreateRequest, QueryRequest, UpdateRequest
 from plugins.knowledge.memory.responses import QueryResponse
 from plugins.knowledge.memory.roles import Roles
 from plugins.knowledge.store import Store
+from tests.migrated import Migrated
 from tests.plugins.knowledge.retrieval.conftest import SETTINGS, Base, WordEmbedder
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -81,12 +83,22 @@ class World:
 Opener = Callable[..., Awaitable[World]]
 
 
+@pytest.fixture(scope="session")
+def knowledge_migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Migrated]:
+    """The plugin's tables, migrated once."""
+    # The audit log lets nobody empty it, so each test finds what earlier ones wrote there.
+    folder = tmp_path_factory.mktemp("migrated")
+    with Migrated("knowledge", MIGRATIONS, folder, keep={"memory_audit"}) as made:
+        yield made
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest) -> str:
-    """Where the database is."""
+def address(request: pytest.FixtureRequest, knowledge_migrated: Migrated, tmp_path: Path) -> str:
+    """Where a database is, migrated and empty; SQLite's lies in ``tmp_path``."""
     if request.param == "sqlite":
+        shutil.copy(knowledge_migrated.file, tmp_path)
         return "sqlite"
-    return str(request.getfixturevalue("postgres"))
+    return knowledge_migrated.on(request.getfixturevalue("postgres_url"))
 
 
 @pytest.fixture

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from plugins.knowledge.memory.store.tables import metadata
@@ -8,5 +10,6 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_the_migrations_make_the_declared_tables(world: World) -> None:
-    found = await differences(world.host.database, metadata)
+    database: Any = world.host.database
+    found = await differences(database, metadata)
     assert [each for each in found if "memory" in str(each)] == []
