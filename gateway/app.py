@@ -44,6 +44,7 @@ from gateway.running import Running
 from gateway.scrubbing.rules import shipped
 from gateway.scrubbing.scrubber import Scrubber
 from gateway.services import Services, open_services
+from gateway.surfaces.dialects import PLAIN, Dialect
 from gateway.surfaces.failures import Failures
 from gateway.surfaces.oauth.parts import plain_page
 from gateway.tiers_file import TierRulesFile, Tiers, check_keys
@@ -234,7 +235,7 @@ class PortalApp:
         self._surfaces: Surfaces | None = None
         self._starlette = Starlette(
             lifespan=self._lifespan,
-            exception_handlers=Failures(self._error_page).handlers(),
+            exception_handlers=Failures(self._error_page, self._dialect).handlers(),
         )
         config = portal.config
         self._tokens = tokens
@@ -245,6 +246,7 @@ class PortalApp:
             config.site,
             config.hosts,
             config.origins,
+            self._dialect,
             self._takes_bearer,
         )
 
@@ -306,3 +308,6 @@ class PortalApp:
 
     def _takes_bearer(self, path: str, token: str) -> bool:
         return self._surfaces is not None and self._surfaces.upstreams.takes(path, token)
+
+    def _dialect(self, path: str) -> Dialect:
+        return PLAIN if self._surfaces is None else self._surfaces.dialects(path)

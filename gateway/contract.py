@@ -18,6 +18,7 @@ import pluggy
 from pydantic import BaseModel, ConfigDict
 
 from auth import ANONYMOUS, Caller, Tier
+from gateway.apis import Allowance, Api, Refusal
 from gateway.config_types import ConfigPath, Duration, SecretRef
 from gateway.directories import follow
 from gateway.listed import ListedResource, PromptFamily, ResourceLister
@@ -67,6 +68,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ANONYMOUS",
     "CONTRACT_VERSION",
+    "Allowance",
+    "Api",
     "Cache",
     "Caller",
     "Change",
@@ -103,6 +106,7 @@ __all__ = [
     "Point",
     "Prompt",
     "PromptFamily",
+    "Refusal",
     "Reranker",
     "Resource",
     "ResourceLister",

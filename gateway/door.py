@@ -18,11 +18,13 @@ from auth import ANONYMOUS, BadCredential, Caller, Tier
 from auth.credentials import UnknownCredential, presented
 from auth.site import Site
 from auth.stores import StoreUnavailable
+from gateway.apis import Refusal
 from gateway.logs import get_logger
 from gateway.logs import request_id as current_request_id
 from gateway.peers import peer_of
 from gateway.surfaces.challenges import bearer_challenge
-from gateway.surfaces.errors import COME_BACK, UNAVAILABLE, send_error
+from gateway.surfaces.dialects import PLAIN, Dialect
+from gateway.surfaces.errors import COME_BACK, UNAVAILABLE
 from gateway.surfaces.oauth.routes import CLIENT_PATHS
 from gateway.surfaces.visit import Visit
 
@@ -31,6 +33,7 @@ _ANY_ORIGIN = re.compile(
     r"(?:GET|HEAD|OPTIONS) /api/v1/.*|\w+ /(?:\.well-known/.*|token|register|revoke)", re.DOTALL
 )
 """What any page may read or send, without credentials of the browser's (CORS says so there)."""
+_READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _AS_TIER = "x-porch-as"
 
 log = get_logger(__name__)
@@ -44,6 +47,13 @@ WhoCalls = Callable[[RawHeaders, str], Awaitable[Caller]]
 
 TakesBearer = Callable[[str, str], bool]
 """Whether what a path leads to takes a bearer token that is none of the portal's."""
+
+Speaks = Callable[[str], Dialect]
+"""Says in which dialect a path's refusals are told."""
+
+
+def _speaks_plainly(path: str) -> Dialect:
+    return PLAIN
 
 
 def _takes_none(path: str, token: str) -> bool:
@@ -59,6 +69,7 @@ class Door:
         site: the portal's own addresses.
         hosts: Host headers to accept; ``name:*`` stands for any port.
         origins: Origin headers to accept, written alike.
+        speaks: says how refusals are told.
         takes_bearer: says so of a token that nobody here knows; its caller is anonymous.
     """
 
@@ -69,10 +80,12 @@ class Door:
         site: Site,
         hosts: Collection[str],
         origins: Collection[str],
+        speaks: Speaks = _speaks_plainly,
         takes_bearer: TakesBearer = _takes_none,
     ) -> None:
         self._app = app
         self._who_calls = who_calls
+        self._speaks = speaks
         self._takes_bearer = takes_bearer
         self._site = site
         self._hosts = frozenset(map(str.lower, hosts))
@@ -93,7 +106,8 @@ class Door:
         send = _marked(send, request_id)
         local = scope.get("porch.local", False)
         if not local and (refusal := self._foreign(headers, raw, scope)):
-            await send_error(send, refusal[0], "foreign_" + refusal[1], refusal[2], request_id)
+            told = Refusal(refusal[0], "foreign_" + refusal[1], refusal[2], request_id)
+            await self._speaks(scope["path"]).refuse(send, told)
             return
         base = self._site.base(headers.get("host", ""))
         again = partial(self._caller, scope, headers, local=local)
@@ -102,13 +116,13 @@ class Door:
         except StoreUnavailable as error:
             log.warning("stores_unavailable", reason=str(error))
             wait = (b"retry-after", str(COME_BACK).encode())
-            await send_error(send, 503, "unavailable", UNAVAILABLE, request_id, headers=(wait,))
+            told = Refusal(503, "unavailable", UNAVAILABLE, request_id)
+            await self._speaks(scope["path"]).refuse(send, told, (wait,))
             return
         except BadCredential as bad:
             challenge = bearer_challenge(base, scope["path"], error="invalid_token")
-            await send_error(
-                send, 401, "invalid_token", bad.reason, request_id, headers=(challenge,)
-            )
+            told = Refusal(401, "invalid_token", bad.reason, request_id)
+            await self._speaks(scope["path"]).refuse(send, told, (challenge,))
             return
         scope["porch.visit"] = Visit(
             caller, request_id, headers, raw, again, peer_of(scope), base, local
@@ -134,7 +148,7 @@ class Door:
         origin = headers.get("origin")
         if (
             origin is not None
-            and not _ANY_ORIGIN.fullmatch(f"{scope['method']} {path}")
+            and not self._any_origin(scope["method"], path)
             and (not _matches(origin, self._origins))
         ):
             return (
@@ -146,6 +160,11 @@ class Door:
                 ),
             )
         return None
+
+    def _any_origin(self, method: str, path: str) -> bool:
+        if _ANY_ORIGIN.fullmatch(f"{method} {path}"):
+            return True
+        return method in _READS and self._speaks(path) is not PLAIN
 
     async def _caller(self, scope: Scope, headers: dict[str, str], *, local: bool) -> Caller:
         as_tier = headers.get(_AS_TIER)

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from auth import Caller, Tier
 from gateway import signatures
+from gateway.apis import Api
 from gateway.config_types import checked_rate
 from gateway.listed import PromptFamily, ResourceLister
 from gateway.paging import Listing, Page
@@ -262,16 +263,17 @@ class Route:
     """A REST endpoint, for programs that do not speak MCP: a tool's result, or an admin's lever.
 
     Attributes:
-        method: the HTTP method. ``POST`` takes a JSON object as its body.
-        path: below ``/api/v1/<plugin>``, or from ``/api/v1`` where ``absolute``; variables in
-            braces, such as ``/entries/{contentType}/{id}``.
+        method: the HTTP method. ``POST`` and ``PUT`` take a JSON object as their body; ``DELETE``
+            takes one beside the query.
+        path: below ``/api/v1/<plugin>``, or from ``/api/v1`` where ``absolute``, or below an
+            ``Api``'s prefix; variables in braces, such as ``/entries/{contentType}/{id}``.
         run: ``await run(params, caller)``; returns an instance of ``response``, or raises
             ``ToolFailed`` (``not_found`` is a 404, every other code a 400). Where its tool is
             paged it may return a ``Listing``; ``response`` is then the page's ``result``.
         tool: the plugin's tool whose tier the route carries; None where it is for admins.
-        params: the pydantic model of path and query parameters together; of a ``POST``, of the
-            path's and the body's.
-        response: the pydantic model of the 200 answer.
+        params: the pydantic model of path and query parameters and of the body, together. What of
+            a ``DELETE`` is an object stands in its body.
+        response: the pydantic model of the success answer.
         summary: one line for the OpenAPI document.
         absolute: whether a specification names the path, so that it has no plugin prefix.
         admin: whether it is for the portal's admins alone, whatever a tier says.
@@ -279,13 +281,14 @@ class Route:
             to the portal. ``portal.yaml`` may say otherwise.
         operation: what it is counted as; the plugin's routes of one operation are counted
             together. "" is an operation of its own.
+        status: the HTTP status of success, such as 201 or 202.
 
     Raises:
         TypeError: it carries no tool's tier and is not for admins either.
         ValueError: its rate means nothing.
     """
 
-    method: Literal["GET", "POST", "DELETE"]
+    method: Literal["GET", "POST", "PUT", "DELETE"]
     path: str
     run: Callable[[Any, Caller], Awaitable[BaseModel | Listing[Any]]]
     tool: str | None
@@ -296,6 +299,7 @@ class Route:
     admin: bool = False
     rate: str = ""
     operation: str = ""
+    status: int = 200
 
     def __post_init__(self) -> None:
         if self.rate:
@@ -360,6 +364,7 @@ class Offer:
         skills: the skills that it serves.
         prompt_families: prompts that differ from caller to caller.
         credential: the caller's own credential for its upstream, or None.
+        apis: APIs that specifications name, beside its own ``routes``.
         health: asked at ``/readyz``, under a deadline.
         instructions: one or two sentences that tell an agent what this plugin holds.
         personal: how it answers for what it keeps of people, or None where it keeps nothing.
@@ -372,6 +377,7 @@ class Offer:
     skills: Sequence[Skill] = ()
     credential: UpstreamCredential | None = None
     routes: Sequence[Route] = ()
+    apis: Sequence[Api] = ()
     webhooks: Sequence[Webhook] = ()
     jobs: Sequence[Job] = ()
     health: Callable[[], Awaitable[Health]] = _well

@@ -32,7 +32,8 @@ class TooManyRequests(PortalError):
         operation: the operation's name.
 
     Attributes:
-        headers: what says so beside the body, ``Retry-After`` among it.
+        taken: what was counted.
+        headers: ``Retry-After``, which says so beside the body.
     """
 
     code = "rate_limited"
@@ -41,7 +42,8 @@ class TooManyRequests(PortalError):
     def __init__(self, taken: Taken, operation: str) -> None:
         rate, wait = taken.rate, max(1, math.ceil(taken.wait))
         times = "once" if rate.limit == 1 else f"{rate.limit} times"
-        self.headers = (*headers_of(taken), (b"retry-after", b"%d" % wait))
+        self.taken = taken
+        self.headers = ((b"retry-after", b"%d" % wait),)
         super().__init__(
             f"You have asked for {operation} {times} within {rate.seconds:g} s, which is the "
             f"limit. Ask again in {wait} s.",
@@ -112,13 +114,17 @@ def unknown_operations(portal: Portal, operations: Iterable[str]) -> list[Proble
     ]
 
 
+def seconds_left(taken: Taken) -> int:
+    """Whole seconds until a caller may ask again, or as often as ever."""
+    return max(1, math.ceil(taken.wait or taken.rate.seconds))
+
+
 def headers_of(taken: Taken) -> tuple[tuple[bytes, bytes], ...]:
     """The headers that say what the limit is, what is left of it, and when it is whole again."""
     rate = taken.rate
     name = b'"%s"' % rate.name.removeprefix(_ROUTE).encode()
     seconds = max(1, math.ceil(rate.seconds))
-    until = max(1, math.ceil(taken.wait)) if taken.wait else seconds
     return (
         (b"ratelimit-policy", b"%s;q=%d;w=%d" % (name, rate.limit, seconds)),
-        (b"ratelimit", b"%s;r=%d;t=%d" % (name, taken.left, until)),
+        (b"ratelimit", b"%s;r=%d;t=%d" % (name, taken.left, seconds_left(taken))),
     )

@@ -27,6 +27,7 @@ from gateway.route_limits import RouteLimits, unknown_operations
 from gateway.running import Running
 from gateway.surfaces.admin import Admin, admin_routes
 from gateway.surfaces.challenges import MEMBERS_PATH
+from gateway.surfaces.dialects import Dialects
 from gateway.surfaces.mcp.about import About
 from gateway.surfaces.mcp.endpoint import Endpoint
 from gateway.surfaces.mcp.legacy import Legacy
@@ -38,7 +39,7 @@ from gateway.surfaces.mcp.subscriptions import Subscriptions
 from gateway.surfaces.oauth.parts import OAuthSurface
 from gateway.surfaces.oauth.routes import oauth_routes, resources_of
 from gateway.surfaces.pages import PageParts, Pages
-from gateway.surfaces.rest import described_routes, rest_mount
+from gateway.surfaces.rest import Rest, described_routes
 from gateway.surfaces.visit import Visit, visit_of
 from gateway.surfaces.webhooks import webhook_routes
 from gateway.upstream import Upstreams
@@ -58,6 +59,7 @@ class Surfaces:
     Attributes:
         subscriptions: the streams of changes, which end when the portal stops.
         upstreams: callers' credentials for the plugins' upstreams.
+        dialects: how what lies at a path says what is no result.
     """
 
     def __init__(self, running: Running) -> None:
@@ -65,6 +67,7 @@ class Surfaces:
         self._who = running.authentication
         self._sessions = Sessions(self._who.key, running.services.shared_cache)
         self.upstreams = Upstreams(running.plugins.offers)
+        self.dialects = Dialects(running.plugins.offers.values())
         self.subscriptions = Subscriptions(running.catalog, running.changes, self._sessions)
         self._consents = Consents(Sealer(self._who.key, "consent"), self._who.stores.grants)
 
@@ -84,14 +87,14 @@ class Surfaces:
             Route("/mcp", endpoint=endpoint),
             Route(MEMBERS_PATH, endpoint=endpoint),
             Route("/mcp/{plugin}", endpoint=endpoint),
-            rest_mount(
+            *Rest(
                 offers,
                 running.catalog,
                 running.pipeline,
                 described,
                 int(config.limits.body),
                 RouteLimits(config.limits, self._counting),
-            ),
+            ).routes(),
             *webhook_routes(offers, int(config.limits.body)),
             *health_routes(running.board, running.metrics, self._may_see),
             *admin_routes(self._admin()),

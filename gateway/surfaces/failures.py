@@ -10,11 +10,12 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from auth.stores import StoreUnavailable
-from gateway.errors import wire
+from gateway.apis import Refusal
 from gateway.logs import get_logger
+from gateway.surfaces.dialects import PLAIN, Dialect
 from gateway.surfaces.errors import COME_BACK, UNAVAILABLE
 from gateway.surfaces.oauth.parts import ErrorPage, refusal
 from gateway.surfaces.oauth.routes import CLIENT_PATHS
@@ -33,10 +34,14 @@ class Failures:
 
     Args:
         page: makes a page of an error.
+        speaks: says how a path's refusals are told.
     """
 
-    def __init__(self, page: ErrorPage) -> None:
+    def __init__(
+        self, page: ErrorPage, speaks: Callable[[str], Dialect] = lambda path: PLAIN
+    ) -> None:
         self._page = page
+        self._speaks = speaks
 
     def handlers(self) -> Mapping[Any, Callable[[Request, Any], Awaitable[Response]]]:
         """The exception handlers of the application."""
@@ -70,4 +75,9 @@ class Failures:
     def _told(self, request: Request, status: int, code: str, title: str, text: str) -> Response:
         if wants_page(request):
             return self._page(request, status, title, text)
-        return JSONResponse(wire(code, text, {}, visit_of(request.scope).request_id), status)
+        dialect = self._speaks(request.url.path)
+        told = Refusal(status, code, text, visit_of(request.scope).request_id)
+        status, body = dialect.failed(told)
+        response = Response(body, status, media_type="application/json")
+        response.raw_headers.extend(dialect.headers(None))
+        return response

@@ -11,11 +11,17 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 
-from gateway.contract import Route
+from gateway.contract import Api, Route
 from gateway.pager import ARGUMENT, SCHEMA
 from gateway.services.windows import Rate
+from gateway.surfaces.parameters import WITH_BODY, WITH_QUERY
 
 _REF = "#/components/schemas/{model}"
+_BEARER = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "A personal API token, or an access token of the portal's OAuth server.",
+}
 _CURSOR = {
     "name": ARGUMENT,
     "in": "query",
@@ -50,6 +56,7 @@ class Described:
         path: its path below the API's prefix.
         paged: whether its tool is paged.
         rate: how often one caller may ask for it, or None.
+        api: the API that it is part of, or None.
     """
 
     plugin: str
@@ -57,6 +64,7 @@ class Described:
     path: str
     paged: bool = False
     rate: Rate | None = None
+    api: Api | None = None
 
     @property
     def id(self) -> str:
@@ -70,17 +78,33 @@ class Described:
         return f"{self.plugin}.{self.route.operation}" if self.route.operation else self.id
 
 
-def document(described: Iterable[Described], about: Mapping[str, str], prefix: str) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What an API's document says of it as a whole.
+
+    Attributes:
+        title: its name.
+        version: its version.
+        url: where the paths begin.
+        error: the model of every answer that is no success.
+    """
+
+    title: str
+    version: str
+    url: str
+    error: type[BaseModel] = ErrorAnswer
+
+
+def document(described: Iterable[Described], about: Document) -> bytes:
     """Write the document.
 
     Args:
         described: the routes.
-        about: the portal's ``title``, ``version`` and ``url``.
-        prefix: the path of the API.
+        about: the API as a whole.
     """
     routes = list(described)
     models: dict[type[BaseModel], None] = dict.fromkeys(
-        [ErrorAnswer, *(each.route.response for each in routes)]
+        [about.error, *(each.route.response for each in routes)]
     )
     refs, schemas = models_json_schema(
         [(model, "validation") for model in models], ref_template=_REF
@@ -89,25 +113,29 @@ def document(described: Iterable[Described], about: Mapping[str, str], prefix: s
     return to_json(
         {
             "openapi": "3.1.0",
-            "info": {"title": about["title"], "version": about["version"]},
-            "servers": [{"url": about["url"] + prefix}],
-            "paths": _paths(routes, names),
+            "info": {"title": about.title, "version": about.version},
+            "servers": [{"url": about.url}],
+            "paths": _paths(routes, names, about.error),
             "components": {
                 "schemas": schemas.get("$defs", {}),
-                "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+                "securitySchemes": {"bearer": _BEARER},
             },
         }
     )
 
 
-def _paths(routes: Iterable[Described], names: Mapping[Any, Any]) -> dict[str, Any]:
+def _paths(
+    routes: Iterable[Described], names: Mapping[Any, Any], error: type[BaseModel]
+) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for each in routes:
-        paths.setdefault(each.path, {})[each.route.method.lower()] = _operation(each, names)
+        paths.setdefault(each.path, {})[each.route.method.lower()] = _operation(
+            each, names[each.route.response], names[error]
+        )
     return paths
 
 
-def _operation(each: Described, names: Mapping[Any, Any]) -> dict[str, Any]:
+def _operation(each: Described, result: Any, error: Any) -> dict[str, Any]:
     route = each.route
     failures = {
         "400": "A parameter is not good.",
@@ -117,10 +145,12 @@ def _operation(each: Described, names: Mapping[Any, Any]) -> dict[str, Any]:
     }
     if route.admin:
         failures |= {"401": "Sign in.", "403": "The route is for the portal's admins."}
-    if route.method == "POST":
+    if route.method in WITH_BODY:
         failures |= {"413": "The body is too large.", "415": "The body is no JSON."}
     if each.rate is not None:
         failures["429"] = "You have asked too often; Retry-After says how many seconds to wait."
+    if each.api is not None:
+        failures["default"] = "Anything else that stood in the way; the code says what."
     return {
         "operationId": each.id,
         "tags": [each.plugin],
@@ -130,8 +160,8 @@ def _operation(each: Described, names: Mapping[Any, Any]) -> dict[str, Any]:
         **_body(each),
         **_limit(each),
         "responses": {
-            "200": _answer("The result.", names[route.response]),
-            **{status: _answer(text, names[ErrorAnswer]) for status, text in failures.items()},
+            str(route.status): _answer("The result.", result),
+            **{status: _answer(text, error) for status, text in failures.items()},
         },
     }
 
@@ -150,30 +180,37 @@ def _in_path(route: Route) -> set[str]:
 def _body(each: Described) -> dict[str, Any]:
     """What of a route's parameters stands in its body."""
     route = each.route
-    if route.method != "POST":
+    if route.method not in WITH_BODY:
         return {}
-    read = route.params.model_json_schema()
-    schema = _inlined(read, read.get("$defs", {}))
-    in_path = _in_path(route)
-    fields = {n: own for n, own in schema.get("properties", {}).items() if n not in in_path}
+    schema = _schema(route)
+    fields = {name: own for name, own in schema["properties"].items() if _in_body(route, name, own)}
     required = [name for name in schema.get("required", ()) if name in fields]
     if each.paged:
         fields[ARGUMENT] = dict(SCHEMA)
     own = {"type": "object", "properties": fields, "required": required}
+    own |= {key: schema[key] for key in ("additionalProperties", "examples") if key in schema}
     content = {"application/json": {"schema": own}}
     return {"requestBody": {"required": bool(required), "content": content}} if fields else {}
 
 
+def _schema(route: Route) -> dict[str, Any]:
+    read = route.params.model_json_schema()
+    return {"properties": {}, **_inlined(read, read.get("$defs", {}))}
+
+
+def _in_body(route: Route, name: str, schema: Mapping[str, Any]) -> bool:
+    if name in _in_path(route):
+        return False
+    return route.method not in WITH_QUERY or (route.method in WITH_BODY and "properties" in schema)
+
+
 def _parameters(described: Described) -> Iterable[dict[str, Any]]:
     route = described.route
-    in_path = _in_path(route)
-    schema = route.params.model_json_schema()
-    definitions = schema.get("$defs", {})
+    in_path, schema = _in_path(route), _schema(route)
     required = set(schema.get("required", ()))
-    for name, each in schema.get("properties", {}).items():
-        if route.method == "POST" and name not in in_path:
+    for name, own in schema["properties"].items():
+        if _in_body(route, name, own):
             continue
-        own = _inlined(each, definitions)
         yield {
             "name": name,
             "in": "path" if name in in_path else "query",
@@ -181,7 +218,7 @@ def _parameters(described: Described) -> Iterable[dict[str, Any]]:
             "description": own.pop("description", ""),
             "schema": own,
         }
-    if described.paged and route.method != "POST":
+    if described.paged and route.method in WITH_QUERY:
         yield _CURSOR
 
 

@@ -212,6 +212,17 @@ class PluginContract(PersonalContract):
                     answer = await portal.hook(plugin, webhook.name, b"{}")
                     assert answer.status_code == 403, webhook.name
 
+    async def test_apis_fail_in_their_own_words(self) -> None:
+        """Below each prefix of an API, what is wrong is told as its specification says."""
+        async with self.opened() as portal:
+            offers = portal.running.plugins.offers.values()
+            for api in (api for offer in offers for api in offer.apis):
+                for prefix in api.prefixes:
+                    assert (await portal.get(f"{prefix}/openapi.json")).status_code == 200
+                    lost = await portal.get(f"{prefix}/there/is/no/such/path")
+                    assert lost.status_code == 404, prefix
+                    api.error.model_validate_json(lost.content)
+
     async def test_closes_without_a_trace(self, tmp_path: Path) -> None:
         """Opened twice on the same data, it leaves no task behind."""
         for _ in range(2):

@@ -1,0 +1,112 @@
+"""A route's parameters, raw: from the path, the query and the body."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+from starlette.types import Receive, Scope
+
+from gateway.contract import Route, ToolFailed
+from gateway.surfaces.body import BodyRefused, read_body
+from gateway.surfaces.visit import visit_of
+
+WITH_BODY = frozenset({"POST", "PUT", "DELETE"})
+"""Methods whose requests may have a body."""
+WITH_QUERY = frozenset({"GET", "DELETE"})
+"""Methods whose parameters may stand in the query."""
+
+
+class _NotJson(BodyRefused):
+    status = 415
+    code = "not_json"
+
+
+async def given(scope: Scope, receive: Receive, route: Route, limit: int) -> dict[str, Any]:
+    """The raw parameters: the body goes before the query, and the path before both.
+
+    Args:
+        scope: of the request.
+        receive: its ASGI channel.
+        route: what is asked for.
+        limit: bytes that the body may have.
+
+    Raises:
+        BodyRefused: the body is too large, too slow, or said to be no JSON.
+        ClientLeft: the client went away.
+        ToolFailed: the body is no JSON object.
+    """
+    found: dict[str, Any] = {}
+    if route.method in WITH_QUERY:
+        found |= _query(scope, route.params)
+    if route.method in WITH_BODY:
+        headers = visit_of(scope).headers
+        found |= _object(await read_body(receive, headers, limit), headers)
+    return {**found, **scope.get("path_params", {})}
+
+
+def parsed(model: type[BaseModel], raw: Mapping[str, Any]) -> Any:
+    """The parameters as the route takes them.
+
+    Raises:
+        ToolFailed: some are wrong; it names each.
+    """
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        errors = [
+            {"parameter": ".".join(map(str, each["loc"])), "reason": each["msg"]}
+            for each in error.errors(include_url=False, include_input=False)
+        ]
+        lines = "; ".join(f"{each['parameter']}: {each['reason']}" for each in errors[:5])
+        raise ToolFailed(
+            "invalid_parameters", f"Invalid parameters. {lines}", {"errors": errors}
+        ) from None
+
+
+def _object(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+    """The JSON object of a body; an empty body is an empty one."""
+    if not body:
+        return {}
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise _NotJson("The body is to be JSON: send Content-Type: application/json.")
+    try:
+        value = from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        raise ToolFailed("invalid_json", f"The body is no JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise ToolFailed("invalid_json", "The body is to be a JSON object.")
+    if _overflows(value):
+        raise ToolFailed("invalid_json", "A number in the body is too large.")
+    return value
+
+
+def _overflows(value: Any) -> bool:
+    """Whether a number, such as 1e999, was read as infinite: JSON has no way to write it back."""
+    if isinstance(value, float):
+        return math.isinf(value)
+    if isinstance(value, dict):
+        return any(map(_overflows, value.values()))
+    return isinstance(value, list) and any(map(_overflows, value))
+
+
+def _query(scope: Scope, params: type[BaseModel]) -> dict[str, Any]:
+    """The query string as raw values: a field that holds a list takes repeated keys."""
+    from starlette.datastructures import QueryParams
+
+    given = QueryParams(scope["query_string"])
+    raw: dict[str, Any] = {}
+    for name in given:
+        values = given.getlist(name)
+        raw[name] = values if len(values) > 1 or _is_list(params, name) else values[0]
+    return raw
+
+
+def _is_list(params: type[BaseModel], name: str) -> bool:
+    for key, field in params.model_fields.items():
+        if name in (key, field.alias):
+            return any(word in str(field.annotation) for word in ("list", "tuple"))
+    return False
