@@ -8,6 +8,7 @@ from typing import Self
 from pydantic import ByteSize, Field, field_validator, model_validator
 
 from gateway.contract import ConfigPath, PluginConfig, Tier
+from plugins.knowledge.memory.governing import ApprovalRules
 from plugins.knowledge.memory.roles import Roles
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.paths import EXCLUDED
@@ -42,6 +43,9 @@ class MemoryConfig(PluginConfig):
 
     enabled: bool = Field(True, description="Whether agents can remember, and ask what they did.")
     roles: Roles = Field(Roles(), description="Who may do what.")
+    approval: ApprovalRules = Field(
+        ApprovalRules(), description="What a person has to allow before an agent does it."
+    )
 
 
 class KnowledgeConfig(PluginConfig):

@@ -59,5 +59,6 @@ async def _memory(
     if not config.memory.enabled:
         yield None
         return
-    async with Memory.opened(host, knowledge, config.memory.roles) as memory:
+    rules = config.memory
+    async with Memory.opened(host, knowledge, rules.roles, approval=rules.approval) as memory:
         yield memory

@@ -12,7 +12,7 @@ from plugins.knowledge.memory.access import keys
 from plugins.knowledge.memory.conflicts import Claim, resolved
 from plugins.knowledge.memory.drafting import drafted, rewritten
 from plugins.knowledge.memory.embedding import embedded
-from plugins.knowledge.memory.entries import Layer
+from plugins.knowledge.memory.entries import AccessPolicyConfig, Layer
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.layers.notes import PREFIX
 from plugins.knowledge.memory.layers.working import WorkingLayer
@@ -57,17 +57,25 @@ class Keeping:
     clock: Callable[[], datetime]
     tell: Callable[[Sequence[Event]], None]
 
-    async def create(self, request: CreateRequest, caller: Caller) -> CreateResponse:
+    async def create(
+        self, request: CreateRequest, caller: Caller, id: str | None = None
+    ) -> CreateResponse:
         """Keep an entry.
 
         One that claims what the caller's own entry in that layer claims already makes that one
         surer instead, or replaces it (README, "Conflicts").
+
+        Args:
+            request: what is asked for.
+            caller: who asks.
+            id: what its id is to be; a new one where none is given.
 
         Raises:
             MemoryFailed: the caller may not, the entry is too large, or it cannot be embedded.
         """
         person = demand(caller, self.roles.write, "write to memory")
         record = drafted(request, caller, person, self.clock())
+        record = record if id is None else replace(record, id=id)
         if record.layer is Layer.WORKING:
             self.working.put([record])
             return CreateResponse(entry=record.entry(), status="created")
@@ -98,7 +106,7 @@ class Keeping:
         person = demand(caller, self.roles.write, "write to memory")
         for _ in range(_TRIES):
             current = await self.found(id, caller)
-            self._check_change(current, request, caller)
+            self.check_change(current, request, caller)
             wanted = rewritten(current, request, self.clock())
             if request.entry.version not in (None, current.version):
                 wanted = await self._merged(current, wanted, request.entry.version)
@@ -120,16 +128,44 @@ class Keeping:
         """
         person = demand(caller, self.roles.delete, "remove from memory")
         record = await self.found(request.id, caller)
-        if not may_remove(caller, record):
-            raise MemoryFailed(
-                ErrorCode.FORBIDDEN, "Only its owner, and the portal's admins, can remove an entry."
-            )
+        self.check_removal(record, caller)
         self.working.take([record.id])
         if record.layer is not Layer.WORKING:
             await self._remove(record.id, hard=request.options.hard_delete)
             deed = "erase" if request.options.hard_delete else "delete"
             await self._log(person, deed, record.id)
         return DeleteResponse(deleted=True, entry_id=record.id)
+
+    def check_removal(self, record: Record, caller: Caller) -> None:
+        """Refuse a removal that the caller may not make.
+
+        Raises:
+            MemoryFailed: they may not.
+        """
+        if not may_remove(caller, record):
+            raise MemoryFailed(
+                ErrorCode.FORBIDDEN, "Only its owner, and the portal's admins, can remove an entry."
+            )
+
+    async def open_up(self, record: Record, access: AccessPolicyConfig, person: str) -> bool:
+        """Let others read just this version of an entry; false where it is not the current one.
+
+        Args:
+            record: the entry as it was read.
+            access: who is to read it.
+            person: who decided so.
+        """
+        wanted = replace(record, access=access, version=record.version + 1, updated=self.clock())
+        if self.vectors is not None:
+            kept = await self.vectors.of([record])
+            await self.vectors.put([(wanted, vector) for vector in kept.values()])
+        event = await self.writing.replace(wanted, record.version, person)
+        if event is None:
+            return False
+        if self.vectors is not None:
+            await self.vectors.outdated(wanted)
+        self.tell([event])
+        return True
 
     async def found(self, id: str, caller: Caller) -> Record:
         """An entry that a caller can read.
@@ -230,7 +266,12 @@ class Keeping:
             )
         return replace(wanted, **changed_fields(merged.fields))
 
-    def _check_change(self, record: Record, request: UpdateRequest, caller: Caller) -> None:
+    def check_change(self, record: Record, request: UpdateRequest, caller: Caller) -> None:
+        """Refuse a change that the caller may not make.
+
+        Raises:
+            MemoryFailed: they may not change the entry, or not say who reads it.
+        """
         if not may_change(caller, record):
             raise MemoryFailed(
                 ErrorCode.FORBIDDEN,

@@ -48,22 +48,25 @@ class Leaving:
         return PersonalData(self.people, self.export, self.erase)
 
     async def people(self) -> Collection[str]:
-        """The ids of everyone of whom something is remembered, or who wrote a version."""
+        """The ids of everyone of whom something is remembered, or who wrote or decided."""
         import sqlalchemy as sa
 
-        from plugins.knowledge.memory.store.tables import entries, versions
+        from plugins.knowledge.memory.store.tables import approvals, entries, versions
 
         held = {record.owner for record in self.working.everything()}
         async with self.database.read() as connection:
             owners = await connection.scalars(sa.select(entries.c.owner).distinct())
             writers = await connection.scalars(sa.select(versions.c.by).distinct())
-            return (held | set(owners) | set(writers)) - {FORMER}
+            deciders = [approvals.c.requested_by, approvals.c.decided_by]
+            asked = sa.union(*(sa.select(each).where(each.is_not(None)) for each in deciders))
+            askers = await connection.scalars(asked)
+            return (held | set(owners) | set(writers) | set(askers)) - {FORMER}
 
     async def export(self, person: str) -> AsyncIterator[PersonalFile]:
         """A file for each entry of a person, also those they have forgotten, with its versions."""
         import sqlalchemy as sa
 
-        from plugins.knowledge.memory.store.tables import versions
+        from plugins.knowledge.memory.store.tables import approvals, versions
 
         for record in self.working.everything():
             if record.owner == person:
@@ -73,12 +76,17 @@ class Leaving:
             async with self.database.read() as connection:
                 rows = await connection.execute(kept.order_by(versions.c.version))
                 yield _file(record, [_version(row) for row in rows])
+        own = sa.select(approvals).where(approvals.c.requested_by == person)
+        async with self.database.read() as connection:
+            for row in (await connection.execute(own.order_by(approvals.c.requested_at))).all():
+                told = json.dumps(row._asdict(), default=str, ensure_ascii=False, indent=2)
+                yield PersonalFile(f"memory/requests/{row.id}.json", told.encode())
 
     async def erase(self, person: str) -> None:
         """Remove a person's entries, and their name from what stays."""
         import sqlalchemy as sa
 
-        from plugins.knowledge.memory.store.tables import entries, versions
+        from plugins.knowledge.memory.store.tables import approvals, entries, versions
 
         self.working.forget(person)
         owned = await self._entries(person)
@@ -90,7 +98,9 @@ class Leaving:
             if _is_everybodys(record):
                 await self._hand_over(record.id)
         async with self.database.begin() as connection:
-            for column in (entries.c.owner, versions.c.by):
+            own = sa.delete(approvals).where(approvals.c.requested_by == person)
+            await connection.execute(own)
+            for column in (entries.c.owner, versions.c.by, approvals.c.decided_by):
                 named = sa.update(column.table).where(column == person)
                 await connection.execute(named.values({column.name: FORMER}))
             await _unnamed(connection, person)

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from gateway.contract import Host
+from gateway.contract import Exchange, Host
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.asking import AskedLayer, Shelf
 from plugins.knowledge.memory.entries import Layer
 from plugins.knowledge.memory.gathering import FailureLog
+from plugins.knowledge.memory.governing import ApprovalRules, Governing
 from plugins.knowledge.memory.keeping import Keeping
 from plugins.knowledge.memory.layers.notes import NotesLayer
 from plugins.knowledge.memory.layers.stored import StoredLayer
@@ -23,6 +24,7 @@ from plugins.knowledge.memory.looking import Looking
 from plugins.knowledge.memory.querying import Querying
 from plugins.knowledge.memory.responses import ProviderName
 from plugins.knowledge.memory.roles import Roles
+from plugins.knowledge.memory.store.approvals import Approvals
 from plugins.knowledge.memory.store.audit import AuditLog
 from plugins.knowledge.memory.store.reading import Reading
 from plugins.knowledge.memory.store.writing import Event, Writing
@@ -42,17 +44,21 @@ class Memory:
         provider: who answers.
         query: the query operation.
         keep: the operations that write.
+        govern: the same, where some of them wait for a person.
         look: the operations that read one entry.
         usage: counts answers and reads.
         leaving: hands people what is kept of them, and erases it.
+        exchange: the call that is running now.
     """
 
     provider: ProviderName
     query: Querying
     keep: Keeping
+    govern: Governing
     look: Looking
     usage: Usage
     leaving: Leaving
+    exchange: Callable[[], Exchange]
 
     @classmethod
     @asynccontextmanager
@@ -62,6 +68,7 @@ class Memory:
         knowledge: Knowledge,
         roles: Roles,
         clock: Callable[[], datetime] = _now,
+        approval: ApprovalRules | None = None,
     ) -> AsyncGenerator[Memory]:
         """Open memory on a plugin's services, whose tables must be up to date.
 
@@ -70,8 +77,9 @@ class Memory:
             knowledge: the notes, which are a part of the organization's memory.
             roles: who may do what.
             clock: gives the time, with its zone; replaced in tests.
+            approval: what a person has to allow; the default rules where none are given.
         """
-        memory = _made(host, knowledge, roles, clock)
+        memory = _made(host, knowledge, roles, clock, approval or ApprovalRules())
         counting = asyncio.create_task(memory.usage.run())
         try:
             yield memory
@@ -82,7 +90,13 @@ class Memory:
             await memory.usage.flush()
 
 
-def _made(host: Host, knowledge: Knowledge, roles: Roles, clock: Callable[[], datetime]) -> Memory:
+def _made(
+    host: Host,
+    knowledge: Knowledge,
+    roles: Roles,
+    clock: Callable[[], datetime],
+    approval: ApprovalRules,
+) -> Memory:
     provider = ProviderName(name=host.portal, version=version("porch"))
     vectors = None if host.embedder is None else MemoryVectors(host, host.embedder)
     reading, writing = Reading(host.database, clock), Writing(host.database, clock)
@@ -103,11 +117,14 @@ def _made(host: Host, knowledge: Knowledge, roles: Roles, clock: Callable[[], da
         host.log.debug("memory changed", events=len(events))
 
     failed = FailureLog(host.log)
+    keep = Keeping(reading, writing, working, vectors, audit, roles, clock, tell)
     return Memory(
         provider=provider,
         query=Querying(layers, shelves, host.embedder, vectors, usage, provider, failed),
-        keep=Keeping(reading, writing, working, vectors, audit, roles, clock, tell),
+        keep=keep,
+        govern=Governing(keep, Approvals(host.database, clock), approval, clock),
         look=Looking(shelves, reading, usage),
         usage=usage,
         leaving=Leaving(host.database, writing, working, vectors),
+        exchange=host.exchange,
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
-from mcp_types import ToolAnnotations
+from mcp_types import InputRequiredResult, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Tier, Tool
+from plugins.knowledge.memory.approval_tools import WAITS, approval_tools
+from plugins.knowledge.memory.consent import NeedsAnswer, consent_over
 from plugins.knowledge.memory.entries import AccessPolicy, Layer
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.records import Record
@@ -19,7 +21,7 @@ from plugins.knowledge.memory.requests import (
     QueryRequest,
     UpdateRequest,
 )
-from plugins.knowledge.memory.responses import QueryResponse, QueryResult
+from plugins.knowledge.memory.responses import CreateResponse, QueryResponse, QueryResult
 
 _READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -60,6 +62,8 @@ class Kept(BaseModel):
     id: str
     version: int
     status: str
+    approval: str | None = Field(None, description="The request that waits for a person.")
+    note: str | None = Field(None, description="What has to happen next, and who must act.")
 
 
 class Forgotten(BaseModel):
@@ -67,6 +71,8 @@ class Forgotten(BaseModel):
 
     id: str
     forgotten: bool
+    approval: str | None = Field(None, description="The request that waits for a person.")
+    note: str | None = Field(None, description="What has to happen next, and who must act.")
 
 
 class PastVersion(BaseModel):
@@ -93,6 +99,7 @@ def tools(memory: Memory) -> list[Tool]:
         Tool.of(_update(memory), annotations=_CHANGES, floor=Tier.PUBLIC, title="Change a memory"),
         Tool.of(_forget(memory), annotations=_CHANGES, floor=Tier.PUBLIC, title="Forget"),
         Tool.of(_history(memory), annotations=_READS, floor=Tier.PUBLIC, title="Memory history"),
+        *approval_tools(memory),
     ]
 
 
@@ -177,9 +184,14 @@ class NewMemory(BaseModel):
 
 
 def _remember(memory: Memory) -> Tool:
-    async def run(asked: NewMemory, caller: Caller) -> Kept:
-        made = await memory.keep.create(asked.request(), caller)
-        return Kept(id=made.entry.id, version=made.entry.version, status=made.status)
+    async def run(asked: NewMemory, caller: Caller) -> Kept | InputRequiredResult:
+        try:
+            made = await memory.govern.create(
+                asked.request(), caller, consent_over(memory.exchange())
+            )
+        except NeedsAnswer as needs:
+            return needs.result
+        return _kept(made)
 
     return Tool(
         "remember",
@@ -217,8 +229,12 @@ def _update(memory: Memory) -> Any:
         """
         record = await memory.keep.found(id, caller)
         request = {"entry": _changed(record, content, title, tags, version)}
-        made = await memory.keep.update(id, UpdateRequest.model_validate(request), caller)
-        return Kept(id=id, version=made.entry.version, status=made.status)
+        changed = UpdateRequest.model_validate(request)
+        try:
+            made = await memory.govern.update(id, changed, caller, consent_over(memory.exchange()))
+        except NeedsAnswer as needs:
+            return cast("Kept", needs.result)  # the gateway passes it on
+        return _kept(made)
 
     return update_memory
 
@@ -232,8 +248,17 @@ def _forget(memory: Memory) -> Any:
             hard: Whether to remove its earlier versions and every copy as well, for good.
         """
         request = DeleteRequest.model_validate({"id": id, "options": {"hard_delete": hard}})
-        gone = await memory.keep.delete(request, caller)
-        return Forgotten(id=gone.entry_id, forgotten=gone.deleted)
+        try:
+            gone = await memory.govern.delete(request, caller, consent_over(memory.exchange()))
+        except NeedsAnswer as needs:
+            return cast("Forgotten", needs.result)  # the gateway passes it on
+        waits = gone.approval_required
+        return Forgotten(
+            id=gone.entry_id,
+            forgotten=gone.deleted,
+            approval=waits and waits.request_id,
+            note=waits and WAITS,
+        )
 
     return forget
 
@@ -260,6 +285,17 @@ def _history(memory: Memory) -> Any:
         )
 
     return memory_history
+
+
+def _kept(made: CreateResponse) -> Kept:
+    waits = made.approval_required
+    return Kept(
+        id=made.entry.id,
+        version=made.entry.version,
+        status=made.status,
+        approval=waits and waits.request_id,
+        note=waits and WAITS,
+    )
 
 
 def _changed(

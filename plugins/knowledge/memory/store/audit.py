@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from gateway.contract import Database
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,12 @@ class AuditLog:
 
     async def add(self, *deeds: Deed) -> None:
         """Write lines."""
+        if deeds:
+            async with self._database.begin() as connection:
+                await self.added(connection, *deeds)
+
+    async def added(self, connection: AsyncConnection, *deeds: Deed) -> None:
+        """Write lines in the transaction of what they tell of."""
         import sqlalchemy as sa
 
         from plugins.knowledge.memory.store.tables import audit
@@ -59,9 +69,7 @@ class AuditLog:
             }
             for each in deeds
         ]
-        if lines:
-            async with self._database.begin() as connection:
-                await connection.execute(sa.insert(audit), lines)
+        await connection.execute(sa.insert(audit), lines)
 
     async def of(self, entry: str, limit: int = 100) -> Sequence[Deed]:
         """What was done to an entry, the latest first."""

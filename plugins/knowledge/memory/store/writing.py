@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -50,10 +50,25 @@ class Writing:
     Args:
         database: the plugin's database, its tables up to date.
         clock: gives the time, with its zone.
+        alongside: see :meth:`alongside`.
     """
 
-    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Callable[[], datetime],
+        alongside: Callable[[AsyncConnection], Awaitable[None]] | None = None,
+    ) -> None:
         self._database, self._clock = database, clock
+        self._alongside = alongside
+
+    def alongside(self, once: Callable[[AsyncConnection], Awaitable[None]]) -> Writing:
+        """The same, for one change: its first transaction does something else as well, or fails.
+
+        Args:
+            once: what; the entry is not written where it raises.
+        """
+        return Writing(self._database, self._clock, once)
 
     async def add(self, records: Sequence[Record], by: str) -> list[Event]:
         """Add new entries, all of them or none.
@@ -63,6 +78,7 @@ class Writing:
             by: the person who writes.
         """
         async with self._database.begin() as connection:
+            await self._once(connection)
             await _insert(connection, records)
             await _keep_versions(connection, records, by)
             return await _tell(connection, "created", records, self._clock())
@@ -95,37 +111,23 @@ class Writing:
             await _unfindable(connection, [number])
             await _findable(connection, [(number, record)])
             await _keep_versions(connection, [record], by)
+            await self._once(connection)
             (event,) = await _tell(connection, "updated", [record], self._clock())
             return event
 
     async def forget(self, ids: Collection[str]) -> list[Event]:
         """Take entries out of everything that is read; their rows and versions stay."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import entries
-
-        now = self._clock()
         async with self._database.begin() as connection:
-            gone: list[Any] = []
-            for some in parts(sorted(ids)):
-                rows = await connection.execute(
-                    sa.update(entries)
-                    .where(entries.c.id.in_(some), there(now))
-                    .values(deleted=now)
-                    .returning(*entries.c)
-                )
-                gone += rows.all()
-            await _unfindable(connection, [row.number for row in gone])
-            return await _tell(connection, "deleted", [record_of(row) for row in gone], now)
+            return await self._forget(connection, ids)
 
     async def erase(self, ids: Collection[str]) -> list[Event]:
-        """Remove entries for good: their versions, and what events said of them, too."""
+        """Remove entries for good: versions, and what events and requests said of them, too."""
         import sqlalchemy as sa
 
         from plugins.knowledge.memory.store import tables
 
-        told = await self.forget(ids)
         async with self._database.begin() as connection:
+            told = await self._forget(connection, ids)
             for some in parts(sorted(ids)):
                 rows = await connection.execute(
                     sa.delete(tables.entries)
@@ -133,12 +135,43 @@ class Writing:
                     .returning(tables.entries.c.number)
                 )
                 await _unfindable(connection, list(rows.scalars()))
-                versions, events = tables.versions, tables.events
+                versions = tables.versions
                 await connection.execute(sa.delete(versions).where(versions.c.entry.in_(some)))
+                events = sa.update(tables.events).where(tables.events.c.entry.in_(some))
+                await connection.execute(events.values(body=None))
+                approvals = tables.approvals
                 await connection.execute(
-                    sa.update(events).where(events.c.entry.in_(some)).values(body=None)
+                    sa.update(approvals)
+                    .where(approvals.c.entry.in_(some), approvals.c.state == "pending")
+                    .values(payload=sa.null(), reason=None, state="failed")
                 )
         return told
+
+    async def _forget(self, connection: AsyncConnection, ids: Collection[str]) -> list[Event]:
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import entries
+
+        now = self._clock()
+        gone: list[Any] = []
+        for some in parts(sorted(ids)):
+            rows = await connection.execute(
+                sa.update(entries)
+                .where(entries.c.id.in_(some), there(now))
+                .values(deleted=now)
+                .returning(*entries.c)
+            )
+            gone += rows.all()
+        await _unfindable(connection, [row.number for row in gone])
+        if gone:
+            await self._once(connection)
+        return await _tell(connection, "deleted", [record_of(row) for row in gone], now)
+
+    async def _once(self, connection: AsyncConnection) -> None:
+        """Do what was to be done alongside the first change."""
+        once, self._alongside = self._alongside, None
+        if once is not None:
+            await once(connection)
 
     async def hand_over(self, id: str, owner: str) -> Record | None:
         """Make an entry another one's, also one that is forgotten; nobody is told.

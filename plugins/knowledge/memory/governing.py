@@ -1,0 +1,374 @@
+"""Writes that a person has to allow first (protocol, "governance"; README, "Approval")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from gateway.contract import Caller, PluginConfig, Tier
+from plugins.knowledge.memory.access import keys
+from plugins.knowledge.memory.consent import Answer, Consent
+from plugins.knowledge.memory.drafting import access_of, drafted, rewritten
+from plugins.knowledge.memory.entries import AccessPolicy, AccessPolicyConfig, Layer
+from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.keeping import Keeping
+from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.responses import ApprovalRequired, CreateResponse, DeleteResponse
+from plugins.knowledge.memory.roles import demand, holds
+from plugins.knowledge.memory.store.approvals import Approval, Approvals, new_approval_id
+from plugins.knowledge.memory.store.audit import Deed
+
+if TYPE_CHECKING:
+    from plugins.knowledge.memory.store.approvals import Operation
+
+
+class ApprovalRules(PluginConfig):
+    """What a person has to allow where an agent asks for it; anyone may ask for more."""
+
+    policies: tuple[AccessPolicy, ...] = Field(
+        (AccessPolicy.ORGANIZATION, AccessPolicy.PUBLIC),
+        description="Entries that agents write under these policies.",
+    )
+    layers: tuple[Layer, ...] = Field((), description="Entries that agents write in these layers.")
+    hard_deletes: bool = Field(False, description="Entries that agents remove for good.")
+
+    def ask_for(self, record: Record) -> bool:
+        """Whether an agent's writing of this entry has to be allowed."""
+        written = record.layer is not Layer.WORKING
+        return written and (record.access.policy in self.policies or record.layer in self.layers)
+
+
+@dataclass(frozen=True, slots=True)
+class Governing:
+    """The operations that write, where some of them wait for a person.
+
+    Attributes:
+        keep: what carries them out.
+        approvals: what waits.
+        rules: what agents have to wait for.
+        clock: gives the time, with its zone.
+    """
+
+    keep: Keeping
+    approvals: Approvals
+    rules: ApprovalRules
+    clock: Callable[[], datetime]
+
+    def needs(self, record: Record, request: CreateRequest, *, by_agent: bool) -> bool:
+        """Whether writing an entry has to wait.
+
+        Args:
+            record: the entry as it would be.
+            request: what is asked for.
+            by_agent: whether an agent asks.
+        """
+        asked = request.governance.require_approval or request.governance.verification_required
+        return asked or (by_agent and self.rules.ask_for(record))
+
+    async def create(
+        self, request: CreateRequest, caller: Caller, consent: Consent | None = None
+    ) -> CreateResponse:
+        """Keep an entry, or ask for it.
+
+        What has yet to be verified is kept for its owner alone until then.
+
+        Args:
+            request: what is asked for.
+            caller: who asks.
+            consent: asks the caller in their client; given where an agent writes.
+
+        Raises:
+            MemoryFailed: as :meth:`Keeping.create`.
+        """
+        person = demand(caller, self.keep.roles.write, "write to memory")
+        record = drafted(request, caller, person, self.clock())
+        if not self.needs(record, request, by_agent=consent is not None):
+            return await self.keep.create(request, caller)
+        _check_layer(record)
+        about = ("create", request.model_dump_json(), "Keep", record)
+        if not _verified(request) and await self._agreed(consent, *about, person):
+            return await self.keep.create(request, caller, record.id)
+        wanted: dict[str, Any] = {"readers": sorted(record.readers)}
+        if not request.governance.verification_required:
+            payload = {**wanted, "request": request.model_dump(mode="json", exclude_unset=True)}
+            waiting = await self._ask("create", record.id, payload, caller)
+            return _pending(record, waiting)
+        made = await self.keep.create(_hidden(request), caller)
+        payload = {
+            **wanted,
+            "version": made.entry.version,
+            "access": access_of(request).model_dump(mode="json"),
+            "request": {"entry": {"content": made.entry.content}},
+        }
+        waiting = await self._ask("verify", made.entry.id, payload, caller)
+        return made.model_copy(update={"status": "pending_approval", "approval_required": waiting})
+
+    async def update(
+        self, id: str, request: UpdateRequest, caller: Caller, consent: Consent | None = None
+    ) -> CreateResponse:
+        """Write a new version, or ask for it; the one that is there stands until then.
+
+        Raises:
+            MemoryFailed: as :meth:`Keeping.update`.
+        """
+        person = demand(caller, self.keep.roles.write, "write to memory")
+        current = await self.keep.found(id, caller)
+        self.keep.check_change(current, request, caller)
+        wanted = rewritten(current, request, self.clock())
+        if not self.needs(wanted, request, by_agent=consent is not None):
+            return await self.keep.update(id, request, caller)
+        _check_layer(current)
+        about = (f"update {id} {current.version}", request.model_dump_json(), "Change", wanted)
+        if not _verified(request) and await self._agreed(consent, *about, person):
+            return await self.keep.update(id, request, caller)
+        asked = request.model_dump(mode="json", exclude_unset=True)
+        asked["entry"]["version"] = request.entry.version or current.version
+        payload = {"readers": sorted(wanted.readers), "request": asked}
+        return _pending(current, await self._ask("update", id, payload, caller))
+
+    async def delete(
+        self, request: DeleteRequest, caller: Caller, consent: Consent | None = None
+    ) -> DeleteResponse:
+        """Remove an entry, or ask for it; it stays until then.
+
+        Raises:
+            MemoryFailed: as :meth:`Keeping.delete`.
+        """
+        person = demand(caller, self.keep.roles.delete, "remove from memory")
+        current = await self.keep.found(request.id, caller)
+        self.keep.check_removal(current, caller)
+        options = request.options
+        hard = options.hard_delete
+        waits = consent is not None and hard and self.rules.hard_deletes
+        if not (options.governance.require_approval or waits):
+            return await self.keep.delete(request, caller)
+        _check_layer(current)
+        about = (f"delete {current.version}", request.model_dump_json(), "Remove", current)
+        if await self._agreed(consent, *about, person):
+            return await self.keep.delete(request, caller)
+        payload = {"readers": sorted(current.readers)}
+        reason = options.governance.reason
+        waiting = await self._ask(
+            "erase" if hard else "delete", current.id, payload, caller, reason
+        )
+        return DeleteResponse(deleted=False, entry_id=current.id, approval_required=waiting)
+
+    async def seen(self, caller: Caller) -> list[Approval]:
+        """A caller's own requests, and those that they may decide."""
+        person = demand(caller, self.keep.roles.read, "see requests")
+        own = list(await self.approvals.of(person))
+        if not self._may_decide(caller):
+            return own
+        others = [each for each in await self.approvals.pending() if each.requested_by != person]
+        return own + await self._readable(others, caller)
+
+    async def decide(
+        self, id: str, caller: Caller, *, approve: bool, note: str | None = None
+    ) -> Approval:
+        """Approve a request, which carries it out as who asked for it, or reject it.
+
+        Their own one people can only take back, but for admins.
+
+        Raises:
+            MemoryFailed: there is no such request for the caller, it is decided, it is their own,
+                or it cannot be done any more.
+        """
+        person = demand(caller, self.keep.roles.read, "decide a request")
+        found = next((each for each in await self.seen(caller) if each.id == id), None)
+        if found is None:
+            raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such request for you to decide.")
+        if found.state != "pending":
+            raise _decided()
+        if not approve:
+            await self._settle(found, "rejected", person, note)
+        elif found.requested_by == person and not caller.admin:
+            await self.keep.audit.add(Deed(person, "approve", found.entry, "refused"))
+            raise MemoryFailed(
+                ErrorCode.GOVERNANCE_DENIED, "Your own request takes somebody else to approve it."
+            )
+        else:
+            await self._approve(found, person, note)
+        return await self.approvals.get(id) or found
+
+    async def _ask(
+        self,
+        operation: Operation,
+        entry: str,
+        payload: dict[str, Any],
+        caller: Caller,
+        reason: str | None = None,
+    ) -> ApprovalRequired:
+        """Let a request wait, with what it takes to act for who asks."""
+        person = caller.person or ""
+        payload["as"] = {"groups": sorted(caller.groups), "tier": caller.tier.value}
+        payload["as"]["admin"] = caller.admin
+        asked = Approval(new_approval_id(), operation, entry, payload, reason, person, self.clock())
+        await self.approvals.add(asked)
+        await self.keep.audit.add(Deed(person, operation, entry, "pending", asked.id))
+        return ApprovalRequired(
+            request_id=asked.id, requested_by=person, requested_at=asked.requested_at
+        )
+
+    async def _agreed(
+        self,
+        consent: Consent | None,
+        operation: str,
+        request: str,
+        verb: str,
+        record: Record,
+        person: str,
+    ) -> bool:
+        """Whether the person says yes in their client; false where they are not asked.
+
+        Raises:
+            MemoryFailed: they say no.
+        """
+        if consent is None:
+            return False
+        shown = record.content if len(record.content) <= _SHOWN else record.content[:_SHOWN] + "..."
+        question = f"{verb} this in memory, for {_WHO[record.access.policy]} to read?\n\n{shown}"
+        answer = await consent(question, f"{person}\n{operation}\n{request}")
+        if answer is Answer.NONE:
+            return False
+        outcome = "done" if answer is Answer.AGREED else "refused"
+        await self.keep.audit.add(Deed(person, "approve", record.id, outcome))
+        if answer is Answer.REFUSED:
+            raise MemoryFailed(
+                ErrorCode.GOVERNANCE_DENIED, "The person said no. Do not ask for it again."
+            )
+        return True
+
+    async def _approve(self, found: Approval, person: str, note: str | None) -> None:
+        """Decide and carry out in one transaction: both happen, or neither, and never twice."""
+        done = []
+
+        async def alongside(connection: Any) -> None:
+            if not await self.approvals.decided(connection, found.id, "approved", person, note):
+                raise _decided()
+            deed = Deed(person, "approve", found.entry, "done", found.id)
+            await self.keep.audit.added(connection, deed)
+            done.append(found.id)
+
+        keep = replace(self.keep, writing=self.keep.writing.alongside(alongside))
+        try:
+            await _carry_out(keep, found)
+        except MemoryFailed as failure:
+            if failure.number not in _FINAL or done:
+                raise
+            await self._settle(found, "failed", person, note)
+            raise MemoryFailed(
+                ErrorCode.GOVERNANCE_DENIED, f"It cannot be done any more. {failure}"
+            ) from failure
+        if not done:
+            raise MemoryFailed(
+                ErrorCode.CONFLICT, "The entry changed in this moment. Approve once more."
+            )
+
+    async def _settle(self, found: Approval, state: Any, person: str, note: str | None) -> None:
+        if not await self.approvals.decide(found.id, state, person, note):
+            raise _decided()
+        operation = "reject" if state == "rejected" else "approve"
+        outcome = "done" if state == "rejected" else "failed"
+        await self.keep.audit.add(Deed(person, operation, found.entry, outcome, found.id))
+
+    def _may_decide(self, caller: Caller) -> bool:
+        return caller.admin or holds(caller, self.keep.roles.approve)
+
+    async def _readable(self, some: Collection[Approval], caller: Caller) -> list[Approval]:
+        """Those whose entries the caller may read, as they are and as they would be."""
+        held = keys(caller)
+        wanted = [each for each in some if not held.isdisjoint((each.payload or {})["readers"])]
+        kept = {each.entry for each in wanted if each.operation in _OF_READABLE}
+        there = await self.keep.reading.read(kept, held)
+        return [e for e in wanted if e.operation not in _OF_READABLE or e.entry in there]
+
+
+_SHOWN = 1000
+"""Characters of an entry that a question shows."""
+_WHO = {
+    AccessPolicy.PRIVATE: "you alone",
+    AccessPolicy.RESTRICTED: "the people it names",
+    AccessPolicy.SHARED: "the groups it names",
+    AccessPolicy.ORGANIZATION: "all members",
+    AccessPolicy.PUBLIC: "everyone who is signed in",
+}
+_OF_READABLE = frozenset({"update", "delete", "erase"})
+_FINAL = frozenset(
+    {
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.UNAUTHORIZED,
+        ErrorCode.FORBIDDEN,
+        ErrorCode.NOT_FOUND,
+        ErrorCode.CONFLICT,
+    }
+)
+"""Failures that another try does not mend."""
+
+
+async def _carry_out(keep: Keeping, found: Approval) -> None:
+    """Do what was asked for, as who asked for it."""
+    payload: Any = found.payload or {}
+    said = payload["as"]
+    asker = Caller(
+        found.requested_by,
+        Tier(said["tier"]),
+        groups=frozenset(said["groups"]),
+        admin=said["admin"],
+    )
+    match found.operation:
+        case "create":
+            request = CreateRequest.model_validate(payload["request"])
+            await keep.create(request, asker, found.entry)
+        case "update":
+            changed = UpdateRequest.model_validate(payload["request"])
+            await keep.update(found.entry, changed, asker)
+        case "verify":
+            demand(asker, keep.roles.write, "write to memory")
+            record = await keep.found(found.entry, asker)
+            access = AccessPolicyConfig.model_validate(payload["access"])
+            if record.version != payload["version"] or not await keep.open_up(
+                record, access, asker.person or ""
+            ):
+                raise MemoryFailed(
+                    ErrorCode.CONFLICT, "The entry was changed since; ask for it once more."
+                )
+        case "delete" | "erase":
+            options = {"hard_delete": found.operation == "erase"}
+            removal = {"id": found.entry, "options": options}
+            await keep.delete(DeleteRequest.model_validate(removal), asker)
+
+
+def _verified(request: CreateRequest) -> bool:
+    return request.governance.verification_required
+
+
+def _pending(record: Record, waiting: ApprovalRequired) -> CreateResponse:
+    return CreateResponse(
+        entry=record.entry(), status="pending_approval", approval_required=waiting
+    )
+
+
+def _hidden(request: CreateRequest) -> CreateRequest:
+    """The same, for its owner alone."""
+    private = AccessPolicyConfig(policy=AccessPolicy.PRIVATE)
+    return request.model_copy(
+        update={"options": request.options.model_copy(update={"access_policy": private})}
+    )
+
+
+def _check_layer(record: Record) -> None:
+    if record.layer is Layer.WORKING:
+        raise MemoryFailed(
+            ErrorCode.INVALID_REQUEST,
+            "Working memory is yours alone and short: nothing in it waits for approval. Leave "
+            "governance out, or choose another layer.",
+        )
+
+
+def _decided() -> MemoryFailed:
+    return MemoryFailed(ErrorCode.CONFLICT, "The request is decided already.")

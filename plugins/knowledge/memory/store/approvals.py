@@ -1,0 +1,129 @@
+"""Requests that wait for a person, and what was decided of them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from gateway.contract import Database
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+State = Literal["pending", "approved", "rejected", "failed"]
+Operation = Literal["create", "update", "delete", "erase", "verify"]
+MOST = 1000
+"""Requests that are looked through for one list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A request.
+
+    Attributes:
+        id: the request's.
+        operation: what is to be done.
+        entry: the id of the entry; of one that is to be created, the id that it will have.
+        payload: what it takes to do it; None once that is decided.
+        reason: why, in the words of who asks.
+        requested_by: the person who asks.
+        requested_at: when.
+        state: what became of it; ``failed`` where it was approved and could not be done.
+        decided_by: the person who decided.
+        decided_at: when.
+        note: what they said to it.
+    """
+
+    id: str
+    operation: Operation
+    entry: str
+    payload: Mapping[str, Any] | None
+    reason: str | None
+    requested_by: str
+    requested_at: datetime
+    state: State = "pending"
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    note: str | None = None
+
+
+def new_approval_id() -> str:
+    """An id that nobody can guess."""
+    return f"appr_{secrets.token_hex(12)}"
+
+
+class Approvals:
+    """The requests.
+
+    Args:
+        database: the plugin's database, its tables up to date.
+        clock: gives the time, with its zone.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database, self._clock = database, clock
+
+    async def add(self, approval: Approval) -> None:
+        """Keep a new request."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import approvals
+
+        row = {column.name: getattr(approval, column.name) for column in approvals.c}
+        async with self._database.begin() as connection:
+            await connection.execute(sa.insert(approvals), [row])
+
+    async def get(self, id: str) -> Approval | None:
+        """A request by its id."""
+        from plugins.knowledge.memory.store.tables import approvals
+
+        found = await self._found(approvals.c.id == id)
+        return found[0] if found else None
+
+    async def pending(self) -> Sequence[Approval]:
+        """The requests that nobody has decided, the oldest first."""
+        from plugins.knowledge.memory.store.tables import approvals
+
+        return await self._found(approvals.c.state == "pending")
+
+    async def of(self, person: str) -> Sequence[Approval]:
+        """A person's own requests, the oldest first."""
+        from plugins.knowledge.memory.store.tables import approvals
+
+        return await self._found(approvals.c.requested_by == person)
+
+    async def decide(self, id: str, state: State, by: str, note: str | None) -> bool:
+        """Write down a decision; false where the request was decided before."""
+        async with self._database.begin() as connection:
+            return await self.decided(connection, id, state, by, note)
+
+    async def decided(
+        self, connection: AsyncConnection, id: str, state: State, by: str, note: str | None
+    ) -> bool:
+        """The same, in the transaction that carries it out."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import approvals
+
+        number = await connection.scalar(
+            sa.update(approvals)
+            .where(approvals.c.id == id, approvals.c.state == "pending")
+            .values(
+                state=state, decided_by=by, decided_at=self._clock(), note=note, payload=sa.null()
+            )
+            .returning(approvals.c.id)
+        )
+        return number is not None
+
+    async def _found(self, condition: Any) -> list[Approval]:
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import approvals
+
+        chosen = sa.select(approvals).where(condition)
+        chosen = chosen.order_by(approvals.c.requested_at, approvals.c.id).limit(MOST)
+        async with self._database.read() as connection:
+            return [Approval(**row._mapping) for row in await connection.execute(chosen)]
