@@ -87,7 +87,7 @@ def inspect(directory: Path, config: KnowledgeConfig) -> Report:
 def _settings(directory: Path, config: KnowledgeConfig) -> SourceConfig:
     """The directory's own settings, without the name that would lead its paths."""
     for source in config.sources:
-        if source.directory.resolve() == directory.resolve():
+        if source.directory and source.directory.resolve() == directory.resolve():
             return source.model_copy(update={"name": None})
     return SourceConfig(directory=directory)
 

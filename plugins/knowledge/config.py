@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import ByteSize, Field, field_validator, model_validator
+from pydantic import AfterValidator, ByteSize, Field, field_validator, model_validator
 
 from gateway.contract import ConfigPath, PluginConfig, Tier
+from gateway.repositories import BranchName, Github, RepositoryName
 from plugins.knowledge.memory.governing import ApprovalRules
 from plugins.knowledge.memory.roles import Roles
 from plugins.knowledge.notes.content import ContentType
@@ -15,12 +16,29 @@ from plugins.knowledge.notes.paths import EXCLUDED
 
 _NAME = r"^[a-z0-9][a-z0-9-]{0,39}$"
 _MEBIBYTE = 1024 * 1024
+EVERY_FIVE_MINUTES = "*/5 * * * *"
+
+
+def _schedule(value: str) -> str:
+    from croniter import croniter
+
+    if not croniter.is_valid(value):
+        raise ValueError(
+            f'is no cron expression; write five fields, such as "{EVERY_FIVE_MINUTES}"'
+        )
+    return value
 
 
 class SourceConfig(PluginConfig):
-    """Where notes come from: a directory, or a local Git checkout."""
+    """Where notes come from: a directory, a local Git checkout, or a branch on GitHub."""
 
-    directory: ConfigPath = Field(description="The directory; a Git checkout is recognised.")
+    directory: ConfigPath | None = Field(
+        None, description="The directory; a Git checkout is recognised. Or else give github."
+    )
+    github: RepositoryName | None = Field(
+        None, description="A repository on GitHub, as owner/repo; or else give directory."
+    )
+    branch: BranchName | None = Field(None, description="Its branch on GitHub; main if not given.")
     name: str | None = Field(
         None,
         pattern=_NAME,
@@ -37,6 +55,19 @@ class SourceConfig(PluginConfig):
         "templates/ for a folder.",
     )
 
+    @property
+    def key(self) -> str:
+        """What tells this source apart from the others: its directory, or repository and branch."""
+        return str(self.directory) if self.directory else f"{self.github}@{self.branch or 'main'}"
+
+    @model_validator(mode="after")
+    def _is_one_of_two(self) -> Self:
+        if (self.directory is None) == (self.github is None):
+            raise ValueError("give either directory or github")
+        if self.directory is not None and self.branch is not None:
+            raise ValueError("branch is for github; leave it out")
+        return self
+
 
 class MemoryConfig(PluginConfig):
     """What agents may remember."""
@@ -52,6 +83,11 @@ class KnowledgeConfig(PluginConfig):
     """What the knowledge plugin serves, and how its notes are read."""
 
     sources: tuple[SourceConfig, ...] = Field((), description="Where the notes come from.")
+    github: Github = Field(default_factory=Github, description="How GitHub is reached.")
+    schedule: Annotated[str, AfterValidator(_schedule)] = Field(
+        EVERY_FIVE_MINUTES,
+        description="When GitHub is asked for what no push told of: a cron expression in UTC.",
+    )
     types: dict[str, ContentType] = Field(
         default_factory=dict,
         description="Types that notes name and the ontology does not know, {concept: tag}.",

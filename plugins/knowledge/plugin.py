@@ -13,7 +13,7 @@ from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.offer import offer
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.keeper import Keeper
-from plugins.knowledge.sync.sources import Source
+from plugins.knowledge.sync.opening import followed, sources_of, with_hooks
 from plugins.knowledge.sync.sync import Sync, rules_of
 
 
@@ -40,14 +40,17 @@ async def open_knowledge(config: KnowledgeConfig, host: Host) -> AsyncGenerator[
     namespace = config.namespace(host.portal)
     store = Store(host.objects)
     knowledge = await Knowledge.open(host, store, namespace)
-    sources = [Source(source, config.types, config.max_note) for source in config.sources]
+    sources = await sources_of(config, host.objects)
     rules = rules_of(config)
     sync = Sync(sources, host.objects, store, knowledge.index, rules, host.data_dir)
     await sync.load()
     keeper = Keeper(host, store, sync, sources, namespace)
     try:
-        async with keeper.running(), _memory(config, host, knowledge) as memory:
-            yield offer(knowledge, memory, keeper.health)
+        async with followed(config, host, sync, sources, keeper.sync_once) as followers:
+            keeper.followers = followers
+            async with keeper.running(), _memory(config, host, knowledge) as memory:
+                whole = offer(knowledge, memory, keeper.health)
+                yield with_hooks(whole, config, host, sync, followers)
     finally:
         await knowledge.index.close()
 

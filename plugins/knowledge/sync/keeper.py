@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 from urllib.parse import quote
 
 from gateway.contract import Change, Health, Host, Tier, follow
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync import progress
-from plugins.knowledge.sync.sources import Source
+from plugins.knowledge.sync.follow import Follower
+from plugins.knowledge.sync.sources import Notes, Source
 from plugins.knowledge.sync.sync import Outcome, Sync
 
 MOST_ANNOUNCED = 50
@@ -24,8 +26,11 @@ class Keeper:
         host: the plugin's services.
         store: what is served.
         sync: what brings it up to date.
-        sources: what is watched.
+        sources: where the notes come from; directories are watched.
         namespace: the community's part of the resource URIs.
+
+    Attributes:
+        followers: the sources on GitHub, which are followed.
     """
 
     def __init__(
@@ -33,7 +38,7 @@ class Keeper:
         host: Host,
         store: Store,
         sync: Sync,
-        sources: Sequence[Source],
+        sources: Sequence[Notes],
         namespace: str,
     ) -> None:
         self._host = host
@@ -42,6 +47,7 @@ class Keeper:
         self._sources = sources
         self._base = f"mcp://{namespace}"
         self._logged = ""
+        self.followers: Sequence[Follower] = ()
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -52,16 +58,34 @@ class Keeper:
         """
         if self._host.wait_ready or not self._sources:
             await self.sync_once()
+            for follower in self.followers:
+                if not follower.source.listing.commit:
+                    await follower.follow()
             yield
             return
-        directories = [source.directory for source in self._sources]
-        following = asyncio.create_task(follow(directories, self.sync_once))
+        directories = [one.directory for one in self._sources if isinstance(one, Source)]
+        following = [asyncio.create_task(self._catch_up())]
+        if directories:
+            following.append(asyncio.create_task(follow(directories, self.sync_once)))
         try:
             yield
         finally:
-            following.cancel()
-            with suppress(asyncio.CancelledError):
-                await following
+            for each in following:
+                each.cancel()
+            for each in following:
+                with suppress(asyncio.CancelledError):
+                    await each
+
+    async def _catch_up(self) -> None:
+        """Take in what an earlier process fetched, then what GitHub has had since."""
+        if not self.followers:
+            return
+        await self.sync_once()
+        for done in await asyncio.gather(
+            *(follower.follow() for follower in self.followers), return_exceptions=True
+        ):
+            if isinstance(done, Exception):
+                self._host.log.error("not followed", exc_info=done)
 
     async def sync_once(self) -> bool:
         """Sync, log what changed and tell the clients; false where it has to be tried again."""
@@ -81,16 +105,22 @@ class Keeper:
         status = self._sync.status
         served = len(self._store.entries(Tier.MEMBERS))
         errors = sum(problem.severity == "error" for problem in status.problems)
-        facts = {
+        facts: dict[str, Any] = {
             "documents": served,
             "errors": errors,
             "warnings": len(status.problems) - errors,
             "problems": [str(one) for one in status.problems if one.severity == "error"][:20],
         }
+        if self.followers:
+            facts["commits"] = {one.source.key: one.source.listing.commit for one in self.followers}
         if status.error:
             kept = f" {served} documents of the last sync are served." if served else ""
             return Health("degraded" if served else "failed", status.error + "." + kept, facts)
-        if not status.ready:
+        if behind := [follower.error for follower in self.followers if follower.error]:
+            said = "; ".join(behind)
+            kept = f" {served} documents of the last sync are served." if served else ""
+            return Health("degraded" if served else "failed", f"{said}.{kept}", facts)
+        if not status.ready or not all(one.source.listing.commit for one in self.followers):
             doing = f"Indexing: {status.done} of {status.total} documents."
             return Health("starting", doing if status.total else "Reading the notes.", facts)
         if errors:

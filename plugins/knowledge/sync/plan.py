@@ -10,7 +10,7 @@ from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note
 from plugins.knowledge.sync.manifest import FileRecord, Manifest
-from plugins.knowledge.sync.sources import Scan, Source
+from plugins.knowledge.sync.sources import Notes, Scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Planner:
     """
 
     def __init__(
-        self, manifest: Manifest, scans: Sequence[tuple[Source, Scan]], rules: str, index: str
+        self, manifest: Manifest, scans: Sequence[tuple[Notes, Scan]], rules: str, index: str
     ) -> None:
         self._manifest = manifest
         self._files = {
@@ -80,6 +80,15 @@ class Planner:
         self._same_rules = manifest.rules == rules
         self._same_index = manifest.index == index
         self._notes: dict[str, Note] = {}
+
+    def needed(self) -> list[str]:
+        """The files whose bytes the plan may ask for, in the order of their paths."""
+        old = self._manifest.files
+        fresh = {path for path in self._files if self._is_fresh(path)}
+        served = {entry.key for path in fresh if (entry := old[path].entry)}
+        waiting = {path for path in fresh if not old[path].entry and old[path].claim}
+        freed = {path for path in waiting if old[path].claim not in served}
+        return sorted((set(self._files) - fresh) | freed)
 
     def plan(self) -> Plan:
         """Compare the files with the manifest."""
@@ -109,12 +118,13 @@ class Planner:
             return False
         if path in self._dirty_raw or old.claim in self._dirty:
             return False
-        same_commit = self._manifest.commits.get(str(source.directory)) == scan.commit
+        same_commit = self._manifest.commits.get(source.key) == scan.commit
         return same_commit or source.date(file, scan.commit) == old.date
 
     def _read(self, path: str) -> None:
         source, scan, file = self._files[path]
-        self._notes[path] = source.read(file, scan.commit)
+        if (note := source.read(file, scan.commit)) is not None:
+            self._notes[path] = note
 
     def _claim(self, path: str) -> str | None:
         """The key that a file asks to be served as; a broken file keeps the one it has."""
@@ -143,7 +153,7 @@ class Planner:
             self._read(path)  # its rival is gone
         note = self._notes.get(path)
         if note is None:
-            record = self._manifest.files[path].model_copy()
+            record = self._known(path)
         else:
             record = FileRecord(stamp=file.stamp, date=note.origin.date, problems=note.problems)
         if key is None:
@@ -151,10 +161,20 @@ class Planner:
         elif note is not None and note.document is not None and note.document.key == key:
             self._serve(path, plan, record, Put(note.document, note.raw))
         elif old is not None and old.entry is not None:
-            record.entry, record.digest = old.entry, old.digest
+            record.entry, record.digest = old.entry, old.digest if note else record.digest
             if not self._same_index or key in self._dirty:
                 plan.reindex.append(path)
         return record
+
+    def _known(self, path: str) -> FileRecord:
+        """What is known of a file that was not read; without its stamp where it should have been,
+        so that it is asked for again."""
+        _, _, file = self._files[path]
+        old = self._manifest.files.get(path)
+        if old is None:
+            return FileRecord(stamp="", date=file.modified)
+        unsure = {} if self._is_fresh(path) else {"stamp": "", "digest": ""}
+        return old.model_copy(update=unsure)
 
     def _serve(self, path: str, plan: Plan, record: FileRecord, put: Put) -> None:
         """Record a document as served; write it where it is not what is stored."""

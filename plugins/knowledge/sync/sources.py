@@ -1,9 +1,9 @@
-"""Where notes come from: a directory, which may be a local Git checkout."""
+"""Where notes come from, and a directory as a source, which may be a local Git checkout."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -61,11 +61,83 @@ class Scan:
     problems: list[Problem] = field(default_factory=list)
 
 
-class Source:
-    """One source of notes. Its methods block; call them in a thread.
+class Notes:
+    """What every source has in common: which files are notes, and how one is read.
 
     Args:
         config: its part of the plugin's section.
+        words: types that notes name and the ontology does not know.
+        max_note: the largest note, in bytes.
+
+    Attributes:
+        key: what tells it apart from the other sources.
+        prefix: what its documents' paths begin with.
+    """
+
+    def __init__(
+        self, config: SourceConfig, words: Mapping[str, ContentType], max_note: int
+    ) -> None:
+        self.key = config.key
+        self.rules = Rules({**PATH_TYPES, **config.path_map}, words, config.tier)
+        self.prefix = f"{config.name}/" if config.name else ""
+        self.exclude = config.exclude
+        self.max_note = max_note
+
+    def scan(self) -> Scan:
+        """List the notes; blocks.
+
+        Raises:
+            SourceMissing: they cannot be listed.
+        """
+        raise NotImplementedError
+
+    async def provide(self, paths: Iterable[str]) -> None:
+        """Have the bytes of notes at hand that a plan may ask for.
+
+        Args:
+            paths: of documents; those of other sources are passed over.
+        """
+
+    def date(self, file: File, commit: str) -> datetime:
+        """The date of a note that names none."""
+        return file.modified
+
+    def content(self, file: File) -> bytes | None:
+        """The note's bytes, or None where they are not at hand now.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        raise NotImplementedError
+
+    def read(self, file: File, commit: str) -> Note | None:
+        """Read a note; whatever is wrong with it is among its problems.
+
+        Returns:
+            None where its bytes are not at hand: what is known of it stays, until they are.
+        """
+        origin = Origin(file.path, file.relative, self.date(file, commit), commit)
+        try:
+            if file.size > self.max_note:
+                raise ValueError(
+                    f"the file has {file.size:,} bytes; {self.max_note:,} is the limit (max_note)"
+                )
+            data = self.content(file)
+            return None if data is None else parse(data, origin, self.rules)
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror}"
+        except ValueError as error:
+            reason = str(error)
+        note = Note(origin)
+        note.report(1, reason, error=True)
+        return note
+
+
+class Source(Notes):
+    """A directory of notes. Its methods block; call them in a thread.
+
+    Args:
+        config: its part of the plugin's section, which names a directory.
         words: types that notes name and the ontology does not know.
         max_note: the largest note, in bytes.
     """
@@ -73,12 +145,9 @@ class Source:
     def __init__(
         self, config: SourceConfig, words: Mapping[str, ContentType], max_note: int
     ) -> None:
-        self.directory = config.directory
-        self.rules = Rules({**PATH_TYPES, **config.path_map}, words, config.tier)
-        self._prefix = f"{config.name}/" if config.name else ""
-        self._exclude = config.exclude
-        self._max_note = max_note
-        self._checkout = Checkout(config.directory)
+        super().__init__(config, words, max_note)
+        self.directory = config.directory or Path()
+        self._checkout = Checkout(self.directory)
 
     def scan(self) -> Scan:
         """List the notes.
@@ -89,7 +158,7 @@ class Source:
         scan = Scan()
         try:
             for relative, stat in self._walk(self.directory, ""):
-                path = self._prefix + relative
+                path = self.prefix + relative
                 if not _is_text(relative):
                     shown = path.encode(errors="surrogateescape").decode(errors="backslashreplace")
                     scan.problems.append(Problem(shown, 1, "the file's name is not UTF-8"))
@@ -108,30 +177,13 @@ class Source:
         """The date of a note that names none: its last commit's, or else its file's."""
         return self._checkout.dates(commit).get(file.relative, file.modified)
 
-    def bytes(self, file: File) -> bytes:
+    def content(self, file: File) -> bytes:
         """The note's bytes.
 
         Raises:
             OSError: the file cannot be read.
         """
         return (self.directory / file.relative).read_bytes()
-
-    def read(self, file: File, commit: str) -> Note:
-        """Read a note; whatever is wrong with it is among its problems."""
-        origin = Origin(file.path, file.relative, self.date(file, commit), commit)
-        try:
-            if file.size > self._max_note:
-                raise ValueError(
-                    f"the file has {file.size:,} bytes; {self._max_note:,} is the limit (max_note)"
-                )
-            return parse(self.bytes(file), origin, self.rules)
-        except OSError as error:
-            reason = f"cannot be read: {error.strerror}"
-        except ValueError as error:
-            reason = str(error)
-        note = Note(origin)
-        note.report(1, reason, error=True)
-        return note
 
     def _walk(self, folder: Path, below: str) -> Iterator[tuple[str, os.stat_result]]:
         """Every note below a folder; links that leave the source are not followed."""
@@ -142,7 +194,7 @@ class Source:
             if entry.is_dir(follow_symlinks=False):
                 if not entry.name.startswith("."):
                     yield from self._walk(folder / entry.name, relative + "/")
-            elif is_note(relative, self._exclude) and self._is_inside(entry):
+            elif is_note(relative, self.exclude) and self._is_inside(entry):
                 try:
                     yield relative, entry.stat()
                 except FileNotFoundError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,17 +15,20 @@ from plugins.knowledge.retrieval.indexing import SearchIndex
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync import manifest as manifests
 from plugins.knowledge.sync.manifest import Manifest
-from plugins.knowledge.sync.plan import Plan, Planner
-from plugins.knowledge.sync.sources import Scan, Source
+from plugins.knowledge.sync.plan import Planner
+from plugins.knowledge.sync.sources import Notes, Scan
 from plugins.knowledge.sync.transfer import Progress, Transfer
 
 READER = 1
 """The version of the code that reads notes: when it changes, every note is read again."""
 
+UNREAD = {"memory", "github", "schedule"}
+"""The settings that change nothing about how a note is read."""
+
 
 def rules_of(config: KnowledgeConfig) -> str:
     """What names the configuration by which notes are read, and the code that reads them."""
-    written = f"{READER}:{config.model_dump_json(exclude={'memory'})}"
+    written = f"{READER}:{config.model_dump_json(exclude=UNREAD)}"
     return hashlib.blake2b(written.encode(), digest_size=16).hexdigest()
 
 
@@ -74,7 +77,7 @@ class Sync:
 
     def __init__(
         self,
-        sources: Sequence[Source],
+        sources: Sequence[Notes],
         objects: Objects,
         store: Store,
         index: SearchIndex,
@@ -120,12 +123,16 @@ class Sync:
     async def _run(self, progress: Progress) -> Outcome:
         self._manifest = manifests.without(self._manifest, self._store.lost)
         self._store.lost.clear()
-        scans, plan = await asyncio.to_thread(self._plan)
+        scans, planner = await asyncio.to_thread(self._planner)
+        needed = await asyncio.to_thread(planner.needed)
+        for source, _ in scans:
+            await source.provide(needed)
+        plan = await asyncio.to_thread(planner.plan)
         self.status.problems = plan.problems
         after = Manifest(
             rules=self._rules,
             index=self._index.fingerprint,
-            commits={str(source.directory): scan.commit for source, scan in scans},
+            commits={source.key: scan.commit for source, scan in scans},
             files=plan.files,
         )
         if not plan.changes_nothing:
@@ -135,10 +142,32 @@ class Sync:
             await self._save(after)
         return Outcome([put.document.key for put in plan.puts.values()], plan.removals)
 
-    def _plan(self) -> tuple[list[tuple[Source, Scan]], Plan]:
-        scans = [(source, source.scan()) for source in self._sources]
-        planner = Planner(self._manifest, scans, self._rules, self._index.fingerprint)
-        return scans, planner.plan()
+    async def needed(self, source: Notes, scan: Scan) -> list[str]:
+        """The files of a source whose bytes a sync would ask for.
+
+        Args:
+            source: the source.
+            scan: what it is about to hold.
+        """
+        async with self._running:
+            _, planner = await asyncio.to_thread(self._planner, (source, scan))
+            found = await asyncio.to_thread(planner.needed)
+        return [path for path in found if path in scan.files]
+
+    async def apart(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do something while no sync runs."""
+        async with self._running:
+            await work()
+
+    def _planner(
+        self, instead: tuple[Notes, Scan] | None = None
+    ) -> tuple[list[tuple[Notes, Scan]], Planner]:
+        """A planner for what the sources hold; ``instead`` is what one of them will hold."""
+        if instead is None:
+            scans = [(source, source.scan()) for source in self._sources]
+        else:
+            scans = [instead]
+        return scans, Planner(self._manifest, scans, self._rules, self._index.fingerprint)
 
     def _telling(self, progress: Progress) -> Progress:
         def tell(done: int, total: int) -> None:

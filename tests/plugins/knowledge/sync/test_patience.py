@@ -1,0 +1,70 @@
+"""GitHub is asked again where that may help, as often as the specification says."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gateway.repositories import SourceFailed
+from plugins.knowledge.sync.patience import Patience
+
+
+class Waits(list[float]):
+    """The seconds that were waited, though nobody waits them."""
+
+    async def __call__(self, seconds: float) -> None:
+        self.append(seconds)
+
+
+@pytest.fixture
+def waits() -> Waits:
+    return Waits()
+
+
+class Answers:
+    """Fails as it is told, one failure after the other, and then answers."""
+
+    def __init__(self, *failures: SourceFailed) -> None:
+        self.failures = list(failures)
+
+    async def __call__(self) -> str:
+        if self.failures:
+            raise self.failures.pop(0)
+        return "well"
+
+
+def away(retry_after: int | None = None) -> SourceFailed:
+    return SourceFailed("UPSTREAM_ERROR", "Away.", retry_after=retry_after, transient=True)
+
+
+async def test_five_retries_each_wait_twice_as_long_as_the_one_before(waits: Waits) -> None:
+    assert await Patience(sleep=waits).ask(Answers(*(away() for _ in range(5)))) == "well"
+    assert waits == [30, 60, 120, 240, 480]
+
+
+async def test_after_the_fifth_retry_the_failure_is_told(waits: Waits) -> None:
+    with pytest.raises(SourceFailed, match="Away"):
+        await Patience(sleep=waits).ask(Answers(*(away() for _ in range(6))))
+    assert len(waits) == 5
+
+
+async def test_a_longer_retry_after_counts_up_to_an_hour(waits: Waits) -> None:
+    await Patience(sleep=waits).ask(Answers(away(45), away(7), away(10**6)))
+    assert waits == [45, 60, 3600]
+
+
+async def test_what_is_not_there_is_not_asked_for_again(waits: Waits) -> None:
+    with pytest.raises(SourceFailed, match="Gone"):
+        await Patience(sleep=waits).ask(Answers(SourceFailed("NOT_FOUND", "Gone.", status=404)))
+    assert waits == []
+
+
+async def test_an_attempt_that_takes_too_long_is_given_up(waits: Waits) -> None:
+    async def never() -> None:
+        await asyncio.Event().wait()
+
+    with pytest.raises(SourceFailed, match=r"did not answer within 0\.01 seconds") as failed:
+        await Patience(retries=1, limit=0.01, sleep=waits).ask(never)
+    assert failed.value.transient
+    assert waits == [30]
