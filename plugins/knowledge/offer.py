@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from gateway.contract import Health, Offer
 from plugins.knowledge.api import routes
 from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.memory.api.api import api
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.tools import tools as memory_tools
 from plugins.knowledge.prompts import prompts
@@ -30,6 +31,7 @@ def offer(
         templates=templates(knowledge),
         prompts=prompts(knowledge),
         routes=routes(knowledge),
+        apis=() if memory is None else (api(memory),),
         health=health,
         personal=None if memory is None else memory.leaving.declared(),
         instructions=(

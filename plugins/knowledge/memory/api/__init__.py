@@ -1,0 +1,1 @@
+"""The Knowledge Provider API: memory over HTTP, as the protocol writes it."""

@@ -1,0 +1,141 @@
+"""The endpoints, and what every answer carries (protocol, "OpenSpec Protocol Specification")."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+
+from gateway.contract import Allowance, Api, Caller, Route
+from plugins.knowledge.memory.api.discovery import DiscoveryResponse, discovered
+from plugins.knowledge.memory.api.errors import ErrorResponse, failed
+from plugins.knowledge.memory.api.requests import (
+    Create,
+    Delete,
+    Discovery,
+    Metadata,
+    Query,
+    Update,
+)
+from plugins.knowledge.memory.memory import Memory
+from plugins.knowledge.memory.responses import (
+    CreateResponse,
+    DeleteResponse,
+    MetadataResponse,
+    QueryResponse,
+)
+
+PREFIXES = ("/openspec/v1/knowledge", "/api/v1/knowledge")
+VERSION = "1.0.0"
+"""Of the protocol."""
+_QUERIES = "600 in 60s"
+_WRITES = "300 in 60s"
+
+
+def api(memory: Memory) -> Api:
+    """The API over a memory."""
+
+    def headers(allowance: Allowance | None) -> Mapping[str, str]:
+        own = {"X-Provider-Version": memory.provider.version}
+        if allowance is None:
+            return own
+        return own | {
+            "X-Rate-Limit-Remaining": str(allowance.left),
+            "X-Rate-Limit-Reset": str(math.ceil(time.time() + allowance.resets)),
+        }
+
+    routes = [*_reads(memory), *_writes(memory)]
+    return Api(PREFIXES, "Knowledge Provider", VERSION, routes, ErrorResponse, failed, headers)
+
+
+def _reads(memory: Memory) -> list[Route]:
+    async def discover(asked: Discovery, caller: Caller) -> DiscoveryResponse:
+        return discovered(memory)
+
+    async def query(asked: Query, caller: Caller) -> QueryResponse:
+        return await memory.query(asked, caller)
+
+    async def metadata(asked: Metadata, caller: Caller) -> MetadataResponse:
+        return await memory.look.metadata(asked.id, caller, include_custom=asked.include_custom)
+
+    return [
+        Route(
+            method="GET",
+            path="",
+            run=discover,
+            params=Discovery,
+            response=DiscoveryResponse,
+            summary="What the provider can do.",
+            operation="discovery",
+            tool="query_memory",
+        ),
+        Route(
+            method="POST",
+            path="/query",
+            run=query,
+            params=Query,
+            response=QueryResponse,
+            summary="Search entries, by meaning, by words or both.",
+            operation="queries",
+            rate=_QUERIES,
+            tool="query_memory",
+        ),
+        Route(
+            method="GET",
+            path="/{id}/metadata",
+            run=metadata,
+            tool="memory_history",
+            params=Metadata,
+            response=MetadataResponse,
+            summary="All of an entry but its content, with its versions.",
+            operation="metadata",
+            rate=_QUERIES,
+        ),
+    ]
+
+
+def _writes(memory: Memory) -> list[Route]:
+    async def create(asked: Create, caller: Caller) -> CreateResponse:
+        return await memory.govern.create(asked, caller)
+
+    async def update(asked: Update, caller: Caller) -> CreateResponse:
+        return await memory.govern.update(asked.id, asked, caller)
+
+    async def delete(asked: Delete, caller: Caller) -> DeleteResponse:
+        return await memory.govern.delete(asked.request(), caller)
+
+    return [
+        Route(
+            method="POST",
+            path="/create",
+            run=create,
+            tool="remember",
+            params=Create,
+            response=CreateResponse,
+            summary="Keep an entry.",
+            operation="creates",
+            rate=_WRITES,
+        ),
+        Route(
+            method="PUT",
+            path="/{id}",
+            run=update,
+            tool="update_memory",
+            params=Update,
+            response=CreateResponse,
+            summary="Write a new version of an entry.",
+            operation="updates",
+            rate=_WRITES,
+        ),
+        Route(
+            method="DELETE",
+            path="/{id}",
+            run=delete,
+            tool="forget",
+            params=Delete,
+            response=DeleteResponse,
+            summary="Remove an entry.",
+            operation="deletes",
+            rate=_WRITES,
+        ),
+    ]
