@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from plugins.knowledge.memory.entries import (
     AccessPolicy,
@@ -27,6 +28,30 @@ DEEPEST = 10_000
 """Results that an offset can skip."""
 LARGEST_BATCH = 10_000
 _NAME = Field(None, min_length=1, max_length=200)
+
+
+class Sent(Part):
+    """The base of what clients send: no text in it holds a NUL, which PostgreSQL cannot keep."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nul(cls, given: Any) -> Any:
+        if place := next(_with_nul(given, ""), None):
+            raise ValueError(f"{place} holds a NUL character; leave it out")
+        return given
+
+
+def _with_nul(value: Any, place: str) -> Iterator[str]:
+    if isinstance(value, str) and "\0" in value:
+        yield place.removeprefix(".")
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            if "\0" in name:
+                yield f"a name in {place.removeprefix('.') or 'the body'}"
+            yield from _with_nul(each, f"{place}.{name}")
+    elif isinstance(value, list | tuple):
+        for number, each in enumerate(value):
+            yield from _with_nul(each, f"{place}.{number}")
 
 
 class QueryFilters(Part):
@@ -65,7 +90,7 @@ class QueryLayers(Part):
     user_id: str | None = _NAME
 
 
-class QueryRequest(Part):
+class QueryRequest(Sent):
     """A question."""
 
     query: str = Field(min_length=1, max_length=LONGEST_QUERY)
@@ -115,7 +140,7 @@ class Governance(Part):
     audit_log: bool = True
 
 
-class CreateRequest(Part):
+class CreateRequest(Sent):
     """An entry to keep."""
 
     entry: EntryDraft
@@ -143,7 +168,7 @@ class DeleteOptions(Part):
     governance: DeleteGovernance = DeleteGovernance()
 
 
-class DeleteRequest(Part):
+class DeleteRequest(Sent):
     """An entry to remove."""
 
     id: str = Field(max_length=200)

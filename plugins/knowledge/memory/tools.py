@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from mcp_types import InputRequiredResult, ToolAnnotations
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway.contract import Caller, Tier, Tool
 from plugins.knowledge.memory.approval_tools import WAITS, approval_tools
 from plugins.knowledge.memory.consent import NeedsAnswer, consent_over
 from plugins.knowledge.memory.entries import AccessPolicy, Layer
+from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.records import Record
 from plugins.knowledge.memory.requests import (
@@ -22,6 +23,8 @@ from plugins.knowledge.memory.requests import (
     UpdateRequest,
 )
 from plugins.knowledge.memory.responses import CreateResponse, QueryResponse, QueryResult
+
+M = TypeVar("M", bound=BaseModel)
 
 _READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -130,7 +133,7 @@ def _query(memory: Memory) -> Any:
             "options": {"limit": limit},
             "layer": {"types": layers, "agent_id": agent_id},
         }
-        answer = await memory.query(QueryRequest.model_validate(request), caller)
+        answer = await memory.query(_valid(QueryRequest, request), caller)
         return Memories(
             results=[_result(each) for each in answer.results],
             total=answer.metadata.total_results,
@@ -180,7 +183,7 @@ class NewMemory(BaseModel):
             "layer": {"type": self.layer, "agent_id": self.agent_id},
         }
         entry = {"content": self.content, "metadata": said}
-        return CreateRequest.model_validate({"entry": entry, "options": options})
+        return _valid(CreateRequest, {"entry": entry, "options": options})
 
 
 def _remember(memory: Memory) -> Tool:
@@ -229,7 +232,7 @@ def _update(memory: Memory) -> Any:
         """
         record = await memory.keep.found(id, caller)
         request = {"entry": _changed(record, content, title, tags, version)}
-        changed = UpdateRequest.model_validate(request)
+        changed = _valid(UpdateRequest, request)
         try:
             made = await memory.govern.update(id, changed, caller, consent_over(memory.exchange()))
         except NeedsAnswer as needs:
@@ -247,7 +250,7 @@ def _forget(memory: Memory) -> Any:
             id: The entry's id, as `query_memory` gives it.
             hard: Whether to remove its earlier versions and every copy as well, for good.
         """
-        request = DeleteRequest.model_validate({"id": id, "options": {"hard_delete": hard}})
+        request = _valid(DeleteRequest, {"id": id, "options": {"hard_delete": hard}})
         try:
             gone = await memory.govern.delete(request, caller, consent_over(memory.exchange()))
         except NeedsAnswer as needs:
@@ -331,3 +334,21 @@ def _result(found: QueryResult) -> Remembered:
 def _note(answer: QueryResponse) -> str | None:
     failed = answer.metadata.layers_failed
     return " ".join(f"{layer}: {why}" for layer, why in failed.items()) or None
+
+
+def _valid(model: type[M], asked: dict[str, Any]) -> M:
+    """The request that a tool's arguments stand for.
+
+    Raises:
+        MemoryFailed: what does not fit, and where.
+    """
+    try:
+        return model.model_validate(asked)
+    except ValidationError as error:
+        told = [
+            f"{'.'.join(map(str, each['loc'])) or 'the arguments'}: {each['msg']}"
+            for each in error.errors(include_url=False, include_input=False)
+        ]
+        raise MemoryFailed(
+            ErrorCode.INVALID_REQUEST, f"Invalid arguments. {'; '.join(told[:5])}"
+        ) from None

@@ -2,53 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from pydantic import ConfigDict, Field
 
-from pydantic import ConfigDict, Field, model_validator
-
-from plugins.knowledge.memory.entries import Part
 from plugins.knowledge.memory.requests import (
     CreateRequest,
     DeleteGovernance,
     DeleteOptions,
     DeleteRequest,
     QueryRequest,
+    Sent,
     UpdateRequest,
 )
 
 _ID = Field(min_length=1, max_length=200, description="The entry's id.")
 
 
-class Sent(Part):
-    """The base of what clients send: no text in it holds a NUL, which PostgreSQL cannot keep."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_nul(cls, given: Any) -> Any:
-        if place := next(_with_nul(given, ""), None):
-            raise ValueError(f"{place} holds a NUL character; leave it out")
-        return given
-
-
-def _with_nul(value: Any, place: str) -> Iterator[str]:
-    if isinstance(value, str) and "\0" in value:
-        yield place.removeprefix(".")
-    elif isinstance(value, dict):
-        for name, each in value.items():
-            if "\0" in name:
-                yield f"a name in {place.removeprefix('.') or 'the body'}"
-            yield from _with_nul(each, f"{place}.{name}")
-    elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from _with_nul(each, f"{place}.{number}")
-
-
 class Discovery(Sent):
     """What discovery takes: nothing."""
 
 
-class Query(Sent, QueryRequest):
+class Query(QueryRequest):
     """A question, with an example of one."""
 
     model_config = ConfigDict(
@@ -66,7 +39,7 @@ class Query(Sent, QueryRequest):
     )
 
 
-class Create(Sent, CreateRequest):
+class Create(CreateRequest):
     """An entry to keep, with an example of one."""
 
     model_config = ConfigDict(
@@ -86,7 +59,7 @@ class Create(Sent, CreateRequest):
     )
 
 
-class Update(Sent, UpdateRequest):
+class Update(UpdateRequest):
     """An entry as it is to be; the path says which."""
 
     model_config = ConfigDict(

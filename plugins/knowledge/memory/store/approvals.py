@@ -80,6 +80,8 @@ class Approvals:
         """A request by its id."""
         from plugins.knowledge.memory.store.tables import approvals
 
+        if not (id.isascii() and id.isprintable()):  # not every database takes it
+            return None
         found = await self._found(approvals.c.id == id)
         return found[0] if found else None
 

@@ -62,12 +62,14 @@ class Reading:
 
         from plugins.knowledge.memory.store.tables import entries
 
-        if not ids or not keys:
+        # What no id can be is not asked for: PostgreSQL takes no NUL, and no half of a character.
+        possible = sorted(id for id in ids if id.isascii() and id.isprintable())
+        if not possible or not keys:
             return {}
         seen = readable(keys, self._clock())
         found: dict[str, Record] = {}
         async with self._database.read() as connection:
-            for some in parts(sorted(ids)):
+            for some in parts(possible):
                 rows = await connection.execute(
                     sa.select(entries).where(entries.c.id.in_(some), seen)
                 )
