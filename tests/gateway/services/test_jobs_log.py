@@ -27,6 +27,7 @@ def written(clock):
 
     logger = logging.getLogger(NAME)
     handler, filter_ = Written(), JobsLog(clock)
+    logger.setLevel(logging.WARNING)  # a command that ran in this process may have asked for less
     logger.addHandler(handler)
     logger.addFilter(filter_)
     yield lines
