@@ -43,19 +43,20 @@ def entity_codes(kinds: Collection[EntityKind]) -> list[int]:
     return sorted(ENTITY_CODES[kind] for kind in kinds)
 
 
-def edge_codes(kinds: EdgeKind | Collection[EdgeKind]) -> list[int]:
+def edge_codes(kinds: EdgeKind | Collection[EdgeKind]) -> tuple[int, ...]:
     """The numbers of one kind of edges, or of several."""
     # A kind is a string, and so a collection of letters besides.
     return (
-        [EDGE_CODES[kinds]]
+        (EDGE_CODES[kinds],)
         if isinstance(kinds, EdgeKind)
-        else sorted(EDGE_CODES[kind] for kind in kinds)
+        else tuple(sorted(EDGE_CODES[kind] for kind in kinds))
     )
 
 
-def sure_codes(least: float) -> list[int] | None:
+def sure_codes(least: float) -> tuple[int, ...] | None:
     """The strategies whose edges are at least so sure, or None for all of them."""
-    sure = [code for strategy, code in STRATEGY_CODES.items() if CONFIDENCE[strategy] >= least]
+    every = STRATEGY_CODES.items()
+    sure = tuple(code for strategy, code in every if CONFIDENCE[strategy] >= least)
     return None if len(sure) == len(STRATEGY_CODES) else sure
 
 

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import Column, Select, Table, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from plugins.codegraph.model import CONFIDENCE
 from plugins.codegraph.store.codes import STRATEGIES
-from plugins.codegraph.store.dialects import among
-from plugins.codegraph.store.seeing import Seeing
+from plugins.codegraph.store.dialects import among, among_given, given, is_postgres
+from plugins.codegraph.store.seeing import Seeing, in_base
 from plugins.codegraph.tables import edges, incoming
 
 MOST_COUNTED = 5_000
@@ -51,9 +52,9 @@ class Along:
         strategies: the numbers of the strategies that are sure enough, or None for all.
     """
 
-    kinds: Sequence[int]
+    kinds: tuple[int, ...]
     incoming: bool
-    strategies: Sequence[int] | None = None
+    strategies: tuple[int, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -108,22 +109,39 @@ def _reached(rows: Sequence[Any], seen: Collection[int], depth: int) -> dict[int
 async def _edges(
     connection: AsyncConnection, seeing: Seeing, frontier: Sequence[int], along: Along
 ) -> list[Any]:
-    table = incoming if along.incoming else edges
-    near, far = (table.c.target, table.c.source)
-    if not along.incoming:
-        near, far = far, near
-    query = (
-        select(far, near, table.c.strategy, table.c.line, table.c.sites, table.c.layer)
-        .where(*seeing.of(table), table.c.kind.in_(along.kinds), among(connection, near, frontier))
-        .limit(MOST_EDGES)
-    )
-    if along.strategies is not None:
-        query = query.where(table.c.strategy.in_(along.strategies))
-    found = (await connection.execute(query)).all()
     if seeing.overlay is None:
-        return list(found)
+        values = {**seeing.values, "keys": given(connection, frontier)}
+        step = _step(along, postgres=is_postgres(connection))
+        return list((await connection.execute(step, values)).all())
+    table, near, _ = _ends(along)
+    query = _chosen(along).where(*seeing.of(table), among(connection, near, frontier))
+    found = (await connection.execute(query)).all()
     hidden = await seeing.hidden_keys(connection)
     return list(_visible(found, seeing.base, hidden, 0 if along.incoming else 1))
+
+
+@cache
+def _step(along: Along, *, postgres: bool) -> Select[Any]:
+    """One step in a base; to make the statement anew would cost more than to run it."""
+    table, near, _ = _ends(along)
+    return _chosen(along).where(*in_base(table), among_given(near, "keys", postgres=postgres))
+
+
+def _chosen(along: Along) -> Select[Any]:
+    """The edges that are followed, whoever sees them and wherever they begin."""
+    table, near, far = _ends(along)
+    shown = (far, near, table.c.strategy, table.c.line, table.c.sites, table.c.layer)
+    query = select(*shown).where(table.c.kind.in_(along.kinds)).limit(MOST_EDGES)
+    if along.strategies is not None:
+        query = query.where(table.c.strategy.in_(along.strategies))
+    return query
+
+
+def _ends(along: Along) -> tuple[Table, Column[Any], Column[Any]]:
+    """The table, its end that a step begins with, and the one that it leads to."""
+    if along.incoming:
+        return incoming, incoming.c.target, incoming.c.source
+    return edges, edges.c.source, edges.c.target
 
 
 def _visible(
