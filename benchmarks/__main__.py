@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -40,6 +41,8 @@ def main(sections: Sequence[str], strict: bool, readme: bool, listing: bool) -> 
         for name, what in SECTIONS.items():
             click.echo(f"{name:20}{what}")
         return
+    # What is started here is started again and again, as an installed portal is: compiled once.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     measured = [_measured(name) for name in sections or SECTIONS]
     rows = [row for found in measured if found for row in found]
     click.echo(markdown(rows)) if readme else show(rows)
