@@ -36,7 +36,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def logging_as_it_was() -> Iterator[None]:
     """Commands set logging up for their process; put it back for the tests'."""
     import structlog
@@ -45,7 +45,10 @@ def logging_as_it_was() -> Iterator[None]:
 
     loggers = [logging.getLogger(name) for name in (None, *_LIBRARIES)]
     before = [(logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
+    configured = structlog.get_config()
     yield
+    if structlog.get_config() == configured:
+        return
     for logger, (handlers, level, propagate) in zip(loggers, before, strict=True):
         logger.handlers, logger.propagate = handlers, propagate
         logger.setLevel(level)
