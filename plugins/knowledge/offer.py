@@ -16,14 +16,14 @@ from plugins.knowledge.tools import tools
 
 
 def offer(
-    knowledge: Knowledge, memory: Memory | None, health: Callable[[], Awaitable[Health]]
+    knowledge: Knowledge, health: Callable[[], Awaitable[Health]], memory: Memory | None = None
 ) -> Offer:
     """Everything that the plugin offers while it is open.
 
     Args:
         knowledge: the knowledge base.
-        memory: what agents remember, or None where they do not.
         health: says how the plugin is.
+        memory: what agents remember, or None where they do not.
     """
     return Offer(
         tools=[*tools(knowledge), *([] if memory is None else memory_tools(memory))],

@@ -49,7 +49,7 @@ async def open_knowledge(config: KnowledgeConfig, host: Host) -> AsyncGenerator[
         async with followed(config, host, sync, sources, keeper.sync_once) as followers:
             keeper.followers = followers
             async with keeper.running(), _memory(config, host, knowledge) as memory:
-                whole = offer(knowledge, memory, keeper.health)
+                whole = offer(knowledge, keeper.health, memory)
                 yield with_hooks(whole, config, host, sync, followers)
     finally:
         await knowledge.index.close()
