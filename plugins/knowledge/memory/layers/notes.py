@@ -21,6 +21,7 @@ from plugins.knowledge.memory.labels import labels
 from plugins.knowledge.memory.ranking import Scored
 from plugins.knowledge.memory.records import Record
 from plugins.knowledge.notes.documents import Document, Entry
+from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MOST_RESULTS, SearchFilters
 
 PREFIX = "note:"
@@ -56,13 +57,13 @@ class NotesLayer:
         return Answers(found)
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
-        """Whole notes by their ids (see :class:`~plugins.knowledge.memory.asking.Shelf`)."""
+        """Notes by their ids, each with its beginning (see :class:`~plugins.knowledge.memory.asking.Shelf`)."""
         tier = _tier(keys)
         wanted = [id.removeprefix(PREFIX) for id in ids if id.startswith(PREFIX)]
         if tier is None or not wanted:
             return {}
         documents = await self._knowledge.store.documents(wanted, tier)
-        return {(record := _whole(one)).id: record for one in documents if one is not None}
+        return {(record := _begun(one)).id: record for one in documents if one is not None}
 
 
 def _tier(keys: frozenset[str]) -> Tier | None:
@@ -82,8 +83,9 @@ def _asked_for(record: Record, question: Question) -> bool:
     )
 
 
-def _whole(document: Document) -> Record:
-    return replace(_record(document), content=document.content)
+def _begun(document: Document) -> Record:
+    """A note with its beginning: the whole has a tool, and a tier, of its own."""
+    return replace(_record(document), content=excerpt(document.content, ""))
 
 
 def _record(entry: Entry) -> Record:

@@ -120,6 +120,14 @@ async def test_the_notes_are_the_organizations_memory_and_are_read_only(world: W
     assert await world.found(ANONYMOUS, "cell") == []
 
 
+async def test_of_a_note_its_beginning_is_shown_and_never_the_whole(world: World) -> None:
+    long = "A cell decides alone. " * 100
+    await world.base.put(document("pattern/cells", long, title="Cells"))
+    answer = await world.ask(ANA, "who decides in a cell")
+    assert 0 < len(answer.results[0].entry.content) <= 500
+    assert len((await world.memory.look.entry("note:pattern/cells", ANA)).content) <= 500
+
+
 async def test_filters_narrow_what_is_found(world: World) -> None:
     await world.remember(ANA, "Beans climb.", tags=["Plants"], author="Ana", custom={"row": 1})
     await world.remember(ANA, "Beans dry.", tags=["kitchen"], custom={"row": [1, 2], "a": {"b": 1}})
