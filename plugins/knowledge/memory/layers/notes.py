@@ -57,7 +57,7 @@ class NotesLayer:
         return Answers(found)
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
-        """Notes by their ids, each with its beginning (see :class:`~plugins.knowledge.memory.asking.Shelf`)."""
+        """Notes by their ids, each with its beginning."""
         tier = _tier(keys)
         wanted = [id.removeprefix(PREFIX) for id in ids if id.startswith(PREFIX)]
         if tier is None or not wanted:
