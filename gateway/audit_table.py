@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from sqlalchemy import (
     BigInteger,
     Column,
-    DateTime,
-    Dialect,
     Float,
-    Integer,
     MetaData,
     Table,
     Text,
-    TypeDecorator,
 )
 
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC: stored without its zone, which SQLite would drop, and given back with it."""
-
-    impl = DateTime
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Store UTC."""
-        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give UTC back."""
-        return None if value is None else value.replace(tzinfo=UTC)
-
+from gateway.columns import NUMBER, UtcDateTime
 
 metadata = MetaData()
 
 audit = Table(
     "porch_audit",
     metadata,
-    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("id", NUMBER, primary_key=True),
     Column("at", UtcDateTime, nullable=False, index=True),
     Column("request_id", Text, nullable=False),
     Column("person", Text),

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from sqlalchemy import (
-    BigInteger,
     Boolean,
     Column,
     Dialect,
@@ -18,7 +14,8 @@ from sqlalchemy import (
     TypeDecorator,
 )
 
-from gateway.audit_table import UtcDateTime, metadata
+from gateway.audit_table import metadata
+from gateway.columns import NUMBER, Json, UtcDateTime
 
 _LONGEST = 500
 
@@ -38,21 +35,6 @@ class Shown(TypeDecorator[str]):
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
         """Give it back as it is."""
         return value
-
-
-class Json(TypeDecorator[Any]):
-    """JSON values, as ASCII text: no database looks inside them, and any text is allowed."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        """Store text."""
-        return None if value is None else json.dumps(value)
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        """Give the values back."""
-        return None if value is None else json.loads(value)
 
 
 people = Table(
@@ -167,7 +149,7 @@ spent = Table(
 revocations = Table(
     "porch_revocations",
     metadata,
-    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("number", NUMBER, primary_key=True),
     Column("subject", Text, nullable=False),
     Column("at", UtcDateTime, nullable=False, index=True),
     sqlite_autoincrement=True,  # a number is never given again, also after a purge

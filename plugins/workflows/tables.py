@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    DateTime,
     Dialect,
     ForeignKey,
     Index,
@@ -22,46 +19,27 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
-    TypeDecorator,
     UniqueConstraint,
 )
 
+from gateway import columns
+from gateway.columns import PLAIN, UtcDateTime
 from plugins.workflows.errors import Damaged
 
 
-class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC: stored without its zone, which SQLite would drop, and given back with it."""
-
-    impl = DateTime
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Store UTC."""
-        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give UTC back."""
-        return None if value is None else value.replace(tzinfo=UTC)
-
-
-class Json(TypeDecorator[Any]):
-    """JSON values, as ASCII text: no database looks inside them, and any text is allowed.
+class Json(columns.Json):
+    """JSON values of which every one has the same shape.
 
     Args:
         column: whose values they are, for whoever has to mend one.
         shape: what each of them is, an object or a list.
     """
 
-    impl = Text
     cache_ok = True
 
     def __init__(self, column: str = "", shape: type[dict[Any, Any] | list[Any]] = dict) -> None:
         super().__init__()
         self.column, self.shape = column, shape
-
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        """Store text."""
-        return None if value is None else json.dumps(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         """Give the values back.
@@ -72,7 +50,7 @@ class Json(TypeDecorator[Any]):
         if value is None:
             return None
         try:
-            read = json.loads(value)
+            read = super().process_result_value(value, dialect)
         except ValueError as error:
             raise Damaged(f"A value of {self.column} is no JSON: {error}") from None
         if not isinstance(read, self.shape):
@@ -81,8 +59,6 @@ class Json(TypeDecorator[Any]):
 
 
 metadata = MetaData()
-PLAIN = Text().with_variant(Text(collation="C"), "postgresql")
-"""Text that every database sorts in the same way: by its code points."""
 
 
 def _item(*more: Column[Any]) -> tuple[Any, ...]:

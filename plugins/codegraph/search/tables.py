@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, MetaData, Table, Text
 
-from plugins.codegraph.tables import PLAIN, Json
+from gateway.columns import PLAIN, Json
 
 metadata = MetaData()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, MetaData, Table, Text
 
-from plugins.codegraph.tables import Json, UtcDateTime
+from gateway.columns import Json, UtcDateTime
 
 metadata = MetaData()
 

@@ -2,61 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime
-from typing import Any
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    DateTime,
-    Dialect,
     Float,
     Index,
     Integer,
     MetaData,
     Table,
     Text,
-    TypeDecorator,
 )
 
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC, stored without its zone and given back with it."""
-
-    impl = DateTime
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Store UTC."""
-        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give UTC back."""
-        return None if value is None else value.replace(tzinfo=UTC)
-
-
-class Json(TypeDecorator[Any]):
-    """JSON values, as ASCII text: the database does not look inside them."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        """Store text."""
-        return None if value is None else json.dumps(value)
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        """Give the values back."""
-        return None if value is None else json.loads(value)
-
+from gateway.columns import NUMBER, PLAIN, Json, UtcDateTime
 
 metadata = MetaData()
-PLAIN = Text().with_variant(Text(collation="C"), "postgresql")
-"""Text that every database compares and sorts by its code points."""
-NUMBER = BigInteger().with_variant(Integer, "sqlite")
-"""A 64-bit number; SQLite counts up a primary key only where it is called INTEGER."""
 
 entries = Table(
     "memory_entries",

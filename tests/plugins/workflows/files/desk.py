@@ -8,10 +8,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from gateway.columns import UtcDateTime
 from gateway.services.database import OwnedDatabase
 from plugins.workflows.drafts import Writer
 from plugins.workflows.model import PORTAL
-from plugins.workflows.tables import UtcDateTime, metadata
+from plugins.workflows.tables import metadata
 
 OPERATOR = Writer(PORTAL, may_publish=True)
 HISTORY = {"playbook_revisions", "playbook_counters"}
