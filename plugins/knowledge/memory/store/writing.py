@@ -19,25 +19,28 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
 Kind = Literal["created", "updated", "deleted"]
+"""What happens to entries."""
+NoticeKind = Literal["batch_completed", "batch_failed", "approval_requested", "approval_decided"]
+"""What people are told of beside (``notices.py``)."""
 _EVENTS = 0x706F7263_6D656D6F
 """The advisory lock under which PostgreSQL numbers events."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to an entry.
+    """Something that happened, to an entry or else.
 
     Attributes:
         number: its place in the order of all events.
         kind: what happened.
-        record: the entry as it was then; None where that has been removed since.
+        record: the entry as it was then; None where that has been removed since, and of notices.
         readers: the keys that may know of it.
         at: when.
-        entry: the entry's id.
+        entry: the entry's id; "" where it is about none.
     """
 
     number: int
-    kind: Kind
+    kind: Kind | NoticeKind
     entry: str
     readers: frozenset[str]
     at: datetime
@@ -78,6 +81,7 @@ class Writing:
             by: the person who writes.
         """
         async with self._database.begin() as connection:
+            await in_turn(connection)
             await self._once(connection)
             await _insert(connection, records)
             await _keep_versions(connection, records, by)
@@ -100,6 +104,7 @@ class Writing:
         from plugins.knowledge.memory.store.tables import entries
 
         async with self._database.begin() as connection:
+            await in_turn(connection)
             number = await connection.scalar(
                 sa.update(entries)
                 .where(entries.c.id == record.id, entries.c.version == seen, there(self._clock()))
@@ -152,6 +157,7 @@ class Writing:
 
         from plugins.knowledge.memory.store.tables import entries
 
+        await in_turn(connection)
         now = self._clock()
         gone: list[Any] = []
         for some in parts(sorted(ids)):
@@ -292,9 +298,6 @@ async def _tell(
 
     from plugins.knowledge.memory.store.tables import events
 
-    if connection.dialect.name == "postgresql":
-        # Who follows events asks for those after the last: none may appear before it later.
-        await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_EVENTS)))
     told = []
     for each in records:
         number = await connection.scalar(
@@ -311,3 +314,15 @@ async def _tell(
         )
         told.append(Event(int(number or 0), kind, each.id, each.readers, at, each))
     return told
+
+
+async def in_turn(connection: AsyncConnection) -> None:
+    """Let no other transaction number an event until this one ends.
+
+    Who follows events asks for those after the last: none may appear before it later. It comes
+    before the first row that is changed, so that two transactions never wait for each other.
+    """
+    import sqlalchemy as sa
+
+    if connection.dialect.name == "postgresql":
+        await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_EVENTS)))
