@@ -124,3 +124,39 @@ audit = Table(
     Index("ix_memory_audit_entry", "entry"),
 )
 """Who did what, by ids alone; the database refuses to change or remove a row."""
+
+batches = Table(
+    "memory_batches",
+    metadata,
+    Column("id", PLAIN, primary_key=True),
+    Column("person", PLAIN, nullable=False),
+    Column("acting", Json, nullable=False),
+    Column("operation", Text, nullable=False),
+    Column("goes_on", Boolean, nullable=False),
+    Column("notifies", Boolean, nullable=False),
+    Column("status", PLAIN, nullable=False),
+    Column("total", Integer, nullable=False),
+    Column("done", Integer, nullable=False),
+    Column("succeeded", Integer, nullable=False),
+    Column("failed", Integer, nullable=False),
+    Column("pending", Integer, nullable=False),
+    Column("message", Text),
+    Column("sent", UtcDateTime, nullable=False),
+    Column("ended", UtcDateTime),
+    Index("ix_memory_batches_person", "person", "status"),
+    Index("ix_memory_batches_sent", "sent"),
+)
+"""Many writes of one kind, who sent them, and how far they are; ``done`` is the next one's place."""
+
+batch_entries = Table(
+    "memory_batch_entries",
+    metadata,
+    Column("batch", PLAIN, primary_key=True),
+    Column("place", Integer, primary_key=True, autoincrement=False),
+    Column("entry", PLAIN, nullable=False),
+    Column("request", Json),
+    Column("outcome", Text),
+    Column("approval", Text),
+    Column("error", Json),
+)
+"""The writes of a batch: what is asked for, until it is tried, and then what became of it."""
