@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
@@ -73,6 +73,10 @@ class Api:
             gets a challenge from the portal.
         headers: what each answer carries beside the portal's own, which ``X-Request-Id`` is one
             of; of a caller's allowance, or None where nothing was counted.
+        header_texts: what each of those headers says, for the document.
+        openapi: the version of OpenAPI that the document is written in.
+        description: what a reader of the document should know first, in markdown.
+        examples: answers as JSON values, by their models, for the document.
 
     Raises:
         TypeError: a route names no operation.
@@ -86,6 +90,10 @@ class Api:
     error: type[BaseModel]
     failed: Callable[[Refusal], tuple[int, BaseModel]]
     headers: Callable[[Allowance | None], Mapping[str, str]] = _no_headers
+    header_texts: Mapping[str, str] = field(default_factory=dict)
+    openapi: Literal["3.0.3", "3.1.0"] = "3.1.0"
+    description: str = ""
+    examples: Mapping[type[BaseModel], Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for prefix in self.prefixes:

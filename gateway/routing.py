@@ -38,6 +38,7 @@ from gateway.surfaces.mcp.state import StateSigner
 from gateway.surfaces.mcp.subscriptions import Subscriptions
 from gateway.surfaces.oauth.parts import OAuthSurface
 from gateway.surfaces.oauth.routes import oauth_routes, resources_of
+from gateway.surfaces.openapi import Document
 from gateway.surfaces.pages import PageParts, Pages
 from gateway.surfaces.rest import Rest, described_routes
 from gateway.surfaces.visit import Visit, visit_of
@@ -82,7 +83,7 @@ class Surfaces:
         operations = [each.operation for each in described_routes(offers)]
         unknown = [str(each) for each in unknown_operations(running.portal, operations)]
         running.board.notices(lambda: unknown)
-        described = {"title": config.name, "version": version("porch"), "url": config.url}
+        about = Document(config.name, version("porch"), config.url)
         return [
             Route("/mcp", endpoint=endpoint),
             Route(MEMBERS_PATH, endpoint=endpoint),
@@ -91,7 +92,7 @@ class Surfaces:
                 offers,
                 running.catalog,
                 running.pipeline,
-                described,
+                about,
                 int(config.limits.body),
                 RouteLimits(config.limits, self._counting),
             ).routes(),

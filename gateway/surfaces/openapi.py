@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of all plugins' routes, generated from their models."""
+"""The OpenAPI document of all plugins' routes, or of one API, generated from their models."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 
-from gateway.contract import Api, Route
+from gateway.contract import Api, Route, Stream, Tier
 from gateway.pager import ARGUMENT, SCHEMA
 from gateway.services.windows import Rate
-from gateway.surfaces.parameters import WITH_BODY, WITH_QUERY
+from gateway.surfaces.oauth.parts import AUTHORIZATION_PATH, TOKENS_PATH
+from gateway.surfaces.openapi_answers import answers, header_parts, stream_parameters
+from gateway.surfaces.openapi_older import VERSION, older
+from gateway.surfaces.parameters import WITH_BODY, WITH_QUERY, models_in
 
 _REF = "#/components/schemas/{model}"
 _BEARER = {
     "type": "http",
     "scheme": "bearer",
     "description": "A personal API token, or an access token of the portal's OAuth server.",
+}
+_SCOPES = {
+    Tier.PUBLIC.value: "What everyone who is signed in may do.",
+    Tier.MEMBERS.value: "What members may do.",
 }
 _CURSOR = {
     "name": ARGUMENT,
@@ -57,6 +64,8 @@ class Described:
         paged: whether its tool is paged.
         rate: how often one caller may ask for it, or None.
         api: the API that it is part of, or None.
+        floor: the tier below which its tool is for nobody.
+        stream: what it streams, or None.
     """
 
     plugin: str
@@ -65,6 +74,13 @@ class Described:
     paged: bool = False
     rate: Rate | None = None
     api: Api | None = None
+    floor: Tier = Tier.OPEN
+    stream: Stream | None = None
+
+    @property
+    def models(self) -> tuple[type[BaseModel], ...]:
+        """The models of what it answers with: one, or those of a stream's events."""
+        return (self.route.response,) if self.stream is None else tuple(self.stream.events)
 
     @property
     def id(self) -> str:
@@ -85,14 +101,21 @@ class Document:
     Attributes:
         title: its name.
         version: its version.
-        url: where the paths begin.
-        error: the model of every answer that is no success.
+        base: the portal's address.
+        below: where the paths begin, below the base.
+        api: the API that it describes, or None for the portal's own.
     """
 
     title: str
     version: str
-    url: str
-    error: type[BaseModel] = ErrorAnswer
+    base: str
+    below: str = ""
+    api: Api | None = None
+
+    @property
+    def error(self) -> type[BaseModel]:
+        """The model of every answer that is no success."""
+        return ErrorAnswer if self.api is None else self.api.error
 
 
 def document(described: Iterable[Described], about: Document) -> bytes:
@@ -104,24 +127,38 @@ def document(described: Iterable[Described], about: Document) -> bytes:
     """
     routes = list(described)
     models: dict[type[BaseModel], None] = dict.fromkeys(
-        [about.error, *(each.route.response for each in routes)]
+        [about.error, *(model for each in routes for model in each.models)]
     )
     refs, schemas = models_json_schema(
         [(model, "validation") for model in models], ref_template=_REF
     )
     names = {model: ref for (model, _), ref in refs.items()}
-    return to_json(
-        {
-            "openapi": "3.1.0",
-            "info": {"title": about.title, "version": about.version},
-            "servers": [{"url": about.url}],
-            "paths": _paths(routes, names, about.error),
-            "components": {
-                "schemas": schemas.get("$defs", {}),
-                "securitySchemes": {"bearer": _BEARER},
-            },
-        }
-    )
+    written = {
+        "openapi": "3.1.0",
+        "info": _info(about),
+        "servers": [{"url": about.base + about.below}],
+        "paths": _paths(routes, names, about.error),
+        "components": {
+            "schemas": schemas.get("$defs", {}),
+            "headers": header_parts(about.api),
+            "securitySchemes": {"bearer": _BEARER, "oauth2": _oauth(about.base)},
+        },
+    }
+    return to_json(older(written) if about.api and about.api.openapi == VERSION else written)
+
+
+def _info(about: Document) -> dict[str, str]:
+    info = {"title": about.title, "version": about.version}
+    text = "" if about.api is None else about.api.description
+    return {**info, "description": text} if text else info
+
+
+def _oauth(base: str) -> dict[str, Any]:
+    """The portal's own authorization server; clients find the rest of it by RFC 9728."""
+    urls = {"authorizationUrl": base + AUTHORIZATION_PATH, "tokenUrl": base + TOKENS_PATH}
+    flow = {**urls, "refreshUrl": base + TOKENS_PATH, "scopes": _SCOPES}
+    text = "The portal's OAuth 2.1 server: authorization code with PKCE (S256)."
+    return {"type": "oauth2", "description": text, "flows": {"authorizationCode": flow}}
 
 
 def _paths(
@@ -130,40 +167,30 @@ def _paths(
     paths: dict[str, Any] = {}
     for each in routes:
         paths.setdefault(each.path, {})[each.route.method.lower()] = _operation(
-            each, names[each.route.response], names[error]
+            each, [names[model] for model in each.models], names[error]
         )
     return paths
 
 
-def _operation(each: Described, result: Any, error: Any) -> dict[str, Any]:
-    route = each.route
-    failures = {
-        "400": "A parameter is not good.",
-        "401": "The route asks for a higher tier; sign in.",
-        "403": "The route asks for a higher tier.",
-        "404": "There is no such entry.",
-    }
-    if route.admin:
-        failures |= {"401": "Sign in.", "403": "The route is for the portal's admins."}
-    if route.method in WITH_BODY:
-        failures |= {"413": "The body is too large.", "415": "The body is no JSON."}
-    if each.rate is not None:
-        failures["429"] = "You have asked too often; Retry-After says how many seconds to wait."
-    if each.api is not None:
-        failures["default"] = "Anything else that stood in the way; the code says what."
+def _operation(each: Described, results: list[Any], error: Any) -> dict[str, Any]:
     return {
         "operationId": each.id,
         "tags": [each.plugin],
-        "summary": route.summary,
-        "security": [{"bearer": []}] if route.admin else [{}, {"bearer": []}],
+        "summary": each.route.summary,
+        "security": _security(each),
         "parameters": [*_parameters(each)],
         **_body(each),
         **_limit(each),
-        "responses": {
-            str(route.status): _answer("The result.", result),
-            **{status: _answer(text, error) for status, text in failures.items()},
-        },
+        "responses": answers(each, results, error),
     }
+
+
+def _security(each: Described) -> list[dict[str, list[str]]]:
+    if each.route.admin:
+        return [{"bearer": []}]
+    if each.floor is Tier.OPEN:  # the community's rules may ask for more
+        return [{}, {"bearer": []}, {"oauth2": []}]
+    return [{"bearer": []}, {"oauth2": [each.floor.value]}]
 
 
 def _limit(each: Described) -> dict[str, Any]:
@@ -187,7 +214,7 @@ def _body(each: Described) -> dict[str, Any]:
     required = [name for name in schema.get("required", ()) if name in fields]
     if each.paged:
         fields[ARGUMENT] = dict(SCHEMA)
-    own = {"type": "object", "properties": fields, "required": required}
+    own = {"type": "object", "properties": fields, **({"required": required} if required else {})}
     own |= {key: schema[key] for key in ("additionalProperties", "examples") if key in schema}
     content = {"application/json": {"schema": own}}
     return {"requestBody": {"required": bool(required), "content": content}} if fields else {}
@@ -208,6 +235,7 @@ def _parameters(described: Described) -> Iterable[dict[str, Any]]:
     route = described.route
     in_path, schema = _in_path(route), _schema(route)
     required = set(schema.get("required", ()))
+    written = models_in(route.params) if described.stream else ()
     for name, own in schema["properties"].items():
         if _in_body(route, name, own):
             continue
@@ -216,10 +244,16 @@ def _parameters(described: Described) -> Iterable[dict[str, Any]]:
             "in": "path" if name in in_path else "query",
             "required": name in in_path or name in required,
             "description": own.pop("description", ""),
-            "schema": own,
+            **(_as_json(own) if name in written else {"schema": own}),
         }
+    if described.stream is not None:
+        yield from stream_parameters()
     if described.paged and route.method in WITH_QUERY:
         yield _CURSOR
+
+
+def _as_json(schema: Any) -> dict[str, Any]:
+    return {"content": {"application/json": {"schema": schema}}}
 
 
 def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
@@ -233,8 +267,3 @@ def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
         rest = {key: value for key, value in schema.items() if key != "$ref"}
         return _inlined({**target, **rest}, definitions)
     return {key: _inlined(value, definitions) for key, value in schema.items()}
-
-
-def _answer(description: str, reference: Any) -> dict[str, Any]:
-    content = {"application/json": {"schema": reference}}
-    return {"description": description, "content": content}

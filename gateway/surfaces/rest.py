@@ -18,7 +18,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.types import Receive, Scope, Send
 
 from gateway.catalog import Catalog
-from gateway.contract import Allowance, Api, Offer, Refusal
+from gateway.contract import Allowance, Api, Offer, Refusal, Route
 from gateway.pipeline import Pipeline
 from gateway.route_limits import RouteLimits
 from gateway.scrubbing.telling import HEADER
@@ -46,14 +46,20 @@ def _cors(also: Sequence[str] = ()) -> Middleware:
 def described_routes(offers: Mapping[str, Offer]) -> Iterator[Described]:
     """The routes of all plugins, as they are without a limit; each of an API once."""
     for plugin, offer in offers.items():
-        paged = {tool.name for tool in offer.tools if tool.page}
         for route in offer.routes:
             path = route.path if route.absolute else f"/{plugin}{route.path}"
-            yield Described(plugin, route, path, paged=route.tool in paged)
+            yield _described(plugin, offer, route, path)
         for api in offer.apis:
             for route in api.routes:
                 path = api.prefixes[0] + route.path
-                yield Described(plugin, route, path, paged=route.tool in paged, api=api)
+                yield replace(_described(plugin, offer, route, path), api=api)
+
+
+def _described(plugin: str, offer: Offer, route: Route, path: str) -> Described:
+    tool = next((each for each in offer.tools if each.name == route.tool), None)
+    if tool is None:
+        return Described(plugin, route, path)
+    return Described(plugin, route, path, paged=tool.page is not None, floor=tool.floor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,7 @@ class Rest:
         offers: the open plugins' offers, by name.
         catalog: the tier gate.
         pipeline: what every call passes.
-        about: the portal's ``title``, ``version`` and ``url``, for the documents.
+        about: the portal's own document, as a whole.
         limit: bytes that a body may have.
         limits: counts the requests of each caller.
     """
@@ -72,7 +78,7 @@ class Rest:
     offers: Mapping[str, Offer]
     catalog: Catalog
     pipeline: Pipeline
-    about: Mapping[str, str]
+    about: Document
     limit: int
     limits: RouteLimits
 
@@ -83,7 +89,7 @@ class Rest:
             for each in described_routes(self.offers)
         ]
         plain = [each for each in described if each.api is None]
-        info = Document(self.about["title"], self.about["version"], self.about["url"] + PREFIX)
+        info = replace(self.about, below=PREFIX)
         under = [_openapi("", plain, info), *(self._route(each, PLAIN) for each in plain)]
         beside: list[StarletteRoute] = []
         for api in (api for offer in self.offers.values() for api in offer.apis):
@@ -106,7 +112,7 @@ class Rest:
         at = prefix.removeprefix(PREFIX) if inside else prefix
         cors = [] if inside else [_cors(_headers_of(api))]
         paths = [replace(each, path=prefix + each.route.path) for each in own]
-        info = Document(api.title, api.version, self.about["url"], api.error)
+        info = Document(api.title, api.version, self.about.base, api=api)
         served = [replace(each, path=at + each.route.path) for each in own]
         made = [self._route(each, dialect, cors) for each in served]
         made.insert(0, _openapi(at, paths, info, cors))

@@ -10,6 +10,7 @@ from typing import Any
 from mcp.shared.auth import OAuthMetadata, ProtectedResourceMetadata
 
 from auth.oauth.sdk_client import SCOPES
+from gateway.surfaces.oauth.parts import AUTHORIZATION_PATH, TOKENS_PATH
 
 _CLIENT_AUTHENTICATION = ["none", "client_secret_post", "client_secret_basic"]
 
@@ -22,8 +23,8 @@ def server_metadata(base: str) -> dict[str, Any]:
     """
     document = {
         "issuer": base,
-        "authorization_endpoint": f"{base}/authorize",
-        "token_endpoint": f"{base}/token",
+        "authorization_endpoint": base + AUTHORIZATION_PATH,
+        "token_endpoint": base + TOKENS_PATH,
         "registration_endpoint": f"{base}/register",
         "revocation_endpoint": f"{base}/revoke",
         "jwks_uri": f"{base}/.well-known/jwks.json",

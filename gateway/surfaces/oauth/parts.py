@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 ErrorPage = Callable[[Request, int, str, str], Response]
 """Makes a page of an error: the request, the status, a title, and a text that is not HTML yet."""
 
+AUTHORIZATION_PATH = "/authorize"
+"""The authorization endpoint, below the portal's base."""
+TOKENS_PATH = "/token"
+"""The token endpoint, likewise."""
 NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 """Headers of every answer that is for one client alone (RFC 6749, section 5.1)."""
 

@@ -16,7 +16,14 @@ from starlette.routing import Route
 from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.challenges import METADATA_PATH, is_mcp
 from gateway.surfaces.oauth.parameters import BadParameters, read_parameters, with_client
-from gateway.surfaces.oauth.parts import NO_STORE, OAuthSurface, refusal, too_often
+from gateway.surfaces.oauth.parts import (
+    AUTHORIZATION_PATH,
+    NO_STORE,
+    TOKENS_PATH,
+    OAuthSurface,
+    refusal,
+    too_often,
+)
 from gateway.surfaces.visit import visit_of
 
 if TYPE_CHECKING:
@@ -26,7 +33,7 @@ SERVER_METADATA_PATH = "/.well-known/oauth-authorization-server"
 """Where the authorization server's metadata is, before the issuer's own path (RFC 8414, 3.1)."""
 JWKS_PATH = "/.well-known/jwks.json"
 """Where the keys of access tokens are published."""
-CLIENT_PATHS = frozenset({"/token", "/revoke"})
+CLIENT_PATHS = frozenset({TOKENS_PATH, "/revoke"})
 """Where the ``Authorization`` header is an OAuth client's own and no caller's credential."""
 LIMIT = 64 * 1024
 """Bytes of a request's body."""
@@ -46,8 +53,8 @@ def oauth_routes(parts: OAuthSurface) -> list[Route]:
         _shared(METADATA_PATH + "{suffix:path}", "GET", endpoints.resource_metadata),
         _shared(JWKS_PATH, "GET", endpoints.jwks),
         # No page of another origin has business with a person's browser here, so no CORS.
-        Route("/authorize", endpoints.authorize, methods=["GET", "POST"]),
-        _shared("/token", "POST", endpoints.token),
+        Route(AUTHORIZATION_PATH, endpoints.authorize, methods=["GET", "POST"]),
+        _shared(TOKENS_PATH, "POST", endpoints.token),
         _shared("/register", "POST", endpoints.register),
         _shared("/revoke", "POST", endpoints.revoke),
     ]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import openapi_spec_validator
@@ -19,10 +22,12 @@ from gateway.contract import (
     Plugin,
     Refusal,
     Route,
+    Tier,
     Tool,
     ToolFailed,
     hookimpl,
 )
+from gateway.surfaces.openapi import Described, Document, document
 from gateway.testing import open_test_portal
 from gateway.testing.portal import TestPortal
 
@@ -86,7 +91,11 @@ ROUTES = [
 @asynccontextmanager
 async def _open(config: Any, host: Any) -> AsyncGenerator[Offer]:
     api = Api(PREFIXES, "Things", "7.1", ROUTES, Problem, _failed, _headers)
-    tools = [Tool(name, "A tool.", _thing, args=Asked, result=Thing) for name in ("find", "secret")]
+    floors = {"find": Tier.OPEN, "secret": Tier.PUBLIC}
+    tools = [
+        Tool(name, "A tool.", _thing, args=Asked, result=Thing, floor=floor)
+        for name, floor in floors.items()
+    ]
     beside = Route("GET", "/beside", _thing, "find", Asked, Thing, "A route of the plugin's own.")
     yield Offer(tools=tools, routes=[beside], apis=[api])
 
@@ -195,6 +204,7 @@ async def test_other_sites_pages_may_read_and_see_the_headers(
 async def test_each_prefix_has_a_valid_document(portal: TestPortal, prefix: str) -> None:
     document = (await portal.get(f"{prefix}/openapi.json")).json()
     openapi_spec_validator.validate(document)
+    assert document["openapi"] == "3.1.0"
     assert document["info"] == {"title": "Things", "version": "7.1"}
     assert set(document["paths"]) == {
         prefix + path for path in ("", "/make", "/{id}", "/{id}/size")
@@ -207,6 +217,48 @@ async def test_each_prefix_has_a_valid_document(portal: TestPortal, prefix: str)
     made = document["paths"][f"{prefix}/make"]["post"]["responses"]
     assert "201" in made
     assert made["default"]["content"] == made["404"]["content"]
+    counted = document["paths"][f"{prefix}/{{id}}/size"]["get"]["responses"]
+    limited = {"RateLimit", "RateLimit-Policy", "X-Left"}
+    assert limited <= counted["200"]["headers"].keys()
+    assert {*limited, "Retry-After"} <= counted["429"]["headers"].keys()
+    assert not limited & made["201"]["headers"].keys()
+    assert set(document["components"]["headers"]) >= {"X-Request-Id", "X-Left", "X-Maker"}
+
+
+async def test_the_document_says_who_may_call_and_where_to_sign_in(portal: TestPortal) -> None:
+    document = (await portal.get(f"{OWN}/openapi.json")).json()
+    schemes = document["components"]["securitySchemes"]
+    known = (await portal.get("/.well-known/oauth-authorization-server")).json()
+    path = urlsplit(known["issuer"]).path
+    flow = schemes["oauth2"]["flows"]["authorizationCode"]
+    for url, endpoint in (("authorizationUrl", "authorization"), ("tokenUrl", "token")):
+        below = urlsplit(known[f"{endpoint}_endpoint"]).path.removeprefix(path)
+        assert flow[url] == document["servers"][0]["url"] + below
+    assert list(flow["scopes"]) == known["scopes_supported"]
+    paths = document["paths"]
+    assert paths[OWN]["get"]["security"] == [{}, {"bearer": []}, {"oauth2": []}]
+    put = paths[f"{OWN}/{{id}}"]["put"]["security"]
+    assert put == [{"bearer": []}, {"oauth2": ["public"]}]
+
+
+async def test_an_api_says_what_its_document_is_written_in_and_gives_examples() -> None:
+    api = partial(Api, PREFIXES, "Things", "1", ROUTES, Problem, _failed, _headers)
+    example = {"id": "a", "size": 1.5, "gently": False}
+    written = {
+        version: json.loads(document(_described(made), Document("", "", "https://x", api=made)))
+        for version in ("3.0.3", "3.1.0")
+        for made in [api(openapi=version, description="Read me.", examples={Thing: example})]
+    }
+    for version, each in written.items():
+        openapi_spec_validator.validate(each)
+        assert (each["openapi"], each["info"]["description"]) == (version, "Read me.")
+        answers = each["paths"]["/make"]["post"]["responses"]
+        assert answers["201"]["content"]["application/json"]["example"] == example
+        assert "example" not in answers["400"]["content"]["application/json"]
+
+
+def _described(api: Api) -> list[Described]:
+    return [Described("demo", route, route.path or "/", api=api) for route in api.routes]
 
 
 def test_a_route_of_an_api_names_its_operation() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from gateway.contract import Allowance, Api, Caller, Route
 from plugins.knowledge.memory.api.discovery import DiscoveryResponse, discovered
 from plugins.knowledge.memory.api.errors import ErrorResponse, failed
+from plugins.knowledge.memory.api.examples import EXAMPLES
 from plugins.knowledge.memory.api.requests import (
     Create,
     Delete,
@@ -30,6 +31,22 @@ VERSION = "1.0.0"
 """Of the protocol."""
 _QUERIES = "600 in 60s"
 _WRITES = "300 in 60s"
+_HEADERS = {
+    "X-Provider-Version": "The version of the provider, which discovery names too.",
+    "X-Rate-Limit-Remaining": "How often you may ask for the operation until it resets.",
+    "X-Rate-Limit-Reset": "When you may ask as often as ever, in seconds since 1970.",
+}
+_ABOUT = """\
+Agents keep what they learn, find it again by meaning and by words, and see its history.
+
+**Who calls** is said with a bearer token: an API token of the portal, or an access token of its
+OAuth server. Each entry is seen by those alone whom its access policy names.
+
+**Errors** have one shape, `ErrorResponse`; `error.code` is a number of the protocol.
+
+**Limits** stand at each operation as `x-rate-limit` (times within a window of seconds, for one
+caller) and in the headers of its answers. A 429 says in `Retry-After` how long to wait.
+"""
 
 
 def api(memory: Memory) -> Api:
@@ -45,7 +62,19 @@ def api(memory: Memory) -> Api:
         }
 
     routes = [*_reads(memory), *_writes(memory)]
-    return Api(PREFIXES, "Knowledge Provider", VERSION, routes, ErrorResponse, failed, headers)
+    return Api(
+        PREFIXES,
+        "Knowledge Provider",
+        VERSION,
+        routes,
+        ErrorResponse,
+        failed,
+        headers,
+        header_texts=_HEADERS,
+        openapi="3.0.3",
+        description=_ABOUT,
+        examples=EXAMPLES,
+    )
 
 
 def _reads(memory: Memory) -> list[Route]:

@@ -7,6 +7,7 @@ from typing import Any
 import httpx2
 import openapi_spec_validator
 import pytest
+from pydantic import BaseModel
 
 from gateway.testing import open_test_portal
 from gateway.testing.portal import TestPortal
@@ -14,6 +15,7 @@ from plugins.knowledge import plugin
 from plugins.knowledge.memory.api.api import PREFIXES
 from plugins.knowledge.memory.api.discovery import DiscoveryResponse
 from plugins.knowledge.memory.api.errors import ErrorResponse
+from plugins.knowledge.memory.api.examples import EXAMPLES
 from plugins.knowledge.memory.failures import ErrorCode
 from plugins.knowledge.memory.requests import LARGEST_ENTRY, MOST_RESULTS
 from plugins.knowledge.memory.responses import CreateResponse, MetadataResponse, QueryResponse
@@ -244,25 +246,43 @@ async def test_the_document_says_errors_limits_security_and_examples(
 ) -> None:
     document = (await portal.get(f"{prefix}/openapi.json")).json()
     openapi_spec_validator.validate(document)
-    assert document["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
+    assert document["openapi"] == "3.0.3"
+    assert set(document["components"]["securitySchemes"]) == {"bearer", "oauth2"}
+    assert set(document["components"]["headers"]) >= {
+        *("X-Request-Id", "X-Provider-Version", "X-Rate-Limit-Remaining", "X-Rate-Limit-Reset"),
+        *("Retry-After", "WWW-Authenticate"),
+    }
     post = document["paths"][f"{prefix}/query"]["post"]
+    assert {} not in post["security"]
     assert post["x-rate-limit"]["operation"] == "knowledge.queries"
-    assert post["requestBody"]["content"]["application/json"]["schema"]["examples"]
-    error = {"$ref": "#/components/schemas/ErrorResponse"}
+    assert post["requestBody"]["content"]["application/json"]["schema"]["example"]
     told = {
         post["responses"][each]["content"]["application/json"]["schema"]["$ref"]
         for each in ("400", "401", "403", "404", "413", "415", "429", "default")
     }
-    assert told == {error["$ref"]}
-    assert set(document["paths"]) == {
+    assert told == {"#/components/schemas/ErrorResponse"}
+    assert set(document["paths"]) >= {
         prefix + each for each in ("", "/query", "/create", "/{id}", "/{id}/metadata")
     }
+
+
+async def test_the_headers_of_the_document_are_those_of_the_answers(portal: TestPortal) -> None:
+    document = (await portal.get(f"{OWN}/openapi.json")).json()
+    answer = await ask(portal, "POST", f"{OWN}/query", json={"query": "x"})
+    promised = document["paths"][f"{OWN}/query"]["post"]["responses"]["200"]["headers"]
+    assert {name.lower() for name in promised} <= set(answer.headers)
 
 
 async def test_the_examples_of_the_document_work(portal: TestPortal) -> None:
     document = (await portal.get(f"{OWN}/openapi.json")).json()
     for path in ("/create", "/query"):
         body = document["paths"][OWN + path]["post"]["requestBody"]["content"]
-        for example in body["application/json"]["schema"]["examples"]:
-            answer = await ask(portal, "POST", OWN + path, json=example)
-            assert answer.status_code == 200, answer.text
+        example = body["application/json"]["schema"]["example"]
+        answer = await ask(portal, "POST", OWN + path, json=example)
+        assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize("model", EXAMPLES)
+def test_what_the_document_shows_as_an_answer_is_one(model: type[BaseModel]) -> None:
+    shown = EXAMPLES[model]
+    assert model.model_validate(shown).model_dump(mode="json", exclude_unset=True) == shown
