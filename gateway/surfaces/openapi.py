@@ -11,13 +11,13 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 
-from gateway.contract import Api, Route, Stream, Tier
+from gateway.contract import Api, Route, Tier
 from gateway.pager import ARGUMENT, SCHEMA
 from gateway.services.windows import Rate
 from gateway.surfaces.oauth.parts import AUTHORIZATION_PATH, TOKENS_PATH
-from gateway.surfaces.openapi_answers import answers, header_parts, stream_parameters
+from gateway.surfaces.openapi_answers import answers, header_parts
 from gateway.surfaces.openapi_older import VERSION, older
-from gateway.surfaces.parameters import WITH_BODY, WITH_QUERY, models_in
+from gateway.surfaces.parameters import WITH_BODY, WITH_QUERY
 
 _REF = "#/components/schemas/{model}"
 _BEARER = {
@@ -65,7 +65,6 @@ class Described:
         rate: how often one caller may ask for it, or None.
         api: the API that it is part of, or None.
         floor: the tier below which its tool is for nobody.
-        stream: what it streams, or None.
     """
 
     plugin: str
@@ -75,12 +74,6 @@ class Described:
     rate: Rate | None = None
     api: Api | None = None
     floor: Tier = Tier.OPEN
-    stream: Stream | None = None
-
-    @property
-    def models(self) -> tuple[type[BaseModel], ...]:
-        """The models of what it answers with: one, or those of a stream's events."""
-        return (self.route.response,) if self.stream is None else tuple(self.stream.events)
 
     @property
     def id(self) -> str:
@@ -127,7 +120,7 @@ def document(described: Iterable[Described], about: Document) -> bytes:
     """
     routes = list(described)
     models: dict[type[BaseModel], None] = dict.fromkeys(
-        [about.error, *(model for each in routes for model in each.models)]
+        [about.error, *(each.route.response for each in routes)]
     )
     refs, schemas = models_json_schema(
         [(model, "validation") for model in models], ref_template=_REF
@@ -167,12 +160,12 @@ def _paths(
     paths: dict[str, Any] = {}
     for each in routes:
         paths.setdefault(each.path, {})[each.route.method.lower()] = _operation(
-            each, [names[model] for model in each.models], names[error]
+            each, names[each.route.response], names[error]
         )
     return paths
 
 
-def _operation(each: Described, results: list[Any], error: Any) -> dict[str, Any]:
+def _operation(each: Described, result: Any, error: Any) -> dict[str, Any]:
     return {
         "operationId": each.id,
         "tags": [each.plugin],
@@ -181,7 +174,7 @@ def _operation(each: Described, results: list[Any], error: Any) -> dict[str, Any
         "parameters": [*_parameters(each)],
         **_body(each),
         **_limit(each),
-        "responses": answers(each, results, error),
+        "responses": answers(each, result, error),
     }
 
 
@@ -235,7 +228,6 @@ def _parameters(described: Described) -> Iterable[dict[str, Any]]:
     route = described.route
     in_path, schema = _in_path(route), _schema(route)
     required = set(schema.get("required", ()))
-    written = models_in(route.params) if described.stream else ()
     for name, own in schema["properties"].items():
         if _in_body(route, name, own):
             continue
@@ -244,16 +236,10 @@ def _parameters(described: Described) -> Iterable[dict[str, Any]]:
             "in": "path" if name in in_path else "query",
             "required": name in in_path or name in required,
             "description": own.pop("description", ""),
-            **(_as_json(own) if name in written else {"schema": own}),
+            "schema": own,
         }
-    if described.stream is not None:
-        yield from stream_parameters()
     if described.paged and route.method in WITH_QUERY:
         yield _CURSOR
-
-
-def _as_json(schema: Any) -> dict[str, Any]:
-    return {"content": {"application/json": {"schema": schema}}}
 
 
 def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
