@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.repositories.dates import Checkout
 from gateway.repositories.deliveries import Deliveries, Push, PushedCommit, pushed
-from gateway.repositories.errors import Advice, Place, SourceFailed
+from gateway.repositories.errors import Advice, Place, SourceFailed, TooLarge
 from gateway.repositories.local import LocalRepository
 from gateway.repositories.opening import OpenGithub, ReadSecret, open_github
 from gateway.repositories.paths import checked as checked_path
@@ -68,6 +68,7 @@ __all__ = [
     "RepositoryName",
     "Snapshot",
     "SourceFailed",
+    "TooLarge",
     "Tree",
     "TreeFile",
     "checked_path",

@@ -103,6 +103,20 @@ class SourceFailed(ToolFailed):
         return failure
 
 
+class TooLarge(SourceFailed):
+    """A file that is larger than the portal serves.
+
+    Args:
+        message: what is wrong.
+        place: the file.
+        size: its bytes.
+    """
+
+    def __init__(self, message: str, place: Place, size: int) -> None:
+        super().__init__("UPSTREAM_ERROR", message, place)
+        self.size = size
+
+
 def code_of(status: int) -> Code:
     """The code for an answer of GitHub's that is no success."""
     return _OF_STATUS.get(status, "UPSTREAM_ERROR")

@@ -19,7 +19,7 @@ from gateway.repositories.api import JSON, RAW, Answer, Api, Asking, silent
 from gateway.repositories.app import Operator
 from gateway.repositories.batches import in_batches
 from gateway.repositories.blobs import blob_sha
-from gateway.repositories.errors import ADVICE, Advice, Place, SourceFailed
+from gateway.repositories.errors import ADVICE, Advice, Place, SourceFailed, TooLarge
 from gateway.repositories.git import GitFailed
 from gateway.repositories.leaving_out import LeavingOut
 from gateway.repositories.local import no_folder, too_large
@@ -41,7 +41,8 @@ TARBALL_SECONDS = 300.0
 _MEBIBYTE = 1024 * 1024
 _WITH_CONTENT = _MEBIBYTE
 """Bytes of a file that GitHub puts into its JSON; of a larger one only the raw form is sent."""
-_AROUND = 64 * 1024
+_DESCRIBED = 2 * _WITH_CONTENT + 64 * 1024
+"""Bytes of that JSON: the file in Base64, and what is said of it."""
 _SHOWN = 12
 """Digits of a commit that errors show."""
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,256}"')
@@ -158,6 +159,15 @@ class GithubRepository:
             url = f"/repos/{self._name}/compare/{span}?per_page=1&page=1"
             return await history.compare(self._api, url, asking)
 
+    async def committed(self, commit: str) -> datetime:
+        """When a commit was made.
+
+        Raises:
+            SourceFailed: GitHub refuses, or has no such commit (any more).
+        """
+        async with self._as_operator(commit) as asking:
+            return await history.committed(self._api, self._url("git/commits", commit), asking)
+
     async def dates(self, commit: str) -> Mapping[str, datetime] | None:
         """When each file of a commit was last committed, by path.
 
@@ -206,8 +216,8 @@ class GithubRepository:
     ) -> File | NotModified:
         url = self._url("contents", path) + f"?ref={quote(ref, safe='')}"
         etag = (known.etag if known else None) or ""
-        largest = min(self._max_file, _WITH_CONTENT) * 2 + _AROUND
-        answer = await self._api.get(url, asking, largest, accept=JSON, etag=etag)
+        # Whatever may be served: of a file that is too large, its size is in the answer too.
+        answer = await self._api.get(url, asking, _DESCRIBED, accept=JSON, etag=etag)
         if answer.status == 304:
             if not etag:
                 raise silent(asking, "answers 304 to a question without a condition", 304)
@@ -227,7 +237,7 @@ class GithubRepository:
         stated = sha if isinstance(sha, str) and sha else blob_sha(content)
         return File(path, content, stated, _etag(answer))
 
-    def _too_large(self, asking: Asking, size: int) -> SourceFailed:
+    def _too_large(self, asking: Asking, size: int) -> TooLarge:
         return too_large(asking.place, size, self._max_file, self._advice.largest)
 
     async def _download(self, file: IO[bytes], ref: str, asking: Asking) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from datetime import datetime
 from typing import TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -19,6 +20,8 @@ LISTED = 300
 LARGEST_TREE = 64 * 1024 * 1024
 """Bytes of a tree's answer; GitHub lists 100,000 entries at most, and says so where it cuts."""
 LARGEST_COMPARISON = 32 * 1024 * 1024
+LARGEST_COMMIT = 4 * 1024 * 1024
+"""Bytes of what is said of one commit, which is mostly its message."""
 
 _SHA = "application/vnd.github.sha"
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -53,6 +56,14 @@ class _File(BaseModel):
     previous_filename: str | None = None
 
 
+class _Signature(BaseModel):
+    date: datetime
+
+
+class _Commit(BaseModel):
+    committer: _Signature
+
+
 class _Comparison(BaseModel):
     status: Standing
     files: list[_File] | None = None
@@ -76,6 +87,12 @@ async def tree(api: Api, url: str, asking: Asking, commit: str) -> Tree:
     """The files of a tree."""
     answer = await api.get(url, asking, LARGEST_TREE)
     return await asyncio.to_thread(_tree, answer.body, asking, commit)
+
+
+async def committed(api: Api, url: str, asking: Asking) -> datetime:
+    """When a commit was made, by its committer's clock."""
+    answer = await api.get(url, asking, LARGEST_COMMIT)
+    return _read(TypeAdapter(_Commit), answer.body, asking).committer.date
 
 
 async def compare(api: Api, url: str, asking: Asking) -> Comparison:

@@ -11,7 +11,7 @@ from gateway.repositories import paths, working_tree
 from gateway.repositories.batches import in_batches
 from gateway.repositories.blobs import blob_sha
 from gateway.repositories.branch import Blob, Branch
-from gateway.repositories.errors import Place, SourceFailed
+from gateway.repositories.errors import Place, SourceFailed, TooLarge
 from gateway.repositories.git import GitFailed
 from gateway.repositories.leaving_out import LeavingOut
 from gateway.repositories.protocol import Entry, File, Known, LeftOut, NotModified
@@ -201,13 +201,13 @@ def _reason(blob: Blob) -> str | None:
     return f"its path {reason}" if reason else None
 
 
-def too_large(place: Place, size: int, largest: int, setting: str = "max_file") -> SourceFailed:
+def too_large(place: Place, size: int, largest: int, setting: str = "max_file") -> TooLarge:
     """The error for a file that is larger than the portal serves."""
     message = (
         f"{place.path} has {size:,} bytes; this portal serves files up to {largest:,} bytes "
         f"({setting})."
     )
-    return SourceFailed("UPSTREAM_ERROR", message, place)
+    return TooLarge(message, place, size)
 
 
 def no_folder(place: Place) -> SourceFailed:

@@ -237,7 +237,8 @@ class GithubContents:
             base, _, head = (history.resolve(each) or "" for each in path.partition("..."))
             compared = history.compare(base, head) if base and head else None
             return JSONResponse(compared) if compared else _said(404, "Not Found")
-        commit = history.resolve(ref.removeprefix("trees/") if what == "git" else ref)
+        kind, _, ref = ref.partition("/") if what == "git" else (what, "", ref)
+        commit = history.resolve(ref)
         if commit is None:
             known = what == "commits"
             return _said(422 if known else 404, f"No commit found for SHA: {ref}")
@@ -246,7 +247,8 @@ class GithubContents:
             asked = request.headers.get("accept") == media
             return Response(commit, media_type=media) if asked else JSONResponse({"sha": commit})
         if what == "git":
-            return JSONResponse(history.tree(commit))
+            told = history.tree(commit) if kind == "trees" else history.described(commit)
+            return JSONResponse(told)
         if what == "tarball":
             query = f"token=of-the-moment&commit={commit}"
             return RedirectResponse(f"{self.elsewhere}/codeload/{name}?{query}", 302)

@@ -96,6 +96,10 @@ class History:
         cut = entries[: self.entries]
         return {"sha": commit, "tree": cut, "truncated": len(cut) < len(entries)}
 
+    def described(self, commit: str) -> dict[str, Any]:
+        """``GET /repos/{repo}/git/commits/{commit}``."""
+        return {"sha": commit, "committer": {"date": self.git("log", "-1", "--format=%cI", commit)}}
+
     def compare(self, base: str, head: str) -> dict[str, Any] | None:
         """``GET /repos/{repo}/compare/{base}...{head}``: what leads from the merge base to head."""
         common = self._run("merge-base", base, head).stdout.decode().strip()

@@ -1,21 +1,24 @@
-"""Follows a branch on GitHub: what is there now, what of it to fetch, and taking it in.
+"""Follows a branch on GitHub: what of it to fetch, and taking it in.
 
 Every decision is a step's result, so that a job which is taken up again after a crash repeats
 none of them; and what a step does can be done twice. The bytes of notes are kept as objects until
-the sync has them, so that nothing is fetched twice either.
+the sync has them, so that nothing is fetched twice either. A step says what went wrong instead of
+raising it: the job then ends, and the next one begins where it stopped.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from gateway.repositories import GithubRepository, NotModified, SourceFailed
+from gateway.repositories import GithubRepository, NotModified, SourceFailed, TooLarge
 from plugins.knowledge.sync.github import GithubSource, blob_id
-from plugins.knowledge.sync.listing import Listed, Listing
+from plugins.knowledge.sync.heads import Branch
+from plugins.knowledge.sync.listing import Listing
 from plugins.knowledge.sync.patience import Patience
 from plugins.knowledge.sync.sync import Sync
 
@@ -24,11 +27,17 @@ if TYPE_CHECKING:
 
 SINGLE = 50
 """Up to so many notes are fetched one by one; more come as one tarball."""
+AT_ONCE = 8
+"""So many of them at a time."""
+WHOLE_SECONDS = 600.0
+"""How long one attempt to fetch and unpack a tarball may take."""
 
 Step = Callable[..., Awaitable[Any]]
 """``await step(name, function, *args)``, as a job's ``run.step``."""
 Serve = Callable[[], Awaitable[bool]]
 Report = dict[str, Any]
+Told = Callable[[int, int], None]
+"""``told(fetched, wanted)``, in notes."""
 
 
 async def at_once(name: str, function: Callable[..., Awaitable[Any]], *args: Any) -> Any:
@@ -48,8 +57,10 @@ class Follower:
         patience: how often GitHub is asked again.
 
     Attributes:
-        error: why the source is behind its branch, or an empty text.
         looked: when GitHub last answered, or None.
+        is_served: whether all of a commit was taken in, by this process or an earlier one; until
+            then the portal is only starting.
+        tell: told how many notes are fetched.
     """
 
     def __init__(
@@ -62,9 +73,11 @@ class Follower:
         patience: Patience,
     ) -> None:
         self.source = source
-        self.error = ""
         self.looked: datetime | None = None
+        self.is_served = bool(source.listing.commit)
+        self.tell: Told = lambda fetched, wanted: None
         self._repository = repository
+        self._branch = Branch(source, repository, patience)
         self._sync = sync
         self._serve = serve
         self._log = log
@@ -73,11 +86,27 @@ class Follower:
         self._waiting = 0
         self._after = ""
         self._dates: dict[str, datetime] = {}
+        self._error = ""
+        self._failed: datetime | None = None
 
     @property
     def is_busy(self) -> bool:
         """Whether it is being followed just now."""
         return self._turn.locked()
+
+    @property
+    def error(self) -> str:
+        """Why the source is behind its branch, or an empty text.
+
+        What another process has synced since makes up for a failure of this one.
+        """
+        synced = self.source.listing.synced
+        made_up = synced is not None and self._failed is not None and synced > self._failed
+        return "" if made_up else self._error
+
+    async def head(self) -> str | None:
+        """The branch's commit now; raises ``SourceFailed``."""
+        return await self._branch.head("")
 
     async def follow(
         self, step: Step = at_once, after: str = "", dates: Mapping[str, datetime] | None = None
@@ -103,127 +132,60 @@ class Follower:
             self._waiting -= 1
         try:
             done: Report = await self._follow(step)
-            self._tell(str(done.get("error", "")))
+            self._note(str(done.get("error", "")))
             return {"source": self.source.key, **done}
         finally:
             self._turn.release()
 
     async def _follow(self, step: Step) -> Report:
-        todo = await step("list", self._list)
-        if "commit" not in todo:
+        todo = await step("list", self._telling, self._list)
+        if "error" in todo:
             return dict(todo)
         commit, wanted = todo["commit"], todo["wanted"]
         if len(wanted) > SINGLE:
-            if failed := await step("fetch everything", self._fetch_all, commit, wanted):
-                return dict(failed)
+            fetch = self._fetch_all
+            fetched = [await step("fetch everything", self._telling, fetch, commit, wanted)]
         else:
-            for path, sha in wanted:
-                if failed := await step(f"fetch {path}", self._fetch, commit, path, sha):
-                    return dict(failed)
-        return dict(await step("serve", self._take_in, commit, todo["base"]))
+            fetched = await self._fetch_each(step, commit, wanted)
+        for one in fetched:
+            if "error" in one:
+                return dict(one)
+        sizes = {path: size for one in fetched for path, size in one.get("sizes", {}).items()}
+        serve = self._take_in
+        return dict(await step("serve", self._telling, serve, commit, todo["base"], sizes))
+
+    async def _telling(self, work: Callable[..., Awaitable[Report]], *args: Any) -> Report:
+        """Do a step's work; what goes wrong is in its report."""
+        try:
+            return await work(*args)
+        except SourceFailed as failure:
+            return {"error": failure.message.rstrip(".")}
+        except Exception as error:
+            reason = str(error) or type(error).__name__
+            if not isinstance(error, OSError):  # nobody who runs the portal can mend it
+                self._log.error("not synced", source=self.source.key, exc_info=error)
+            return {"error": f"{self.source.key} cannot be taken in: {reason}".rstrip(".")}
 
     # What there is to do.
 
     async def _list(self) -> Report:
         """Where the branch is, and which notes of it have to be fetched."""
+        await self.source.refresh()
         known = self.source.listing
-        try:
-            head = await self._head(known.commit)
-            if head is None:
-                return {"error": f"{self.source.key}: the branch is gone; give it back, or name "
-                        "another under plugins.knowledge.sources in portal.yaml"}  # fmt: skip
-            listing = known if head == known.commit else await self._listed(head, known)
-        except SourceFailed as failure:
-            return {"error": failure.message.rstrip(".")}
+        after, self._after = self._after, ""
+        head = await self._branch.head(known.commit, after)
+        if head is None:
+            return {"error": f"{self.source.key}: the branch is gone; give it back, or name "
+                    "another under plugins.knowledge.sources in portal.yaml"}  # fmt: skip
+        listing = known
+        if head != known.commit:
+            told, self._dates = self._dates, {}
+            listing = await self._branch.listed(head, known, told)
         self.looked = datetime.now(UTC)
         if listing is not known:
             await self.source.draft(listing)
         wanted = [list(one) for one in await self._wanted(listing)]
         return {"commit": listing.commit, "base": known.commit, "wanted": wanted}
-
-    async def _head(self, known: str) -> str | None:
-        """The branch's commit; or the pushed one, where GitHub's API does not know of it yet."""
-        head = await self._patience.ask(self._repository.head)
-        after, self._after = self._after, ""
-        if head is not None and after and head != after and head == known:
-            try:
-                ahead = await self._repository.compare(head, after)
-            except SourceFailed:
-                return head
-            return after if ahead.status == "ahead" else head
-        return head
-
-    async def _listed(self, commit: str, known: Listing) -> Listing:
-        found: dict[str, tuple[str, int]] = {}
-        left_out: dict[str, str] = {}
-        async for path, sha, size in self._files(commit, known, left_out):
-            if self.source.is_note(path):
-                found[path] = sha, size
-        dates = await self._dated(commit, known, found)
-        files = {
-            path: Listed(sha=sha, size=size, date=dates[path])
-            for path, (sha, size) in found.items()
-        }
-        notes = {path: why for path, why in left_out.items() if self.source.is_note(path)}
-        return Listing(commit=commit, files=files, left_out=notes)
-
-    async def _files(
-        self, commit: str, known: Listing, left_out: dict[str, str]
-    ) -> AsyncIterator[tuple[str, str, int]]:
-        """Path, blob and size of every file at a commit."""
-        tree = await self._patience.ask(lambda: self._repository.tree(commit))
-        left_out.update({one.path: one.reason for one in tree.left_out})
-        if tree.truncated:
-            async for found in self._beyond(commit, known):
-                yield found
-            return
-        for file in tree.files:
-            yield file.path, file.sha, file.size
-
-    async def _beyond(self, commit: str, known: Listing) -> AsyncIterator[tuple[str, str, int]]:
-        """The same for a commit of more files than GitHub lists."""
-        changed = await self._changed(known.commit, commit)
-        if changed is None:
-            async with self._repository.snapshot(commit) as snapshot:
-                async with aclosing(snapshot.files()) as files:
-                    async for entry in files:
-                        yield entry.path, entry.sha, entry.size
-            return
-        for path in known.files.keys() - changed.keys():
-            yield path, known.files[path].sha, known.files[path].size
-        for path, sha in changed.items():
-            if sha:
-                yield path, sha, 0  # no comparison says how large a file is
-
-    async def _changed(self, base: str, head: str) -> dict[str, str] | None:
-        """The blobs of changed files; None where the comparison does not lead to the head."""
-        if not base:
-            return None
-        try:
-            compared = await self._patience.ask(lambda: self._repository.compare(base, head))
-        except SourceFailed as failure:
-            if failure.code == "NOT_FOUND":
-                return None  # a force push has taken the old commit away
-            raise
-        return {one.path: one.sha for one in compared.files} if compared.complete else None
-
-    async def _dated(
-        self, commit: str, known: Listing, found: Mapping[str, tuple[str, int]]
-    ) -> dict[str, datetime]:
-        """When each file was last committed: as known, as pushed, as Git says, or else now."""
-        told, self._dates = self._dates, {}
-        dates = {}
-        for path, (sha, _) in found.items():
-            before = known.files.get(path)
-            if before is not None and before.sha == sha:
-                dates[path] = before.date
-            elif path in told:
-                dates[path] = told[path]
-        if len(dates) < len(found):
-            now = datetime.now(UTC).replace(microsecond=0)
-            history = await self._repository.dates(commit) or {}
-            dates = {path: history.get(path, now) for path in found} | dates
-        return dates
 
     async def _wanted(self, listing: Listing) -> Sequence[tuple[str, str]]:
         """The notes whose bytes a sync will ask for and that are not here yet, with their blobs."""
@@ -238,53 +200,100 @@ class Follower:
 
     # Doing it.
 
-    async def _fetch(self, commit: str, path: str, sha: str) -> Report | None:
-        """Fetch one note; what is wrong, where it has to be tried again."""
+    async def _fetch_each(
+        self, step: Step, commit: str, wanted: Sequence[tuple[str, str]]
+    ) -> list[Report]:
+        """Fetch notes one by one, some at a time, and none more once one has failed.
+
+        The steps begin in the order of the notes, as a job that is taken up again must repeat it.
+        """
+        room, failed, fetched = asyncio.Semaphore(AT_ONCE), Report(), 0
+
+        async def fetch(path: str, sha: str) -> Report:
+            nonlocal failed, fetched
+            async with room:
+                if failed:
+                    return failed
+                done = await self._telling(self._fetch, commit, path, sha)
+                failed = done if "error" in done else failed
+                fetched += 1
+                self.tell(fetched, len(wanted))
+                return done
+
+        tasks = [
+            asyncio.create_task(_awaited(step(f"fetch {path}", fetch, path, sha)))
+            for path, sha in wanted
+        ]
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _fetch(self, commit: str, path: str, sha: str) -> Report:
+        """Fetch one note."""
         try:
             file = await self._patience.ask(lambda: self._repository.read(path, at=commit))
+        except TooLarge as failure:
+            return {"sizes": {path: failure.size}}
         except SourceFailed as failure:
             if failure.code in {"NOT_FOUND", "INVALID_PATH"}:
-                return None  # it is gone by now, and the next sync sees that
-            return {"error": failure.message.rstrip(".")}
+                return {}  # it is gone by now, and the next sync sees that
+            raise
         if isinstance(file, NotModified) or blob_id(file.content) != sha:
             return {"error": f"{path} in {self.source.key} is not what its tree says"}
         await self.source.keep(sha, file.content)
-        return None
+        return {}
 
-    async def _fetch_all(self, commit: str, wanted: Sequence[Sequence[str]]) -> Report | None:
-        missing = {sha for _, sha in wanted}
+    async def _fetch_all(self, commit: str, wanted: Sequence[Sequence[str]]) -> Report:
+        """Fetch many notes, as one tarball."""
+        missing = {sha: path for path, sha in wanted}
+        sizes: dict[str, int] = {}
 
         async def fetch() -> None:
             async with self._repository.snapshot(commit) as snapshot:
                 async with aclosing(snapshot.files()) as files:
                     async for entry in files:
-                        if entry.content is not None and entry.sha in missing:
+                        if entry.sha not in missing:
+                            continue
+                        if entry.content is None:
+                            sizes[entry.path] = entry.size
+                        else:
                             await self.source.keep(entry.sha, entry.content)
-                            missing.discard(entry.sha)
+                            missing.pop(entry.sha)
+                            self.tell(len(wanted) - len(missing), len(wanted))
 
-        try:
-            await self._patience.ask(fetch)
-        except SourceFailed as failure:
-            return {"error": failure.message.rstrip(".")}
-        return None
+        await replace(self._patience, limit=WHOLE_SECONDS).ask(fetch)
+        return {"sizes": sizes}
 
-    async def _take_in(self, commit: str, base: str) -> Report:
+    async def _take_in(self, commit: str, base: str, sizes: Mapping[str, int]) -> Report:
         """Serve the commit, unless another one has overtaken it."""
+        await self.source.refresh()
         now = self.source.listing.commit
         if now not in (base, commit):
             return {"superseded": True}
         listing = self.source.listing if now == commit else await self.source.drafted(commit)
         if listing is None:
             return {"superseded": True}
-        synced = datetime.now(UTC)
-        if now != commit or listing.synced is None:
-            await self.source.adopt(listing.model_copy(update={"synced": synced}))
+        if sizes:
+            files = {
+                path: file.model_copy(update={"size": sizes.get(path, file.size)})
+                for path, file in listing.files.items()
+            }
+            listing = listing.model_copy(update={"files": files})
+        if now != commit or sizes or listing.synced is None:
+            await self.source.adopt(listing.model_copy(update={"synced": datetime.now(UTC)}))
         if not await self._serve():
             return {"commit": commit, "error": self._sync.status.error or "the sync failed"}
+        self.is_served = True
         await self._sync.apart(self.source.clear)
         return {"commit": commit}
 
-    def _tell(self, error: str) -> None:
+    def _note(self, error: str) -> None:
         if error and error != self.error:
             self._log.error("behind its branch", source=self.source.key, reason=error)
-        self.error = error
+        self._error, self._failed = error, datetime.now(UTC) if error else None
+
+
+async def _awaited(step: Awaitable[Report]) -> Report:
+    return await step

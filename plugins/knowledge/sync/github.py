@@ -15,6 +15,11 @@ from plugins.knowledge.sync import listing as listings
 from plugins.knowledge.sync.listing import Listing
 from plugins.knowledge.sync.sources import File, Notes, Scan
 
+LISTINGS = "sources/"
+"""What the keys of listings begin with."""
+FETCHED = "fetched/"
+"""What the keys of everything begin with that is kept until a sync has taken it in."""
+
 
 class GithubSource(Notes):
     """Notes of a branch on GitHub. It asks GitHub nothing: what it holds was fetched before.
@@ -46,9 +51,10 @@ class GithubSource(Notes):
         self._id = hashlib.blake2b(self.key.encode(), digest_size=8).hexdigest()
         self._bytes: dict[str, bytes] = {}
 
-    async def load(self) -> None:
-        """Take up the listing that an earlier process left."""
-        self.listing = await listings.load(self._objects, self._listing_key) or Listing()
+    async def refresh(self) -> None:
+        """Take up the listing that an earlier process, or another one, has left."""
+        found = await listings.load(self._objects, self.listing_key)
+        self.listing = self.listing if found is None else found
 
     async def draft(self, listing: Listing) -> None:
         """Keep a listing whose notes are still to be fetched."""
@@ -60,7 +66,7 @@ class GithubSource(Notes):
 
     async def adopt(self, listing: Listing) -> None:
         """Serve another commit; its notes are fetched."""
-        await listings.save(self._objects, self._listing_key, listing)
+        await listings.save(self._objects, self.listing_key, listing)
         self.listing = listing
 
     async def keep(self, sha: str, data: bytes) -> None:
@@ -93,7 +99,7 @@ class GithubSource(Notes):
     async def clear(self) -> None:
         """Drop the bytes that were fetched, and drafts: they are taken in."""
         self._bytes.clear()
-        keys = [info.key async for info in self._objects.list(f"fetched/{self._id}/")]
+        keys = [info.key async for info in self._objects.list(f"{FETCHED}{self._id}/")]
         for key in keys:
             await self._objects.delete(key)
 
@@ -128,14 +134,15 @@ class GithubSource(Notes):
         return None
 
     @property
-    def _listing_key(self) -> str:
-        return f"sources/{self._id}.json"
+    def listing_key(self) -> str:
+        """Where the listing is kept."""
+        return f"{LISTINGS}{self._id}.json"
 
     def _draft_key(self, commit: str) -> str:
-        return f"fetched/{self._id}/{commit}.json"
+        return f"{FETCHED}{self._id}/{commit}.json"
 
     def _blob_key(self, sha: str) -> str:
-        return f"fetched/{self._id}/{sha}.md"
+        return f"{FETCHED}{self._id}/{sha}.md"
 
 
 def blob_id(data: bytes) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +18,12 @@ from plugins.knowledge.sync.sync import Outcome, Sync
 
 MOST_ANNOUNCED = 50
 """When more documents change at once, those who follow a single one are not told."""
+CHANNEL = "synced"
+"""Where processes that share a store tell each other that it has changed."""
+LOOK_SECONDS = 30.0
+"""How often it is looked for what nobody told of."""
+RETRY_SECONDS = 300.0
+"""How often a source that this process found behind is tried again by it."""
 
 
 class Keeper:
@@ -47,6 +54,7 @@ class Keeper:
         self._sources = sources
         self._base = f"mcp://{namespace}"
         self._logged = ""
+        self._me = secrets.token_hex(8).encode()
         self.followers: Sequence[Follower] = ()
 
     @asynccontextmanager
@@ -64,7 +72,12 @@ class Keeper:
             yield
             return
         directories = [one.directory for one in self._sources if isinstance(one, Source)]
-        following = [asyncio.create_task(self._catch_up())]
+        following = [
+            asyncio.create_task(self._catch_up()),
+            asyncio.create_task(self._hear()),
+            asyncio.create_task(self._every(LOOK_SECONDS, self._take_over)),
+            asyncio.create_task(self._every(RETRY_SECONDS, self._try_again)),
+        ]
         if directories:
             following.append(asyncio.create_task(follow(directories, self.sync_once)))
         try:
@@ -87,6 +100,48 @@ class Keeper:
             if isinstance(done, Exception):
                 self._host.log.error("not followed", exc_info=done)
 
+    async def _hear(self) -> None:
+        """Take over what another process says that it has synced."""
+        while True:
+            try:
+                async with self._host.cache.listen(CHANNEL) as messages:
+                    async for message in messages:
+                        if message != self._me:
+                            await self._take_over()
+            except OSError as error:  # the cache is away: what changes is found all the same
+                self._host.log.debug("not told of other syncs", reason=str(error))
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            try:
+                await work()
+            except Exception as error:
+                self._host.log.error("the sync is not looked after", exc_info=error)
+
+    async def _take_over(self) -> None:
+        """Serve what another process has synced; a failure is made up for by the next look."""
+        try:
+            outcome = await self._sync.take_over()
+        except Exception as error:
+            self._log_once(error)
+            return
+        if outcome.changed:
+            self._announce(outcome)
+
+    async def _try_again(self) -> None:
+        """Follow what is behind: a schedule's sync may run in another process each time."""
+        for follower in self.followers:
+            if follower.error and not follower.is_busy:
+                await follower.follow()
+
+    async def _tell_others(self) -> None:
+        try:
+            await self._host.cache.publish(CHANNEL, self._me)
+        except OSError as error:  # they look now and then, too
+            self._host.log.debug("others are not told of the sync", reason=str(error))
+
     async def sync_once(self) -> bool:
         """Sync, log what changed and tell the clients; false where it has to be tried again."""
         try:
@@ -96,6 +151,8 @@ class Keeper:
             self._log_once(error)
             return False
         self._logged = ""
+        if outcome.recorded:
+            await self._tell_others()
         if outcome.changed:
             self._announce(outcome)
         return True
@@ -120,7 +177,7 @@ class Keeper:
             said = "; ".join(behind)
             kept = f" {served} documents of the last sync are served." if served else ""
             return Health("degraded" if served else "failed", f"{said}.{kept}", facts)
-        if not status.ready or not all(one.source.listing.commit for one in self.followers):
+        if not status.ready or not all(one.is_served for one in self.followers):
             doing = f"Indexing: {status.done} of {status.total} documents."
             return Health("starting", doing if status.total else "Reading the notes.", facts)
         if errors:

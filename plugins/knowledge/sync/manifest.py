@@ -82,16 +82,30 @@ async def load(objects: Objects, own: Path, index: str) -> Manifest:
         index: the fingerprint of the index; where the store's manifest was written by a process
             with another one, the own manifest is read, if it was written with this one.
     """
-    shared = _read(await objects.get(MANIFEST_KEY))
+    shared = await written(objects)
     listed = [info.key async for info in objects.list(CONTENT_PREFIX)]
     stored = {key.removeprefix(CONTENT_PREFIX).removesuffix(".json") for key in listed}
     if shared is None:
         return Manifest(pending=sorted(stored))
     if shared.index != index:
-        kept = _read(await asyncio.to_thread(_bytes, own))
+        kept = await asyncio.to_thread(lambda: _read(_bytes(own)))
         if kept is not None and kept.index == index:
             shared = kept
+        elif kept is not None:  # what it had begun may be in the index
+            pending = sorted({*shared.pending, *kept.pending})
+            shared = shared.model_copy(update={"pending": pending})
     return without(shared, {entry.key for entry in shared.entries().values()} - stored)
+
+
+async def written(objects: Objects) -> Manifest | None:
+    """The manifest that some process has written last, or None where none can be read."""
+    return await asyncio.to_thread(_read, await objects.get(MANIFEST_KEY))
+
+
+async def stamp(objects: Objects) -> str:
+    """What tells the manifest in the store from an older one, without reading it."""
+    found = [info async for info in objects.list(MANIFEST_KEY) if info.key == MANIFEST_KEY]
+    return "".join(f"{info.modified.timestamp()}:{info.size}" for info in found)
 
 
 def without(manifest: Manifest, lost: Set[str]) -> Manifest:
@@ -122,9 +136,14 @@ def _read(data: bytes | None) -> Manifest | None:
 
 async def save(objects: Objects, own: Path, manifest: Manifest) -> None:
     """Write the manifest whole, in the store and beside this process's data."""
-    data = manifest.model_dump_json().encode()
+    data = await asyncio.to_thread(lambda: manifest.model_dump_json().encode())
     await objects.put(MANIFEST_KEY, data)
     await asyncio.to_thread(_replace, own, data)
+
+
+async def save_own(own: Path, manifest: Manifest) -> None:
+    """Write it beside this process's data alone: what its index holds of the store."""
+    await asyncio.to_thread(lambda: _replace(own, manifest.model_dump_json().encode()))
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -36,7 +36,7 @@ async def sources_of(config: KnowledgeConfig, objects: Objects) -> list[Notes]:
             made.append(Source(each, config.types, config.max_note))
             continue
         source = GithubSource(each, config.types, config.max_note, objects)
-        await source.load()
+        await source.refresh()
         made.append(source)
     return made
 

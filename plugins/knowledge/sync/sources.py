@@ -91,6 +91,9 @@ class Notes:
         """
         raise NotImplementedError
 
+    async def refresh(self) -> None:
+        """Take up what another process has fetched."""
+
     async def provide(self, paths: Iterable[str]) -> None:
         """Have the bytes of notes at hand that a plan may ask for.
 

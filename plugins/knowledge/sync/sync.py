@@ -17,6 +17,7 @@ from plugins.knowledge.sync import manifest as manifests
 from plugins.knowledge.sync.manifest import Manifest
 from plugins.knowledge.sync.plan import Planner
 from plugins.knowledge.sync.sources import Notes, Scan
+from plugins.knowledge.sync.taking_over import news, take_over
 from plugins.knowledge.sync.transfer import Progress, Transfer
 
 READER = 1
@@ -52,10 +53,17 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one sync did: the keys of the documents that it wrote and removed."""
+    """What one sync did.
+
+    Attributes:
+        written: the keys of the documents that it wrote.
+        removed: the keys of those that it removed.
+        recorded: whether there is a new manifest, for the others that share the store.
+    """
 
     written: Sequence[str] = ()
     removed: Sequence[str] = ()
+    recorded: bool = False
 
     @property
     def changed(self) -> Sequence[str]:
@@ -93,6 +101,7 @@ class Sync:
         self._data_dir = data_dir
         self._own = data_dir / "manifest.json"
         self._manifest = Manifest()
+        self._seen = ""
         self._running = asyncio.Lock()
 
     async def load(self) -> None:
@@ -120,7 +129,62 @@ class Sync:
             self.status.ready = True
             return outcome
 
+    async def take_over(self, *, surely: bool = False) -> Outcome:
+        """Serve what another process that shares the store has synced since, once it is done.
+
+        Args:
+            surely: whether to look even where nothing seems to have changed.
+        """
+        async with self._running:
+            return await self._take_over(finished=True, surely=surely)
+
+    async def _take_over(self, *, finished: bool, surely: bool = False) -> Outcome:
+        """The same within a turn; unless ``finished``, even of one that is half done."""
+        seen = await manifests.stamp(self._objects)
+        if seen == self._seen and not surely:
+            return Outcome()
+        theirs = await manifests.written(self._objects)
+        unready = theirs is None or theirs.pending or theirs.rules != self._rules
+        if theirs is None or (finished and unready):
+            return Outcome()
+        indexed = theirs.index == self._index.fingerprint
+        if indexed and theirs == self._manifest:
+            self._seen = seen
+            return Outcome()
+        for source in self._sources:
+            await source.refresh()
+        mine = self._manifest
+        found = news(self._known(), theirs)
+        if found.keys:  # what of it is in the index, should this process end in between
+            begun = {"pending": sorted({*mine.pending, *found.keys})}
+            await manifests.save_own(self._own, mine.model_copy(update=begun))
+        taken = await take_over(found, theirs, self._store, self._index, indexed=indexed)
+        undone = {
+            "pending": sorted({*mine.pending, *taken.pending}),
+            "pending_raw": sorted({*mine.pending_raw, *taken.pending_raw}),
+        }
+        self._manifest = taken.model_copy(update=undone)
+        await manifests.save_own(self._own, self._manifest)
+        self._seen = seen
+        self.status.problems = [one for record in taken.files.values() for one in record.problems]
+        self.status.ready = True
+        return Outcome(list(found.changed), found.removed)
+
+    def _known(self) -> Manifest:
+        """What is served, and in the index for sure."""
+        mine = self._manifest
+        if mine.index == self._index.fingerprint:
+            return mine
+        shown = {entry.key for entry in mine.entries().values()}
+        return Manifest(pending=sorted({*mine.pending, *shown}))
+
     async def _run(self, progress: Progress) -> Outcome:
+        taken = await self._take_over(finished=False)
+        done = await self._follow_sources(progress)
+        written, removed = [*taken.written, *done.written], [*taken.removed, *done.removed]
+        return Outcome(written, removed, done.recorded)
+
+    async def _follow_sources(self, progress: Progress) -> Outcome:
         self._manifest = manifests.without(self._manifest, self._store.lost)
         self._store.lost.clear()
         scans, planner = await asyncio.to_thread(self._planner)
@@ -138,9 +202,10 @@ class Sync:
         if not plan.changes_nothing:
             transfer = Transfer(self._objects, self._store, self._index, self._save, self._data_dir)
             await transfer.carry_out(plan, self._manifest, after, self._telling(progress))
-        if after != self._manifest:
+        if recorded := after != self._manifest:
             await self._save(after)
-        return Outcome([put.document.key for put in plan.puts.values()], plan.removals)
+        written = [put.document.key for put in plan.puts.values()]
+        return Outcome(written, plan.removals, recorded)
 
     async def needed(self, source: Notes, scan: Scan) -> list[str]:
         """The files of a source whose bytes a sync would ask for.
@@ -179,3 +244,4 @@ class Sync:
     async def _save(self, manifest: Manifest) -> None:
         await manifests.save(self._objects, self._own, manifest)
         self._manifest = manifest
+        self._seen = await manifests.stamp(self._objects)

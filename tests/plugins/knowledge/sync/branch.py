@@ -55,7 +55,7 @@ class Branch:
             {"sources": [{"github": NAME}], "github": {"api_url": self.github.url}}
         )
         source = GithubSource(config.sources[0], config.types, config.max_note, store)
-        await source.load()
+        await source.refresh()
         library.objects = library.indexed = store
         library.store = Store(store)
         library.index = type(library.index)(store)

@@ -12,6 +12,7 @@ import pytest
 import structlog
 
 from gateway.contract import Change, Health, Host
+from gateway.services.cache import MemoryCache
 from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.sync.keeper import Keeper
 from plugins.knowledge.sync.sources import Source
@@ -29,6 +30,7 @@ class Kept:
             plugin="knowledge",
             log=structlog.get_logger(),
             changed=self.changes.append,
+            cache=MemoryCache(),
             wait_ready=wait_ready,
         )
         source = Source(SourceConfig(directory=library.notes), {}, 10**6)
