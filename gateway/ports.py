@@ -333,6 +333,14 @@ class Hit:
     payload: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One point as a walk over all of them finds it: its id and its payload."""
+
+    id: str
+    payload: Mapping[str, Any]
+
+
 class Collection(Protocol):
     """A named set of points."""
 
@@ -359,6 +367,13 @@ class Collection(Protocol):
 
     async def count(self, where: Sequence[Condition] = ()) -> int:
         """How many points satisfy the conditions."""
+        ...
+
+    def walk(self, payload: Sequence[str] = ()) -> AsyncIterator[Stored]:
+        """Every point, with these payload fields, in no fixed order; for comparing, not for search.
+
+        What is written meanwhile may be among them or not.
+        """
         ...
 
     async def flush(self) -> None:

@@ -15,7 +15,7 @@ import uuid
 from pathlib import Path
 from typing import Any, Protocol
 
-from gateway.ports import Collection, CollectionSpec, Condition, Point, Vectors
+from gateway.ports import Collection, CollectionSpec, Condition, Point, Stored, Vectors
 from gateway.services.clients import need
 
 ID_FIELD = "_id"
@@ -108,6 +108,12 @@ def stored_payload(point: Point) -> dict[str, Any]:
     if ID_FIELD in point.payload:
         raise ValueError(f"the payload field {ID_FIELD!r} is the store's own")
     return {**point.payload, ID_FIELD: point.id}
+
+
+def stored(payload: Any) -> Stored:
+    """A point of a walk, from the payload that a store gives: the owner's id is in it."""
+    rest = dict(payload or {})
+    return Stored(rest.pop(ID_FIELD), rest)
 
 
 def typed_values(condition: Condition) -> list[list[Any]]:

@@ -14,19 +14,20 @@ import errno
 import json
 import secrets
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gateway.ports import CollectionSpec, Condition, Hit, Point, Sparse, VectorQuery
+from gateway.ports import CollectionSpec, Condition, Hit, Point, Sparse, Stored, VectorQuery
 from gateway.services.vectors import (
     ID_FIELD,
     VectorsUnavailable,
     check_condition,
     check_name,
     point_uuid,
+    stored,
     stored_payload,
     typed_values,
 )
@@ -38,6 +39,9 @@ R = TypeVar("R")
 
 BATCH_POINTS = 128
 """Points in one write: about 5 ms during which nothing else runs."""
+
+WALKED_POINTS = 500
+"""Points that a walk reads at a time."""
 
 NEVER_KILOBYTES = 1_000_000_000
 """A size of vectors that is never reached, above which a graph index would be built."""
@@ -184,6 +188,21 @@ class EdgeCollection:
         from qdrant_edge import CountRequest
 
         return self.shard.count(CountRequest(exact=True, filter=_filter(where)))
+
+    async def walk(self, payload: Sequence[str] = ()) -> AsyncIterator[Stored]:
+        """Every point, with these payload fields, in no fixed order."""
+        from qdrant_edge import ScrollRequest
+
+        offset: Any = None
+        while True:
+            fields = [ID_FIELD, *payload]
+            request = ScrollRequest(offset=offset, limit=WALKED_POINTS, with_payload=fields)
+            found, offset = self.shard.scroll(request)
+            for point in found:
+                yield stored(point.payload)
+            if offset is None:
+                return
+            await asyncio.sleep(0)  # each call keeps everything else waiting
 
     async def flush(self) -> None:
         """Bring everything to disk, and compact what is mostly deleted.

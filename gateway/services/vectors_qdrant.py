@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gateway.ports import CollectionSpec, Condition, Hit, Point, Sparse, VectorQuery
+from gateway.ports import CollectionSpec, Condition, Hit, Point, Sparse, Stored, VectorQuery
 from gateway.services.vectors import (
     ID_FIELD,
     VectorsUnavailable,
     check_condition,
     check_name,
     point_uuid,
+    stored,
     stored_payload,
     typed_values,
 )
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 BATCH_POINTS = 128
 """Points in one request: about half a megabyte of JSON with 384 dimensions."""
+
+WALKED_POINTS = 1000
+"""Points that a walk reads with one request."""
 
 TIMEOUT_SECONDS = 30
 
@@ -163,6 +167,22 @@ class QdrantCollection:
         with _reported():
             found = await self._client.count(self._name, count_filter=_filter(where), exact=True)
         return int(found.count)
+
+    async def walk(self, payload: Sequence[str] = ()) -> AsyncIterator[Stored]:
+        """Every point, with these payload fields, in no fixed order."""
+        offset: Any = None
+        while True:
+            with _reported():
+                found, offset = await self._client.scroll(
+                    self._name,
+                    limit=WALKED_POINTS,
+                    offset=offset,
+                    with_payload=[ID_FIELD, *payload],
+                )
+            for point in found:
+                yield stored(point.payload)
+            if offset is None:
+                return
 
     async def flush(self) -> None:
         """Nothing to do: every write was awaited, and the cluster optimises by itself."""

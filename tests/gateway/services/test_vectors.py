@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.ports import CollectionSpec, Condition, Point, Sparse, VectorQuery
+from gateway.services import vectors_edge, vectors_qdrant
 from gateway.services.vectors import OwnedVectors, VectorStore, open_vectors
 from gateway.services.vectors_edge import EdgeVectors
 from gateway.services.vectors_qdrant import QdrantVectors
@@ -135,6 +136,23 @@ async def test_filters_keep_what_matches(
     [hits] = await things.search([VectorQuery("text", here, where=where)])
     assert {hit.id for hit in hits} == names
     assert await things.count(where) == len(names)
+
+
+async def test_a_walk_meets_every_point_once_with_the_payload_asked_for(
+    store: VectorStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (vectors_edge, vectors_qdrant):
+        monkeypatch.setattr(module, "WALKED_POINTS", 7)
+    things = await store.collection(THINGS, SPEC)
+    assert [each async for each in things.walk()] == []
+    here = unit(1, 0, 0, 0)
+    await things.upsert([thing(f"n{n}", here, year=n, kind="guide") for n in range(30)])
+    await things.delete([Condition("year", any_of=(3,))])
+    await things.upsert([Point("bare")])
+    found = [each async for each in things.walk(["year", "absent"])]
+    wanted = {f"n{n}": {"year": n} for n in range(30) if n != 3} | {"bare": {}}
+    assert len(found) == len(wanted)
+    assert {each.id: dict(each.payload) for each in found} == wanted
 
 
 async def test_deletion_removes_what_matches_and_nothing_without_a_condition(
