@@ -47,6 +47,7 @@ class Question:
         limit: how many answers of a layer at most.
         terms: the numbers of the question's terms.
         vector: the question's, of length one; None where the mode or the portal has none.
+        unembedded: why there is none though the mode and the portal have one, or None.
         narrowing: what an answer must be.
         agent: the agent whose session and working memory are asked, or None for all of the
             caller's.
@@ -59,6 +60,7 @@ class Question:
     limit: int
     terms: Sequence[int] = ()
     vector: Vector | None = None
+    unembedded: Exception | None = None
     narrowing: Narrowing = Narrowing()
     agent: str | None = None
 

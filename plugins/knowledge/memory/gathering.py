@@ -27,7 +27,7 @@ Failed = Callable[[Layer, Exception], None]
 
 
 class FailureLog:
-    """Logs why layers fail: each once a minute at most, however often they are asked.
+    """Logs why layers, and what they stand on, fail: each once a minute at most.
 
     Args:
         log: the plugin's.
@@ -38,9 +38,9 @@ class FailureLog:
         self, log: FilteringBoundLogger, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._log, self._clock = log, clock
-        self._logged: dict[Layer, float] = {}
+        self._logged: dict[str, float] = {}
 
-    def __call__(self, layer: Layer, error: Exception) -> None:
+    def __call__(self, layer: str, error: Exception) -> None:
         """Log a failure, unless one of this layer was just logged."""
         now = self._clock()
         last = self._logged.get(layer)
@@ -58,12 +58,14 @@ class Gathered:
         asked: the layers that were asked, in their order.
         contributed: those of which something is in the list.
         notes: what to know of a layer: that it was late, or failed, or left something out.
+        layers: where each was found, by its id.
     """
 
     found: Sequence[Scored] = ()
     asked: Sequence[Layer] = ()
     contributed: Sequence[Layer] = ()
     notes: Mapping[Layer, str] = field(default_factory=dict)
+    layers: Mapping[str, Layer] = field(default_factory=dict)
 
 
 async def gather(
@@ -92,6 +94,11 @@ async def gather(
         asked=_once(layer.layer for layer in layers),
         contributed=_once(contributed),
         notes=notes,
+        layers={
+            one.id: layer.layer
+            for layer, answer in zip(layers, answers, strict=True)
+            for one in answer.found
+        },
     )
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.access import keys
-from plugins.knowledge.memory.conflicts import Claim, resolved
 from plugins.knowledge.memory.drafting import drafted, rewritten
 from plugins.knowledge.memory.embedding import embedded
 from plugins.knowledge.memory.entries import AccessPolicyConfig, Layer
@@ -21,6 +20,7 @@ from plugins.knowledge.memory.records import Record, changed_fields
 from plugins.knowledge.memory.requests import CreateRequest, DeleteRequest, UpdateRequest
 from plugins.knowledge.memory.responses import CreateResponse, DeleteResponse
 from plugins.knowledge.memory.roles import Roles, demand, may_change, may_remove
+from plugins.knowledge.memory.settlement import settlement
 from plugins.knowledge.memory.store.audit import AuditLog, Deed
 from plugins.knowledge.memory.store.reading import Reading
 from plugins.knowledge.memory.store.writing import Event, Writing
@@ -88,13 +88,16 @@ class Keeping:
             options.generate_embedding,
         )
         record = replace(record, embedded=vector is not None)
-        twins = await self.reading.same(record)
-        if twins:
-            return await self._resolve(record, twins, vector, person)
-        await self._add(record, vector, person)
-        await self._log(person, "create", record.id)
-        shown = vector if options.generate_embedding else None
-        return CreateResponse(entry=record.entry(_numbers(shown)), status="created")
+        for _ in range(_TRIES):
+            twins = await self.reading.same(record)
+            if not twins:
+                await self._add(record, vector, person)
+                await self._log(person, "create", record.id)
+                shown = vector if options.generate_embedding else None
+                return CreateResponse(entry=record.entry(_numbers(shown)), status="created")
+            if made := await self._resolve(record, twins, vector, person):
+                return made
+        raise _busy()
 
     async def update(self, id: str, request: UpdateRequest, caller: Caller) -> CreateResponse:
         """Write a new version of an entry, merged with what others wrote meanwhile.
@@ -116,9 +119,7 @@ class Keeping:
             if await self._replace(current, wanted, request, person):
                 await self._log(person, "update", id)
                 return CreateResponse(entry=wanted.entry(), status="updated")
-        raise MemoryFailed(
-            ErrorCode.CONFLICT, "Others keep changing this entry. Read it again, and try later."
-        )
+        raise _busy()
 
     async def delete(self, request: DeleteRequest, caller: Caller) -> DeleteResponse:
         """Remove an entry: out of sight, or with all that was kept of it.
@@ -156,15 +157,12 @@ class Keeping:
             person: who decided so.
         """
         wanted = replace(record, access=access, version=record.version + 1, updated=self.clock())
-        if self.vectors is not None:
-            kept = await self.vectors.of([record])
-            await self.vectors.put([(wanted, vector) for vector in kept.values()])
         event = await self.writing.replace(wanted, record.version, person)
         if event is None:
             return False
-        if self.vectors is not None:
-            await self.vectors.outdated(wanted)
         self.tell([event])
+        if self.vectors is not None:
+            await self.vectors.follow([wanted])
         return True
 
     async def found(self, id: str, caller: Caller) -> Record:
@@ -185,9 +183,9 @@ class Keeping:
         return found[id]
 
     async def _add(self, record: Record, vector: Vector | None, person: str) -> None:
-        if self.vectors is not None and vector is not None:
-            await self.vectors.put([(record, vector)])
-        self.tell(await self.writing.add([record], person))
+        given = {} if vector is None else {record.id: vector}
+        self.tell(await self.writing.add([record], person, given))
+        await self._show(record, vector)
 
     async def _replace(
         self, current: Record, wanted: Record, request: CreateRequest, person: str
@@ -202,49 +200,54 @@ class Keeping:
             current.embedded if generate is None else generate,
         )
         wanted = replace(wanted, embedded=vector is not None)
-        if self.vectors is not None and vector is not None:
-            await self.vectors.put([(wanted, vector)])
-        event = await self.writing.replace(wanted, current.version, person)
+        event = await self.writing.replace(wanted, current.version, person, vector)
         if event is None:
             return False
-        if self.vectors is not None and (wanted.embedded or current.embedded):
-            await self.vectors.outdated(wanted)
         self.tell([event])
+        await self._show(wanted, vector, hidden=current.embedded)
         return True
 
     async def _remove(self, id: str, *, hard: bool) -> None:
         self.tell(await (self.writing.erase([id]) if hard else self.writing.forget([id])))
         if self.vectors is not None:
-            await (self.vectors.remove([id]) if hard else self.vectors.take_out([id]))
+            await self.vectors.hide([id])
+
+    async def _show(self, record: Record, vector: Vector | None, *, hidden: bool = False) -> None:
+        """Let a written entry be found by its vector; without one, by no earlier one either."""
+        if self.vectors is None:
+            return
+        if vector is not None:
+            await self.vectors.show([(record, vector)])
+        elif hidden:
+            await self.vectors.hide([record.id])
 
     async def _resolve(
         self, record: Record, twins: Sequence[Record], vector: Vector | None, person: str
-    ) -> CreateResponse:
-        """Let one of several entries stand that claim the same, with what all of them know."""
-        every = {each.id: each for each in (record, *twins)}
-        result = resolved([_claim(each) for each in every.values()])
-        stands = every[result.stands]
-        known = stands.metadata.model_copy(
-            update={
-                "tags": tuple(dict.fromkeys((*stands.metadata.tags, *sorted(result.tags)))),
-                "confidence": round(result.confidence, 6),
-                "importance": result.importance,
-            }
+    ) -> CreateResponse | None:
+        """Let one of several entries stand that claim the same; None where another one of them
+        was written meanwhile, and nothing was done."""
+        settled = settlement([record, *twins], self.clock(), new=record.id)
+        stands, new = settled.stands, settled.stands.id == record.id
+        told = await self.writing.settle(
+            stands,
+            None if new else stands.version - 1,
+            {id: version for id, version in settled.gone.items() if id != record.id},
+            person,
+            vector if new else None,
+            settled.more_uses,
         )
-        stands = replace(stands, metadata=known, uses=result.uses)
-        if stands.id == record.id:
-            await self._add(stands, vector, person)
-            status = "created"
-        else:
-            wanted = replace(stands, version=stands.version + 1, updated=self.clock())
-            if self.vectors is not None and vector is not None:
-                await self.vectors.put([(wanted, vector)])
-            if event := await self.writing.replace(wanted, stands.version, person):
-                self.tell([event])
-            stands, status = wanted, "updated"
-        for id in sorted(result.replaced - {record.id}):
-            await self._remove(id, hard=False)
-            await self._log(person, "replace", id)
+        if told is None:
+            return None
+        self.tell(told)
+        if new:
+            await self._show(stands, vector)
+        elif self.vectors is not None:
+            await self.vectors.follow([stands])
+        if self.vectors is not None:
+            await self.vectors.hide(settled.gone)
+        gone = sorted(settled.gone.keys() - {record.id})
+        await self.audit.add(*(Deed(person, "replace", id, "done", stands.id) for id in gone))
+        status: Literal["created", "updated"] = "created" if new else "updated"
         await self._log(person, status.removesuffix("d"), stands.id)
         return CreateResponse(entry=stands.entry(), status=status)
 
@@ -286,17 +289,9 @@ class Keeping:
         await self.audit.add(Deed(person, operation, entry, "done"))
 
 
-def _claim(record: Record) -> Claim:
-    source, said = record.source, record.metadata
-    return Claim(
-        id=record.id,
-        origin=f"{source.type}\n{source.identifier}\n{said.author or record.agent or record.owner}",
-        confidence=said.confidence,
-        importance=said.importance,
-        version=record.version,
-        changed=record.changed,
-        tags=frozenset(said.tags),
-        uses=record.uses,
+def _busy() -> MemoryFailed:
+    return MemoryFailed(
+        ErrorCode.CONFLICT, "Others keep changing this entry. Read it again, and try later."
     )
 
 

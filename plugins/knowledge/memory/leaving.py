@@ -91,9 +91,9 @@ class Leaving:
         self.working.forget(person)
         owned = await self._entries(person)
         gone = [record.id for record in owned if not _is_everybodys(record)]
-        if self.vectors is not None and gone:
-            await self.vectors.remove(gone)
         await self.writing.erase(gone)
+        if self.vectors is not None:
+            await self.vectors.hide(gone)
         for record in owned:
             if _is_everybodys(record):
                 await self._hand_over(record.id)
@@ -108,10 +108,8 @@ class Leaving:
     async def _hand_over(self, id: str) -> None:
         """Let an entry stay that is everybody's, where no store says any more whose it was."""
         record = await self.writing.hand_over(id, FORMER)
-        if record is None or self.vectors is None:
-            return
-        kept = await self.vectors.of([record])
-        await self.vectors.put([(record, vector) for vector in kept.values()])
+        if record is not None and self.vectors is not None:
+            await self.vectors.follow([record])
 
     async def _entries(self, person: str) -> list[Record]:
         import sqlalchemy as sa

@@ -99,7 +99,8 @@ def _made(
 ) -> Memory:
     provider = ProviderName(name=host.portal, version=version("porch"))
     vectors = None if host.embedder is None else MemoryVectors(host, host.embedder)
-    reading, writing = Reading(host.database, clock), Writing(host.database, clock)
+    reading = Reading(host.database, clock)
+    writing = Writing(host.database, clock, None if vectors is None else vectors.kept)
     working, notes = WorkingLayer(), NotesLayer(knowledge)
     layers: list[AskedLayer] = [working]
     layers += [StoredLayer(each, reading, vectors) for each in Layer if each is not Layer.WORKING]

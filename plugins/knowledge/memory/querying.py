@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from plugins.knowledge.memory.access import keys
 from plugins.knowledge.memory.asking import AskedLayer, Narrowing, Question, Shelf
 from plugins.knowledge.memory.entries import KnowledgeEntry, Layer
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.gathering import Failed, Gathered, gather
+from plugins.knowledge.memory.gathering import Failed, gather
 from plugins.knowledge.memory.highlights import highlighted
 from plugins.knowledge.memory.ranking import Mode, Scored
 from plugins.knowledge.memory.records import Record
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from plugins.knowledge.memory.asking import Vector
 
 T = TypeVar("T")
+EMBEDDING_SECONDS = 10.0
+"""How long a question may take to be embedded; the first one waits for the model to be read."""
+_UNREAD = "What was found there could not be read."
 UNASKED = frozenset({Layer.ARCHIVAL})
 """Layers that answer only where they are named."""
 
@@ -71,11 +75,14 @@ class Querying:
         question = await self._question(request, caller, layers)
         gathered = await gather(layers, question, self.failed)
         if layers and len(gathered.notes) == len(gathered.asked) and not gathered.found:
-            raise _silent(gathered)
+            raise _silent(gathered.notes)
         options = request.options
         near = [one for one in gathered.found if _near_enough(one, options)]
         page = near[options.offset : options.offset + options.limit]
-        results = await self._results(page, question, options)
+        records, unread = await self._read(page, question, gathered.layers)
+        if unread and not records:
+            raise _silent(unread)
+        results = await self._results(page, records, question, options)
         self.usage.count(result.entry.id for result in results)
         return QueryResponse(
             query_id=f"query_{uuid4().hex}",
@@ -85,7 +92,9 @@ class Querying:
                 execution_time_ms=round(1000 * (time.perf_counter() - start), 3),
                 layers_queried=[str(layer) for layer in gathered.asked],
                 layers_contributed=[str(layer) for layer in gathered.contributed],
-                layers_failed={str(layer): note for layer, note in gathered.notes.items()},
+                layers_failed={
+                    str(layer): note for layer, note in {**gathered.notes, **unread}.items()
+                },
                 provider=self.provider,
             ),
         )
@@ -103,6 +112,7 @@ class Querying:
                 ErrorCode.INVALID_REQUEST, "The query is empty; say what to look for."
             )
         options = request.options
+        vector, unembedded = await self._vector(text, request.mode, layers)
         return Question(
             text=text,
             mode=request.mode,
@@ -110,29 +120,60 @@ class Querying:
             person=caller.person,
             limit=options.top_k or options.offset + options.limit,
             terms=asked(text),
-            vector=await self._vector(text, request.mode, layers),
+            vector=vector,
+            unembedded=unembedded,
             narrowing=_narrowing(request.filters, request.layer.user_id),
             agent=request.layer.agent_id,
         )
 
-    async def _vector(self, text: str, mode: Mode, layers: Sequence[AskedLayer]) -> Vector | None:
+    async def _vector(
+        self, text: str, mode: Mode, layers: Sequence[AskedLayer]
+    ) -> tuple[Vector | None, Exception | None]:
+        """The question's vector, or why there is none where there should be one."""
         if self.embedder is None or mode is Mode.KEYWORD:
-            return None
+            return None, None
         if all(each.layer is Layer.WORKING for each in layers):
-            return None
-        return await self.embedder.query(text)
+            return None, None
+        try:
+            async with asyncio.timeout(EMBEDDING_SECONDS):
+                return await self.embedder.query(text), None
+        except Exception as error:
+            return None, error
+
+    async def _read(
+        self, page: Sequence[Scored], question: Question, layers: Mapping[str, Layer]
+    ) -> tuple[Mapping[str, Record], Mapping[Layer, str]]:
+        """What is still there, and still may be seen, of what was found.
+
+        Returns:
+            The entries by their ids, and what to know of layers whose entries cannot be read.
+        """
+        wanted = [one.id for one in page]
+        records: dict[str, Record] = {}
+        failures: list[Exception] = []
+        for shelf in self.shelves:
+            left = [id for id in wanted if id not in records]
+            try:
+                records |= await shelf.read(left, question.keys)
+            except Exception as error:
+                failures.append(error)
+        unread = dict.fromkeys((layers[id] for id in wanted if id not in records), _UNREAD)
+        if not failures:
+            return records, {}
+        for layer in unread:
+            self.failed(layer, failures[0])
+        return records, unread
 
     async def _results(
-        self, page: Sequence[Scored], question: Question, options: QueryOptions
+        self,
+        page: Sequence[Scored],
+        records: Mapping[str, Record],
+        question: Question,
+        options: QueryOptions,
     ) -> list[QueryResult]:
-        """What is still there, and still may be seen, of what was found."""
-        ids = [one.id for one in page]
-        records: dict[str, Record] = {}
-        for shelf in self.shelves:
-            records |= await shelf.read([id for id in ids if id not in records], question.keys)
         embeddings: Mapping[str, Vector] = {}
         if options.include_embeddings and self.vectors is not None:
-            embeddings = await self.vectors.of(list(records.values()))
+            embeddings = await self.vectors.kept.of(list(records.values()))
         return [
             QueryResult(
                 entry=_shown(records[one.id], embeddings.get(one.id), options),
@@ -192,8 +233,8 @@ def _shown(record: Record, embedding: Vector | None, options: QueryOptions) -> K
     return entry if options.include_content else entry.model_copy(update={"content": ""})
 
 
-def _silent(gathered: Gathered) -> MemoryFailed:
-    told = {str(layer): note for layer, note in gathered.notes.items()}
+def _silent(notes: Mapping[Layer, str]) -> MemoryFailed:
+    told = {str(layer): note for layer, note in notes.items()}
     return MemoryFailed(
         ErrorCode.QUERY_FAILED,
         "None of the layers answers. Ask again in a minute; the portal's admin finds why in the "

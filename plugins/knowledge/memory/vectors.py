@@ -1,14 +1,14 @@
-"""The vectors of entries: in the vector store to be searched, in the database to be kept.
+"""The vectors of entries, in the vector store to be searched; the database keeps them too.
 
-Whatever the vector store loses is filled again from the database, without the model. Each version
-has a point of its own, which is written before the version is and removed after the next one is:
-whatever moment a process dies at, the database says which of them counts.
+The database comes first: a version's point is written after the version is, and the database says
+which version counts. So the vector store is at most behind, whatever moment it or a process dies
+at, and never ahead; upkeep brings it up to date.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection as Ids
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,10 +23,11 @@ from gateway.contract import (
 )
 from plugins.knowledge.memory.asking import Question
 from plugins.knowledge.memory.entries import Layer
+from plugins.knowledge.memory.gathering import FailureLog
 from plugins.knowledge.memory.labels import labels, reader
 from plugins.knowledge.memory.records import Record
-from plugins.knowledge.retrieval.embeddings import Embeddings
-from plugins.knowledge.retrieval.passages import fingerprint
+from plugins.knowledge.memory.store.kept_vectors import KeptVectors
+from plugins.knowledge.memory.store.reading import parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 TEXT = "text"
 """The name of the vector in the store."""
+HOMES = (Layer.SEMANTIC, Layer.ARCHIVAL)
+"""A layer of each collection."""
 _NAMES = {Layer.ARCHIVAL: "memory_archive"}
 _NAME = "memory"
 _INDEXED = {
@@ -66,51 +69,64 @@ class MemoryVectors:
 
     def __init__(self, host: Host, embedder: Embedder) -> None:
         self.embedder = embedder
+        self.kept = KeptVectors(host.database, embedder.model)
         self._host = host
-        self._kept = Embeddings(host.database, embedder.model)
+        self._failed = FailureLog(host.log)
         self._collections: dict[str, Collection] = {}
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of texts, each of length one."""
         return list(await self.embedder.passages(texts))
 
+    async def show(self, vectors: Sequence[tuple[Record, Vector]]) -> None:
+        """Let entries that were just written be found by these vectors, and by no earlier ones.
+
+        Where the vector store does not answer they are found by their words, until upkeep has
+        made up for it.
+        """
+        try:
+            await self.put(vectors)
+            for record, _ in vectors:
+                if record.version > 1:
+                    await self._hide_earlier(record)
+        except Exception as error:
+            self._failed("vectors", error)
+
+    async def follow(self, records: Sequence[Record]) -> None:
+        """The same, by the vectors that the database keeps; entries without one are not found."""
+        kept = await self.kept.of(records)
+        await self.show([(each, kept[each.id]) for each in records if each.id in kept])
+        await self.hide([each.id for each in records if not each.embedded])
+
+    async def hide(self, ids: Ids[str]) -> None:
+        """Let no vector find these entries; as with :meth:`show`, upkeep makes up for a failure."""
+        try:
+            await self.take_out(ids)
+        except Exception as error:
+            self._failed("vectors", error)
+
     async def put(self, vectors: Sequence[tuple[Record, Vector]]) -> None:
-        """Keep the vectors of entries, and make them searchable in their layers."""
-        await self._kept.keep(
-            {_document(record.id): {fingerprint(record.text): each} for record, each in vectors}
-        )
+        """Write the points of entries, each in the collection of its layer."""
         by_layer: dict[Layer, list[Point]] = {}
         for record, vector in vectors:
             by_layer.setdefault(record.layer, []).append(_point(record, vector))
         for layer, points in by_layer.items():
             await (await self._collection(layer)).upsert(points)
 
-    async def outdated(self, record: Record) -> None:
-        """Let the vectors of an entry's earlier versions, and of other layers, be found no more."""
+    async def take_out(self, ids: Ids[str]) -> None:
+        """Remove all points of entries."""
+        for layer in HOMES:
+            collection = await self._collection(layer)
+            for some in parts(sorted(ids)):
+                await collection.delete([Condition("entry", any_of=tuple(some))])
+
+    async def _hide_earlier(self, record: Record) -> None:
         own = Condition("entry", any_of=(record.id,))
         home = await self._collection(record.layer)
         await home.delete([own, Condition("version", at_most=record.version - 1)])
-        for layer in (Layer.SEMANTIC, Layer.ARCHIVAL):
+        for layer in HOMES:
             if (other := await self._collection(layer)) is not home:
                 await other.delete([own])
-
-    async def take_out(self, ids: Ids[str]) -> None:
-        """Let entries be found no more; their vectors are kept."""
-        for layer in (Layer.SEMANTIC, Layer.ARCHIVAL):
-            collection = await self._collection(layer)
-            if ids:
-                await collection.delete([Condition("entry", any_of=tuple(sorted(ids)))])
-
-    async def remove(self, ids: Ids[str]) -> None:
-        """Forget the vectors of entries."""
-        await self.take_out(ids)
-        await self._kept.forget([_document(each) for each in sorted(ids)])
-
-    async def of(self, records: Sequence[Record]) -> Mapping[str, Vector]:
-        """The kept vectors of entries, by their ids."""
-        hashes = {each.id: fingerprint(each.text) for each in records if each.embedded}
-        found = await self._kept.find(hashes.values())
-        return {id: found[one] for id, one in hashes.items() if one in found}
 
     async def nearest(self, layer: Layer, question: Question, vector: Vector) -> list[Near]:
         """The entries of a layer nearest to a question.
@@ -140,10 +156,6 @@ class MemoryVectors:
             spec = CollectionSpec(dense={TEXT: self.embedder.dimensions}, indexed=_INDEXED)
             self._collections[name] = await self._host.vectors.collection(name, spec)
         return self._collections[name]
-
-
-def _document(id: str) -> str:
-    return f"memory/{id}"
 
 
 def _point(record: Record, vector: Vector) -> Point:

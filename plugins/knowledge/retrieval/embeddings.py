@@ -6,6 +6,7 @@ stood; it is kept as long as one document holds the text.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -53,26 +54,71 @@ class Embeddings:
                 found |= {row.text_hash: np.frombuffer(row.vector, np.float32) for row in rows}
         return found
 
+    async def own(self, texts: Mapping[str, str]) -> dict[str, Vector]:
+        """The vectors that documents keep themselves, by key; those of other documents never.
+
+        Args:
+            texts: the fingerprint of each document's text, by the document's key.
+        """
+        import numpy as np
+        import sqlalchemy as sa
+
+        table = _table()
+        chosen = sa.select(table).where(table.c.model == self._model)
+        found: dict[str, Vector] = {}
+        async with self._database.read() as connection:
+            for some in _parts(sorted(texts)):
+                for row in await connection.execute(chosen.where(table.c.document.in_(some))):
+                    if row.text_hash == texts[row.document]:
+                        found[row.document] = np.frombuffer(row.vector, np.float32)
+        return found
+
     async def keep(self, documents: Mapping[str, Mapping[str, Vector]]) -> None:
         """Keep the vectors of documents, in place of those kept for them before.
 
         Args:
             documents: for each document's key, its texts' fingerprints and vectors.
         """
+        async with self._database.begin() as connection:
+            await self.kept(connection, documents)
+
+    async def kept(
+        self, connection: AsyncConnection, documents: Mapping[str, Mapping[str, Vector]]
+    ) -> None:
+        """The same, in the transaction of what they belong to."""
         rows = [
             {"document": key, "text_hash": text, "model": self._model, "vector": vector.tobytes()}
             for key, vectors in sorted(documents.items())
             for text, vector in sorted(vectors.items())
         ]
-        async with self._database.begin() as connection:
-            await _forget(connection, list(documents))
-            if rows:
-                await connection.execute(_insert(connection), rows)
+        await _forget(connection, list(documents))
+        if rows:
+            await connection.execute(_insert(connection), rows)
+
+    async def all(self) -> dict[str, set[str]]:
+        """For each document's key, the fingerprints of the texts whose vectors are kept for it.
+
+        A vector of another model counts as an unknown text.
+        """
+        import sqlalchemy as sa
+
+        table = _table()
+        found: dict[str, set[str]] = defaultdict(set)
+        async with self._database.read() as connection:
+            columns = (table.c.document, table.c.text_hash, table.c.model)
+            rows = await connection.stream(sa.select(*columns))
+            async for row in rows:
+                found[row.document].add(row.text_hash if row.model == self._model else row.model)
+        return dict(found)
 
     async def forget(self, documents: Sequence[str]) -> None:
         """Forget the vectors that were kept for documents, given their keys."""
         async with self._database.begin() as connection:
-            await _forget(connection, documents)
+            await self.forgotten(connection, documents)
+
+    async def forgotten(self, connection: AsyncConnection, documents: Sequence[str]) -> None:
+        """The same, in the transaction of what they belong to."""
+        await _forget(connection, documents)
 
 
 def _insert(connection: AsyncConnection) -> Insert:

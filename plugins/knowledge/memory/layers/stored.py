@@ -42,10 +42,12 @@ class StoredLayer:
     async def search(self, question: Question) -> Answers:
         """The best answers (see :class:`AskedLayer`).
 
-        Without vectors, a question by meaning is answered by its words. Where the vector store
-        fails, a hybrid question is, and says so.
+        Without vectors, a question by meaning is answered by its words. Where the model or the
+        vector store fails, a hybrid question is, and says so.
         """
         question = self._of_its_own(question)
+        if self._vectors is not None and question.unembedded is not None:
+            return await self._by_words_alone(question, question.unembedded)
         if self._vectors is None or question.vector is None:
             return Answers(await self._reading.with_words(self.layer, question))
         near_by = self._near(self._vectors, question, question.vector)
@@ -63,6 +65,12 @@ class StoredLayer:
         if isinstance(near, BaseException):
             raise near
         return Answers(self._ranked(question, {one.id: one for one in words}, near))
+
+    async def _by_words_alone(self, question: Question, why: Exception) -> Answers:
+        if question.mode is Mode.SEMANTIC:
+            return Answers(note="The embedding model does not answer.", error=why)
+        words = await self._reading.with_words(self.layer, question)
+        return Answers(words, "The embedding model does not answer: found by words alone.", why)
 
     async def _near(
         self, vectors: MemoryVectors, question: Question, vector: Vector

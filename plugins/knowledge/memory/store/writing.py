@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from gateway.contract import Database
-from plugins.knowledge.memory.labels import labels
+from plugins.knowledge.memory.drafting import LIVES
 from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.store.erasing import erased
+from plugins.knowledge.memory.store.finding import findable, unfindable
+from plugins.knowledge.memory.store.kept_vectors import KeptVectors
 from plugins.knowledge.memory.store.readable import there
 from plugins.knowledge.memory.store.reading import parts
 from plugins.knowledge.memory.store.rows import record_of, row_of
-from plugins.knowledge.memory.store.words import weights
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from plugins.knowledge.memory.store.kept_vectors import Vector
 
 Kind = Literal["created", "updated", "deleted"]
 """What happens to entries."""
@@ -53,6 +57,7 @@ class Writing:
     Args:
         database: the plugin's database, its tables up to date.
         clock: gives the time, with its zone.
+        kept: where vectors are kept; needed where entries are written with vectors.
         alongside: see :meth:`alongside`.
     """
 
@@ -60,9 +65,11 @@ class Writing:
         self,
         database: Database,
         clock: Callable[[], datetime],
+        kept: KeptVectors | None = None,
         alongside: Callable[[AsyncConnection], Awaitable[None]] | None = None,
     ) -> None:
         self._database, self._clock = database, clock
+        self._kept = kept or KeptVectors(database)
         self._alongside = alongside
 
     def alongside(self, once: Callable[[AsyncConnection], Awaitable[None]]) -> Writing:
@@ -71,54 +78,126 @@ class Writing:
         Args:
             once: what; the entry is not written where it raises.
         """
-        return Writing(self._database, self._clock, once)
+        return Writing(self._database, self._clock, self._kept, once)
 
-    async def add(self, records: Sequence[Record], by: str) -> list[Event]:
+    async def add(
+        self, records: Sequence[Record], by: str, vectors: Mapping[str, Vector] | None = None
+    ) -> list[Event]:
         """Add new entries, all of them or none.
 
         Args:
             records: with ids of their own.
             by: the person who writes.
+            vectors: their vectors, by their ids.
         """
         async with self._database.begin() as connection:
             await in_turn(connection)
             await self._once(connection)
             await _insert(connection, records)
+            await self._kept.written(connection, records, vectors or {})
             await _keep_versions(connection, records, by)
             return await _tell(connection, "created", records, self._clock())
 
-    async def replace(self, record: Record, seen: int, by: str) -> Event | None:
-        """Write a new version of an entry.
+    async def replace(
+        self, record: Record, seen: int, by: str, vector: Vector | None = None
+    ) -> Event | None:
+        """Write a new version of an entry; what was counted of its uses meanwhile stays.
 
         Args:
             record: the entry as it is to be, with its new version.
             seen: the version that it replaces.
             by: the person who writes.
+            vector: its new vector; where its text is the same, the kept one stays without it.
 
         Returns:
             What happened, or None where another version was written meanwhile, or the entry is
             gone; nothing is written then.
         """
+        async with self._database.begin() as connection:
+            await in_turn(connection)
+            if not await self._replaced(connection, record, seen, by, vector):
+                return None
+            await self._once(connection)
+            (event,) = await _tell(connection, "updated", [record], self._clock())
+            return event
+
+    async def settle(
+        self,
+        stands: Record,
+        seen: int | None,
+        gone: Mapping[str, int],
+        by: str,
+        vector: Vector | None = None,
+        more_uses: int = 0,
+    ) -> list[Event] | None:
+        """Let one entry stand in place of others, in one transaction.
+
+        Args:
+            stands: the entry as it is to be.
+            seen: the version that it replaces, or None where it is a new entry.
+            gone: the entries that it replaces, by their ids, each with the version that was seen.
+            by: the person who writes.
+            vector: its vector, as in :meth:`replace`.
+            more_uses: those of the others, which count as its own.
+
+        Returns:
+            What happened, or None where another version of one of them was written meanwhile;
+            nothing is written then.
+        """
+        try:
+            async with self._database.begin() as connection:
+                await in_turn(connection)
+                if seen is None:
+                    await _insert(connection, [stands])
+                    given = {} if vector is None else {stands.id: vector}
+                    await self._kept.written(connection, [stands], given)
+                    await _keep_versions(connection, [stands], by)
+                elif not await self._replaced(connection, stands, seen, by, vector, more_uses):
+                    raise _Outdated
+                removed = await self._taken_out(connection, gone, gone)
+                if len(removed) != len(gone):
+                    raise _Outdated
+                await self._once(connection)
+                kind: Kind = "created" if seen is None else "updated"
+                now = self._clock()
+                told = await _tell(connection, kind, [stands], now)
+                return told + await _tell(connection, "deleted", removed, now)
+        except _Outdated:
+            return None
+
+    async def _replaced(
+        self,
+        connection: AsyncConnection,
+        record: Record,
+        seen: int,
+        by: str,
+        vector: Vector | None,
+        more_uses: int = 0,
+    ) -> bool:
+        """Write a version in place of the one that was seen; false where that is not current."""
         import sqlalchemy as sa
 
         from plugins.knowledge.memory.store.tables import entries
 
-        async with self._database.begin() as connection:
-            await in_turn(connection)
-            number = await connection.scalar(
-                sa.update(entries)
-                .where(entries.c.id == record.id, entries.c.version == seen, there(self._clock()))
-                .values(row_of(record))
-                .returning(entries.c.number)
-            )
-            if number is None:
-                return None
-            await _unfindable(connection, [number])
-            await _findable(connection, [(number, record)])
-            await _keep_versions(connection, [record], by)
-            await self._once(connection)
-            (event,) = await _tell(connection, "updated", [record], self._clock())
-            return event
+        values = {**row_of(record), "uses": entries.c.uses + more_uses}
+        values["used"] = sa.case(
+            (entries.c.used > record.used, entries.c.used),
+            else_=sa.literal(record.used, entries.c.used.type),
+        )
+        number = await connection.scalar(
+            sa.update(entries)
+            .where(entries.c.id == record.id, entries.c.version == seen, there(self._clock()))
+            .values(values)
+            .returning(entries.c.number)
+        )
+        if number is None:
+            return False
+        await unfindable(connection, [number])
+        await findable(connection, [(number, record)])
+        given = {} if vector is None else {record.id: vector}
+        await self._kept.written(connection, [record], given)
+        await _keep_versions(connection, [record], by)
+        return True
 
     async def forget(self, ids: Collection[str]) -> list[Event]:
         """Take entries out of everything that is read; their rows and versions stay."""
@@ -127,51 +206,40 @@ class Writing:
 
     async def erase(self, ids: Collection[str]) -> list[Event]:
         """Remove entries for good: versions, and what events and requests said of them, too."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store import tables
-
         async with self._database.begin() as connection:
             told = await self._forget(connection, ids)
-            for some in parts(sorted(ids)):
-                rows = await connection.execute(
-                    sa.delete(tables.entries)
-                    .where(tables.entries.c.id.in_(some))
-                    .returning(tables.entries.c.number)
-                )
-                await _unfindable(connection, list(rows.scalars()))
-                versions = tables.versions
-                await connection.execute(sa.delete(versions).where(versions.c.entry.in_(some)))
-                events = sa.update(tables.events).where(tables.events.c.entry.in_(some))
-                await connection.execute(events.values(body=None))
-                approvals = tables.approvals
-                await connection.execute(
-                    sa.update(approvals)
-                    .where(approvals.c.entry.in_(some), approvals.c.state == "pending")
-                    .values(payload=sa.null(), reason=None, state="failed")
-                )
+            await erased(connection, self._kept, ids)
         return told
 
     async def _forget(self, connection: AsyncConnection, ids: Collection[str]) -> list[Event]:
+        await in_turn(connection)
+        removed = await self._taken_out(connection, ids)
+        if removed:
+            await self._once(connection)
+        return await _tell(connection, "deleted", removed, self._clock())
+
+    async def _taken_out(
+        self,
+        connection: AsyncConnection,
+        ids: Collection[str],
+        seen: Mapping[str, int] | None = None,
+    ) -> list[Record]:
+        """Mark entries as removed; where versions are named, only those of that version."""
         import sqlalchemy as sa
 
         from plugins.knowledge.memory.store.tables import entries
 
-        await in_turn(connection)
         now = self._clock()
         gone: list[Any] = []
         for some in parts(sorted(ids)):
-            rows = await connection.execute(
-                sa.update(entries)
-                .where(entries.c.id.in_(some), there(now))
-                .values(deleted=now)
-                .returning(*entries.c)
-            )
-            gone += rows.all()
-        await _unfindable(connection, [row.number for row in gone])
-        if gone:
-            await self._once(connection)
-        return await _tell(connection, "deleted", [record_of(row) for row in gone], now)
+            which = [entries.c.id.in_(some), there(now)]
+            if seen is not None:
+                pair = sa.tuple_(entries.c.id, entries.c.version)
+                which.append(pair.in_([(id, seen[id]) for id in some]))
+            marked = sa.update(entries).where(*which).values(deleted=now).returning(*entries.c)
+            gone += (await connection.execute(marked)).all()
+        await unfindable(connection, [row.number for row in gone])
+        return [record_of(row) for row in gone]
 
     async def _once(self, connection: AsyncConnection) -> None:
         """Do what was to be done alongside the first change."""
@@ -183,7 +251,7 @@ class Writing:
         """Make an entry another one's, also one that is forgotten; nobody is told.
 
         Returns:
-            The entry as it is now, or None where there is none.
+            The entry as it is now, or None where there is none to be found any more.
         """
         import sqlalchemy as sa
 
@@ -201,28 +269,44 @@ class Writing:
             if row is None:
                 return None
             record = record_of(row)
-            await _unfindable(connection, [row.number])
+            await unfindable(connection, [row.number])
             if row.deleted is None:
-                await _findable(connection, [(row.number, record)])
+                await findable(connection, [(row.number, record)])
             told = sa.update(events).where(events.c.entry == id)
             await connection.execute(told.values(readers=sorted(record.readers)))
-            return record
+            return record if row.deleted is None else None
 
     async def used(self, uses: Mapping[str, int]) -> None:
-        """Count how often entries were answers, or were read, by their ids."""
+        """Count how often entries were answers, or were read, by their ids.
+
+        What its layer keeps for a time only is kept for that time anew.
+        """
         import sqlalchemy as sa
 
         from plugins.knowledge.memory.store.tables import entries
 
+        now = self._clock()
+        lives = {
+            str(layer): sa.literal(now + life, entries.c.expires.type)
+            for layer, life in LIVES.items()
+        }
         counted = (
             sa.update(entries)
-            .where(entries.c.id == sa.bindparam("entry"))
-            .values(uses=entries.c.uses + sa.bindparam("more"), used=self._clock())
+            .where(entries.c.id == sa.bindparam("entry"), there(now))
+            .values(
+                uses=entries.c.uses + sa.bindparam("more"),
+                used=now,
+                expires=sa.case(lives, value=entries.c.layer, else_=entries.c.expires),
+            )
         )
         async with self._database.begin() as connection:
             await connection.execute(
                 counted, [{"entry": id, "more": more} for id, more in sorted(uses.items())]
             )
+
+
+class _Outdated(Exception):
+    """Another version was written meanwhile: the transaction is given up."""
 
 
 async def _insert(connection: AsyncConnection, records: Sequence[Record]) -> None:
@@ -237,39 +321,7 @@ async def _insert(connection: AsyncConnection, records: Sequence[Record]) -> Non
             [row_of(each) for each in some],
         )
         numbers |= {row.id: row.number for row in rows}
-    await _findable(connection, [(numbers[each.id], each) for each in records])
-
-
-async def _findable(connection: AsyncConnection, records: Iterable[tuple[int, Record]]) -> None:
-    import sqlalchemy as sa
-
-    from plugins.knowledge.memory.store import tables
-
-    listed = list(records)
-    labelled = [
-        {"entry": number, "label": label}
-        for number, record in listed
-        for label in sorted(labels(record))
-    ]
-    worded = [
-        {"entry": number, "term": term, "weight": weight}
-        for number, record in listed
-        for term, weight in weights(record.text).items()
-    ]
-    if labelled:
-        await connection.execute(sa.insert(tables.labels), labelled)
-    if worded:
-        await connection.execute(sa.insert(tables.words), worded)
-
-
-async def _unfindable(connection: AsyncConnection, numbers: Sequence[int]) -> None:
-    import sqlalchemy as sa
-
-    from plugins.knowledge.memory.store import tables
-
-    if numbers:
-        for table in (tables.labels, tables.words):
-            await connection.execute(sa.delete(table).where(table.c.entry.in_(numbers)))
+    await findable(connection, [(numbers[each.id], each) for each in records])
 
 
 async def _keep_versions(connection: AsyncConnection, records: Sequence[Record], by: str) -> None:
@@ -281,7 +333,7 @@ async def _keep_versions(connection: AsyncConnection, records: Sequence[Record],
         {
             "entry": each.id,
             "version": each.version,
-            "at": each.changed,
+            "at": max(each.changed, each.placed),
             "by": by,
             "fields": each.fields() if each.versioned else None,
         }

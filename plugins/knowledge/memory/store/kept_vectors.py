@@ -1,0 +1,74 @@
+"""The vectors of entries as the database keeps them: whatever the vector store loses is made of
+these again, without the model.
+
+They are written in the transaction of the entry, so that a client's own vector is never lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gateway.contract import Database
+from plugins.knowledge.memory.records import Record
+from plugins.knowledge.retrieval.embeddings import Embeddings
+from plugins.knowledge.retrieval.passages import fingerprint
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    Vector = NDArray[np.float32]
+
+
+class KeptVectors:
+    """The kept vectors.
+
+    Args:
+        database: the plugin's database, its tables up to date.
+        model: the name of the embedding model; "" where there is none, and nothing is found.
+    """
+
+    def __init__(self, database: Database, model: str = "") -> None:
+        # Clients may give vectors of their own: no other text is ever compared by those.
+        self._kept = Embeddings(database, f"memory/{model}")
+
+    async def written(
+        self,
+        connection: AsyncConnection,
+        records: Sequence[Record],
+        vectors: Mapping[str, Vector],
+    ) -> None:
+        """Keep what goes with entries that are written.
+
+        Args:
+            connection: their transaction.
+            records: the entries; of one that has no vector any more, none is kept.
+            vectors: new vectors by the entries' ids; without one, the kept one stays.
+        """
+        given = {
+            _document(each.id): {fingerprint(each.text): vectors[each.id]}
+            for each in records
+            if each.id in vectors
+        }
+        await self._kept.kept(connection, given)
+        bare = [each.id for each in records if not each.embedded and each.version > 1]
+        await self.forgotten(connection, bare)
+
+    async def forgotten(self, connection: AsyncConnection, ids: Collection[str]) -> None:
+        """Forget the vectors of entries, in the transaction that removes them."""
+        await self._kept.forgotten(connection, [_document(each) for each in sorted(ids)])
+
+    async def of(self, records: Collection[Record]) -> Mapping[str, Vector]:
+        """The vectors of entries, by their ids; those are left out that are not kept."""
+        wanted = {_document(each.id): fingerprint(each.text) for each in records if each.embedded}
+        found = await self._kept.own(wanted)
+        return {document.removeprefix(_OWN): vector for document, vector in found.items()}
+
+
+def _document(id: str) -> str:
+    return f"{_OWN}{id}"
+
+
+_OWN = "memory/"
