@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, str | datetime):
+        return value
+    raise ValueError("a time is written as text, such as 2026-03-01T12:00:00Z")
+
+
+# What clients send is taken at its word: a number is no yes, and no time either.
+Flag = Annotated[bool, Strict()]
+Whole = Annotated[int, Strict()]
+Number = Annotated[float, Strict()]
+Moment = Annotated[datetime, BeforeValidator(_written)]
 
 
 class Part(BaseModel):
@@ -72,8 +85,8 @@ class KnowledgeMetadata(Part):
     tags: tuple[str, ...] = Field((), max_length=100)
     language: str | None = Field(None, max_length=35, description="A BCP 47 tag, such as en.")
     author: str | None = Field(None, max_length=200)
-    confidence: float | None = Field(None, ge=0, le=1, description="How sure it is.")
-    importance: float | None = Field(None, ge=0, le=1, description="How much it matters.")
+    confidence: Number | None = Field(None, ge=0, le=1, description="How sure it is.")
+    importance: Number | None = Field(None, ge=0, le=1, description="How much it matters.")
     custom: dict[str, Any] = Field(default_factory=dict, description="Anything else, as JSON.")
 
 

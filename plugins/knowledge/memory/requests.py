@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -11,11 +10,15 @@ from pydantic import Field, model_validator
 from plugins.knowledge.memory.entries import (
     AccessPolicy,
     AccessPolicyConfig,
+    Flag,
     KnowledgeMetadata,
     KnowledgeSource,
     Layer,
+    Moment,
+    Number,
     Part,
     SourceType,
+    Whole,
 )
 from plugins.knowledge.memory.ranking import Mode
 from plugins.knowledge.memory.similarity import Metric
@@ -59,8 +62,8 @@ class QueryFilters(Part):
 
     source_type: SourceType | None = None
     access_policy: AccessPolicy | None = None
-    created_after: datetime | None = None
-    created_before: datetime | None = None
+    created_after: Moment | None = None
+    created_before: Moment | None = None
     tags: tuple[str, ...] = Field((), max_length=100, description="At least one of these.")
     author: str | None = _NAME
     custom_filters: dict[str, Any] = Field(
@@ -71,13 +74,13 @@ class QueryFilters(Part):
 class QueryOptions(Part):
     """How many results, and what they carry."""
 
-    limit: int = Field(10, ge=1, le=MOST_RESULTS)
-    offset: int = Field(0, ge=0, le=DEEPEST)
-    distance_threshold: float | None = Field(None, ge=0, le=2)
+    limit: Whole = Field(10, ge=1, le=MOST_RESULTS)
+    offset: Whole = Field(0, ge=0, le=DEEPEST)
+    distance_threshold: Number | None = Field(None, ge=0, le=2)
     distance_metric: Metric = Metric.COSINE
-    include_content: bool = True
-    include_embeddings: bool = False
-    top_k: int | None = Field(
+    include_content: Flag = True
+    include_embeddings: Flag = False
+    top_k: Whole | None = Field(
         None, ge=1, le=MOST_RESULTS, description="How many answers of a layer are compared."
     )
 
@@ -93,7 +96,9 @@ class QueryLayers(Part):
 class QueryRequest(Sent):
     """A question."""
 
-    query: str = Field(min_length=1, max_length=LONGEST_QUERY)
+    query: str = Field(
+        min_length=1, max_length=LONGEST_QUERY, json_schema_extra={"pattern": r"\S"}
+    )
     mode: Mode = Mode.HYBRID
     filters: QueryFilters = QueryFilters()
     options: QueryOptions = QueryOptions()
@@ -104,11 +109,13 @@ class EntryDraft(Part):
     """An entry as a client sends it: without what the provider gives it."""
 
     content: str = Field(min_length=1)
-    embedding: tuple[float, ...] | None = None
+    embedding: tuple[Number, ...] | None = None
     metadata: KnowledgeMetadata = KnowledgeMetadata()
     source: KnowledgeSource = KnowledgeSource()
     access_policy: AccessPolicy = AccessPolicy.PRIVATE
-    version: int | None = Field(None, ge=1, description="Of an update: the version it began with.")
+    version: Whole | None = Field(
+        None, ge=1, description="Of an update: the version it began with."
+    )
 
 
 class TargetLayer(Part):
@@ -122,22 +129,22 @@ class TargetLayer(Part):
 class CreateOptions(Part):
     """How an entry is kept."""
 
-    generate_embedding: bool | None = Field(
+    generate_embedding: Flag | None = Field(
         None, description="Whether it gets a vector; as its layer has it where this is not said."
     )
     access_policy: AccessPolicyConfig | None = Field(
         None, description="The policy with the people and groups it names; it comes first."
     )
-    version: bool = Field(True, description="Whether its older versions are kept.")
+    version: Flag = Field(True, description="Whether its older versions are kept.")
     layer: TargetLayer | None = None
 
 
 class Governance(Part):
     """What a write asks for beside being done."""
 
-    require_approval: bool = False
-    verification_required: bool = False
-    audit_log: bool = True
+    require_approval: Flag = False
+    verification_required: Flag = False
+    audit_log: Flag = True
 
 
 class CreateRequest(Sent):
@@ -157,14 +164,14 @@ class UpdateRequest(CreateRequest):
 class DeleteGovernance(Part):
     """What a deletion asks for beside being done."""
 
-    require_approval: bool = False
+    require_approval: Flag = False
     reason: str | None = Field(None, max_length=2000)
 
 
 class DeleteOptions(Part):
     """How an entry is removed."""
 
-    hard_delete: bool = Field(False, description="Remove all versions, events and copies too.")
+    hard_delete: Flag = Field(False, description="Remove all versions, events and copies too.")
     governance: DeleteGovernance = DeleteGovernance()
 
 
@@ -178,8 +185,8 @@ class DeleteRequest(Sent):
 class BatchOptions(Part):
     """How a batch goes on."""
 
-    continue_on_error: bool = False
-    notify_on_completion: bool = False
+    continue_on_error: Flag = False
+    notify_on_completion: Flag = False
 
 
 class BatchRequest(Part):

@@ -151,9 +151,18 @@ def checked(question: str) -> str:
             f"The query has {len(question)} characters; {LONGEST_QUESTION} is the limit. "
             "Ask in a sentence or two.",
         )
-    if any(unicodedata.category(one) in ("Cc", "Cs") and one not in "\t\r\n" for one in question):
+    if plain(question) != question:
         raise ToolFailed("invalid_query", "The query holds control characters; send plain text.")
     return question
+
+
+def plain(text: str) -> str:
+    """A text with a space for each control character that is no spacing."""
+    return "".join(" " if _is_control(one) else one for one in text)
+
+
+def _is_control(one: str) -> bool:
+    return unicodedata.category(one) in ("Cc", "Cs") and one not in "\t\r\n"
 
 
 def _result(question: str, found: _Found) -> SearchResult:

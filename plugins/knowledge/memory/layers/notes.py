@@ -23,6 +23,7 @@ from plugins.knowledge.memory.records import Record
 from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MOST_RESULTS, SearchFilters
+from plugins.knowledge.retrieval.search import plain
 
 PREFIX = "note:"
 """How the ids of notes begin; what follows is the document's type and id."""
@@ -44,11 +45,11 @@ class NotesLayer:
 
     async def search(self, question: Question) -> Answers:
         """The notes that answer best; words and meaning are weighed as for everyone."""
-        tier = _tier(question.keys)
-        if tier is None:
+        tier, text = _tier(question.keys), plain(question.text).strip()
+        if tier is None or not text:
             return Answers()
         limit = min(question.limit, MOST_RESULTS)
-        results = await self._knowledge.search(question.text, SearchFilters(limit=limit), tier)
+        results = await self._knowledge.search(text, SearchFilters(limit=limit), tier)
         found = []
         for result in results.results:
             entry = self._knowledge.store.entry(f"{result.content_type}/{result.id}", tier)

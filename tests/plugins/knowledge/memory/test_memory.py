@@ -128,6 +128,14 @@ async def test_of_a_note_its_beginning_is_shown_and_never_the_whole(world: World
     assert len((await world.memory.look.entry("note:pattern/cells", ANA)).content) <= 500
 
 
+@pytest.mark.parametrize("query", ["who \x90decides\x01 in a cell", "\x90"])
+async def test_any_text_can_be_asked_of_every_layer(world: World, query: str) -> None:
+    await world.base.put(document("pattern/cells", "A cell decides alone.", title="Cells"))
+    answer = await world.ask(ANA, query)
+    assert answer.metadata.layers_failed == {}
+    assert bool(answer.results) == ("decides" in query)
+
+
 async def test_filters_narrow_what_is_found(world: World) -> None:
     await world.remember(ANA, "Beans climb.", tags=["Plants"], author="Ana", custom={"row": 1})
     await world.remember(ANA, "Beans dry.", tags=["kitchen"], custom={"row": [1, 2], "a": {"b": 1}})
