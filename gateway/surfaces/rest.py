@@ -116,7 +116,12 @@ class Rest:
         served = [replace(each, path=at + each.route.path) for each in own]
         made = [self._route(each, dialect, cors) for each in served]
         made.insert(0, _openapi(at, paths, info, cors))
-        yield from made
+        fixed = [each for each in made if not each.param_convertors]
+        yield from fixed
+        for path in dict.fromkeys(each.path for each in fixed):
+            # A path with a name of its own is no other's variable, whatever the method.
+            yield StarletteRoute(path, endpoint=_Lost(fixed, dialect), middleware=cors)
+        yield from (each for each in made if each not in fixed)
         for path in (at, at + "/{rest:path}"):
             lost = _Lost(made, dialect)
             yield StarletteRoute(path, endpoint=lost, middleware=cors)

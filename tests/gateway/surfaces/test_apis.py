@@ -261,6 +261,17 @@ def _described(api: Api) -> list[Described]:
     return [Described("demo", route, route.path or "/", api=api) for route in api.routes]
 
 
+@pytest.mark.parametrize("prefix", PREFIXES)
+async def test_a_path_takes_the_methods_that_the_document_names(
+    portal: TestPortal, prefix: str
+) -> None:
+    for path, allowed in (("", "GET, HEAD"), ("/make", "POST"), ("/a", "DELETE, PUT")):
+        for method in ("OPTIONS", "PATCH", "QUERY"):
+            answer = await ask(portal, method, prefix + path)
+            assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+    assert (await ask(portal, "PUT", f"{prefix}/make", tier="members")).status_code == 405
+
+
 def test_a_route_of_an_api_names_its_operation() -> None:
     with pytest.raises(TypeError, match="names no operation"):
         Api(PREFIXES, "Things", "1", [_route("GET", "", operation="")], Problem, _failed)
