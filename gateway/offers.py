@@ -282,6 +282,8 @@ class Route:
         operation: what it is counted as; the plugin's routes of one operation are counted
             together. "" is an operation of its own.
         status: the HTTP status of success, such as 201 or 202.
+        body: bytes that a body may have here, where that is more than ``limits.body`` of
+            ``portal.yaml``.
 
     Raises:
         TypeError: it carries no tool's tier and is not for admins either.
@@ -300,6 +302,7 @@ class Route:
     rate: str = ""
     operation: str = ""
     status: int = 200
+    body: int = 0
 
     def __post_init__(self) -> None:
         if self.rate:

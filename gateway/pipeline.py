@@ -33,7 +33,7 @@ from gateway.telemetry import call_span
 log = get_logger(__name__)
 
 LONG = 200_000
-"""Characters of an argument from which on looking for secrets would hold up other calls."""
+"""Characters of arguments from which on looking for secrets would hold up other calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +216,21 @@ class Pipeline:
 
 async def _scrubbed(call: Call) -> Mapping[str, Any]:
     """The arguments without their secrets; long ones are looked through beside the event loop."""
-    if any(isinstance(each, str) and len(each) > LONG for each in call.raw.values()):
+    if _left(call.raw, LONG) < 0:
         return await asyncio.to_thread(call.exchange.scrubbed, call.raw, call.item.opaque)
     return call.exchange.scrubbed(call.raw, call.item.opaque)
+
+
+def _left(value: Any, room: int) -> int:
+    """What is left of some room once a JSON value is in it; below 0 it does not fit."""
+    if isinstance(value, str):
+        return room - len(value)
+    parts = value.values() if isinstance(value, Mapping) else value
+    for each in parts if isinstance(value, Mapping | list) else ():
+        room = _left(each, room - 1)
+        if room < 0:
+            break
+    return room
 
 
 def _rendered(answer: Any, render: Callable[[Any], bytes]) -> bytes:

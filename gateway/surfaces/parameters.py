@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -21,6 +22,29 @@ WITH_QUERY = frozenset({"GET", "DELETE"})
 
 
 class _NotJson(BodyRefused):
+FORMAT = "format"
+"""The query parameter that says in which form a stream is wanted; else the request itself does."""
+FORMATS = ("sse", "websocket")
+LAST_ID = "last_event_id"
+"""The query parameter for ``Last-Event-ID``, for clients that cannot set headers."""
+_TOKENS = frozenset({"token", "access_token"})
+
+
+class UpgradeRequired(PortalError):
+    """The stream was asked for as a WebSocket, by a request that is none."""
+
+    code = "upgrade_required"
+    status = 426
+    headers = ((b"upgrade", b"websocket"), (b"connection", b"upgrade"))
+
+    def __init__(self) -> None:
+        super().__init__("Open a WebSocket at this address, or leave out format=websocket.")
+
+
+_LARGE = 256 * 1024
+"""Bytes of a body that is read beside the event loop."""
+
+
     status = 415
     code = "not_json"
 
@@ -32,7 +56,7 @@ async def given(scope: Scope, receive: Receive, route: Route, limit: int) -> dic
         scope: of the request.
         receive: its ASGI channel.
         route: what is asked for.
-        limit: bytes that the body may have.
+        limit: bytes that the body may have, unless the route takes more.
 
     Raises:
         BodyRefused: the body is too large, too slow, or said to be no JSON.
@@ -44,7 +68,8 @@ async def given(scope: Scope, receive: Receive, route: Route, limit: int) -> dic
         found |= _query(scope, route.params)
     if route.method in WITH_BODY:
         headers = visit_of(scope).headers
-        found |= _object(await read_body(receive, headers, limit), headers)
+        body = await read_body(receive, headers, max(limit, route.body))
+        found |= await _read(body, headers)
     return {**found, **scope.get("path_params", {})}
 
 
@@ -110,3 +135,9 @@ def _is_list(params: type[BaseModel], name: str) -> bool:
         if name in (key, field.alias):
             return any(word in str(field.annotation) for word in ("list", "tuple"))
     return False
+async def _read(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+    if len(body) > _LARGE:
+        return await asyncio.to_thread(_object, body, headers)
+    return _object(body, headers)
+
+

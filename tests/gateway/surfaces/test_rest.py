@@ -87,6 +87,7 @@ async def _open(config: Any, host: Any) -> AsyncGenerator[Offer]:
             Route("DELETE", "/beds/{id}", _find, None, Params, Found, "Clear.", admin=True),
             Route("GET", "/beds/{id}", _find, None, Params, Found, "Look.", admin=True),
             Route("POST", "/open/{id}", _plant, "secret", Planted, Found, "Plant openly."),
+            Route("POST", "/rows/{id}", _plant, "find", Planted, Found, "Many.", body=2**20),
         ],
         webhooks=[Webhook("push", lambda body, headers: headers.get("x-signed") == "yes", _hook)],
     )
@@ -201,7 +202,7 @@ async def test_the_openapi_document_is_valid_and_has_every_route(client):
     openapi_spec_validator.validate(document)
     assert set(document["paths"]) == {
         *("/things/{id}", "/demo/secret/{id}", "/demo/unseen/{id}"),
-        *("/demo/beds/{id}", "/demo/open/{id}"),
+        *("/demo/beds/{id}", "/demo/open/{id}", "/demo/rows/{id}"),
     }
     parameters = document["paths"]["/things/{id}"]["get"]["parameters"]
     assert [(p["name"], p["in"], p["required"]) for p in parameters] == [
@@ -209,7 +210,7 @@ async def test_the_openapi_document_is_valid_and_has_every_route(client):
         ("tags", "query", False),
         ("most", "query", False),
     ]
-    assert json.dumps(document).count("Which one.") == 7
+    assert json.dumps(document).count("Which one.") == 8
 
 
 async def test_a_signed_delivery_is_taken(client):
@@ -297,6 +298,14 @@ async def test_a_route_that_writes_may_carry_a_tools_tier(client):
     assert (await client.post("/api/v1/demo/open/x", json={})).status_code == 401
     allowed = await client.post("/api/v1/demo/open/x", json={"seeds": 2}, headers=MEMBER)
     assert (allowed.status_code, allowed.json()["most"]) == (200, 2)
+
+
+@pytest.mark.parametrize(("tags", "status"), [(9, 200), (40, 200), (100, 413)])
+async def test_a_route_may_take_a_larger_body_than_the_others(client, tags, status):
+    answer = await client.post("/api/v1/demo/rows/x", json={"tags": ["a" * 12_000] * tags})
+    assert answer.status_code == status
+    if status == 200:
+        assert answer.json()["tags"] == ["a" * 12_000] * tags
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from random import Random
@@ -26,6 +27,7 @@ from gateway.contract import (
     hookimpl,
 )
 from gateway.errors import ConfigError
+from gateway.scrubbing.scrubber import Scrubber
 from gateway.scrubbing.telling import META_KEY
 from gateway.testing import TestPortal, open_test_portal
 from tests.gateway.scrubbing.fakes import made
@@ -118,6 +120,26 @@ async def test_a_long_argument_is_looked_through_too(portal: TestPortal) -> None
     result = await portal.mcp("open").call("hold", {"text": "many words\n" * 20_000 + DIFF})
     assert TOKEN not in json.dumps([result, seen])
     assert result["structuredContent"]["text"].endswith("+token = '[REDACTED]'\n")
+
+
+async def test_many_short_arguments_are_looked_through_beside_the_event_loop(
+    portal: TestPortal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[threading.Thread] = []
+    looked = Scrubber.arguments
+
+    def watched(self: Scrubber, *args: Any) -> Any:
+        threads.append(threading.current_thread())
+        return looked(self, *args)
+
+    monkeypatch.setattr(Scrubber, "arguments", watched)
+    for count in (9, 20_000):
+        env = {f"NAME{n}": "a few words of it" for n in range(count)} | {"LAST": DIFF}
+        await portal.mcp("open").call("hold", {"env": env})
+        assert seen[-1]["env"]["LAST"] == DIFF.replace(TOKEN, "[REDACTED]")
+    main = threading.main_thread()
+    assert threads[0] is main
+    assert threads[-1] is not main
 
 
 async def test_a_tool_never_sees_a_secret_and_its_caller_reads_of_it(portal: TestPortal) -> None:
