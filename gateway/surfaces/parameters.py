@@ -21,30 +21,11 @@ WITH_QUERY = frozenset({"GET", "DELETE"})
 """Methods whose parameters may stand in the query."""
 
 
-class _NotJson(BodyRefused):
-FORMAT = "format"
-"""The query parameter that says in which form a stream is wanted; else the request itself does."""
-FORMATS = ("sse", "websocket")
-LAST_ID = "last_event_id"
-"""The query parameter for ``Last-Event-ID``, for clients that cannot set headers."""
-_TOKENS = frozenset({"token", "access_token"})
-
-
-class UpgradeRequired(PortalError):
-    """The stream was asked for as a WebSocket, by a request that is none."""
-
-    code = "upgrade_required"
-    status = 426
-    headers = ((b"upgrade", b"websocket"), (b"connection", b"upgrade"))
-
-    def __init__(self) -> None:
-        super().__init__("Open a WebSocket at this address, or leave out format=websocket.")
-
-
 _LARGE = 256 * 1024
 """Bytes of a body that is read beside the event loop."""
 
 
+class _NotJson(BodyRefused):
     status = 415
     code = "not_json"
 
@@ -92,6 +73,12 @@ def parsed(model: type[BaseModel], raw: Mapping[str, Any]) -> Any:
         ) from None
 
 
+async def _read(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+    if len(body) > _LARGE:
+        return await asyncio.to_thread(_object, body, headers)
+    return _object(body, headers)
+
+
 def _object(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
     """The JSON object of a body; an empty body is an empty one."""
     if not body:
@@ -135,9 +122,3 @@ def _is_list(params: type[BaseModel], name: str) -> bool:
         if name in (key, field.alias):
             return any(word in str(field.annotation) for word in ("list", "tuple"))
     return False
-async def _read(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
-    if len(body) > _LARGE:
-        return await asyncio.to_thread(_object, body, headers)
-    return _object(body, headers)
-
-
