@@ -8,6 +8,8 @@ it is said here alone (protocol, "Access Policy").
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from gateway.contract import Caller, Tier
 from plugins.knowledge.memory.entries import AccessPolicy, AccessPolicyConfig
 
@@ -36,7 +38,7 @@ def readers(owner: str, access: AccessPolicyConfig) -> frozenset[str]:
         case AccessPolicy.RESTRICTED:
             return frozenset(own | {person_key(one) for one in access.approved_users})
         case AccessPolicy.SHARED:
-            return frozenset(own | {_group(one) for one in access.allowed_teams})
+            return frozenset(own | {group_key(one) for one in access.allowed_teams})
         case AccessPolicy.ORGANIZATION:
             return frozenset(own | {MEMBER})
         case AccessPolicy.PUBLIC:
@@ -50,11 +52,23 @@ def keys(caller: Caller) -> frozenset[str]:
     """
     if caller.person is None or not caller.tier.allows(Tier.PUBLIC):
         return frozenset()
-    held = {ANYONE, person_key(caller.person), *map(_group, caller.groups)}
+    held = {ANYONE, person_key(caller.person), *map(group_key, caller.groups)}
     if caller.tier.allows(Tier.MEMBERS):
         held.add(MEMBER)
     return frozenset(held)
 
 
-def _group(name: str) -> str:
+def both(some: Collection[str], others: Collection[str]) -> frozenset[str]:
+    """The keys whose holders all hold one of each: of two that meet, the narrower one.
+
+    Args:
+        some: keys.
+        others: likewise. A group and the members meet in no key, though somebody may hold both.
+    """
+    narrower = {one for one in some if one in others or ANYONE in others}
+    return frozenset(narrower | {one for one in others if ANYONE in some})
+
+
+def group_key(name: str) -> str:
+    """The key of the members of a group."""
     return f"group:{name}"

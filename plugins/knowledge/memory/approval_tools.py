@@ -56,7 +56,7 @@ def approval_tools(memory: Memory) -> list[Tool]:
         """See which changes to memory wait for a person: those that you may decide, and what
         became of your own."""
         seen = await memory.govern.seen(caller)
-        return WaitingWrites(requests=[_shown(each) for each in seen])
+        return WaitingWrites(requests=[shown(each) for each in seen])
 
     async def decide_approval(
         id: str, approve: bool, note: str | None = None, *, caller: Caller
@@ -69,7 +69,7 @@ def approval_tools(memory: Memory) -> list[Tool]:
             approve: Whether it is to be done.
             note: What to say to who asked.
         """
-        return _shown(await memory.govern.decide(id, caller, approve=approve, note=note))
+        return shown(await memory.govern.decide(id, caller, approve=approve, note=note))
 
     return [
         Tool.of(list_approvals, annotations=_READS, floor=Tier.PUBLIC, title="Waiting changes"),
@@ -77,7 +77,8 @@ def approval_tools(memory: Memory) -> list[Tool]:
     ]
 
 
-def _shown(one: Approval) -> WaitingWrite:
+def shown(one: Approval) -> WaitingWrite:
+    """A request, for those who may see it."""
     payload: Any = one.payload or {}
     return WaitingWrite(
         id=one.id,

@@ -34,7 +34,7 @@ async def embedded(
     """
     if given is not None:
         return _fitting(vectors, given)
-    if not (layer in WITH_VECTORS if generate is None else generate):
+    if not is_made(layer, given, generate):
         return None
     if vectors is None:
         if generate:
@@ -50,6 +50,11 @@ async def embedded(
             ErrorCode.EMBEDDING_FAILED,
             "The entry could not be embedded, and was not kept. Try again in a minute.",
         ) from error
+
+
+def is_made(layer: Layer, given: tuple[float, ...] | None, generate: bool | None) -> bool:
+    """Whether the portal's model makes an entry's vector; the arguments are those of above."""
+    return given is None and (layer in WITH_VECTORS if generate is None else generate)
 
 
 def _fitting(vectors: MemoryVectors | None, given: tuple[float, ...]) -> Vector:

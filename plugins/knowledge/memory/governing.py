@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from gateway.contract import Caller, PluginConfig, Tier
+from gateway.contract import Caller, PluginConfig
 from plugins.knowledge.memory.access import keys
+from plugins.knowledge.memory.acting import acting, rights
 from plugins.knowledge.memory.consent import Answer, Consent
 from plugins.knowledge.memory.drafting import access_of, drafted, rewritten
 from plugins.knowledge.memory.entries import AccessPolicy, AccessPolicyConfig, Layer
@@ -22,6 +23,8 @@ from plugins.knowledge.memory.responses import ApprovalRequired, CreateResponse,
 from plugins.knowledge.memory.roles import demand, holds
 from plugins.knowledge.memory.store.approvals import Approval, Approvals, new_approval_id
 from plugins.knowledge.memory.store.audit import Deed
+from plugins.knowledge.memory.store.notices import Notices
+from plugins.knowledge.memory.telling import tell_decided, tell_requested
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.store.approvals import Operation
@@ -52,12 +55,14 @@ class Governing:
         approvals: what waits.
         rules: what agents have to wait for.
         clock: gives the time, with its zone.
+        notices: tells those who may decide, and who asked.
     """
 
     keep: Keeping
     approvals: Approvals
     rules: ApprovalRules
     clock: Callable[[], datetime]
+    notices: Notices
 
     def needs(self, record: Record, request: CreateRequest, *, by_agent: bool) -> bool:
         """Whether writing an entry has to wait.
@@ -71,7 +76,11 @@ class Governing:
         return asked or (by_agent and self.rules.ask_for(record))
 
     async def create(
-        self, request: CreateRequest, caller: Caller, consent: Consent | None = None
+        self,
+        request: CreateRequest,
+        caller: Caller,
+        consent: Consent | None = None,
+        id: str | None = None,
     ) -> CreateResponse:
         """Keep an entry, or ask for it.
 
@@ -81,14 +90,16 @@ class Governing:
             request: what is asked for.
             caller: who asks.
             consent: asks the caller in their client; given where an agent writes.
+            id: what the entry's id is to be; a new one where none is given.
 
         Raises:
             MemoryFailed: as :meth:`Keeping.create`.
         """
         person = demand(caller, self.keep.roles.write, "write to memory")
         record = drafted(request, caller, person, self.clock())
+        record = record if id is None else replace(record, id=id)
         if not self.needs(record, request, by_agent=consent is not None):
-            return await self.keep.create(request, caller)
+            return await self.keep.create(request, caller, id)
         _check_layer(record)
         about = ("create", request.model_dump_json(), "Keep", record)
         if not _verified(request) and await self._agreed(consent, *about, person):
@@ -98,7 +109,7 @@ class Governing:
             payload = {**wanted, "request": request.model_dump(mode="json", exclude_unset=True)}
             waiting = await self._ask("create", record.id, payload, caller)
             return _pending(record, waiting)
-        made = await self.keep.create(_hidden(request), caller)
+        made = await self.keep.create(_hidden(request), caller, id)
         payload = {
             **wanted,
             "version": made.entry.version,
@@ -129,7 +140,8 @@ class Governing:
         asked = request.model_dump(mode="json", exclude_unset=True)
         asked["entry"]["version"] = request.entry.version or current.version
         payload = {"readers": sorted(wanted.readers), "request": asked}
-        return _pending(current, await self._ask("update", id, payload, caller))
+        waiting = await self._ask("update", id, payload, caller, seen_by=current.readers)
+        return _pending(current, waiting)
 
     async def delete(
         self, request: DeleteRequest, caller: Caller, consent: Consent | None = None
@@ -202,14 +214,16 @@ class Governing:
         payload: dict[str, Any],
         caller: Caller,
         reason: str | None = None,
+        seen_by: Collection[str] | None = None,
     ) -> ApprovalRequired:
         """Let a request wait, with what it takes to act for who asks."""
         person = caller.person or ""
-        payload["as"] = {"groups": sorted(caller.groups), "tier": caller.tier.value}
-        payload["as"]["admin"] = caller.admin
+        payload["as"] = rights(caller)
         asked = Approval(new_approval_id(), operation, entry, payload, reason, person, self.clock())
         await self.approvals.add(asked)
         await self.keep.audit.add(Deed(person, operation, entry, "pending", asked.id))
+        readable = [payload["readers"], *([] if seen_by is None else [seen_by])]
+        await tell_requested(self.notices, asked, self.keep.roles.approve, readable)
         return ApprovalRequired(
             request_id=asked.id, requested_by=person, requested_at=asked.requested_at
         )
@@ -268,6 +282,7 @@ class Governing:
             raise MemoryFailed(
                 ErrorCode.CONFLICT, "The entry changed in this moment. Approve once more."
             )
+        await tell_decided(self.notices, found, "approved")
 
     async def _settle(self, found: Approval, state: Any, person: str, note: str | None) -> None:
         if not await self.approvals.decide(found.id, state, person, note):
@@ -275,6 +290,7 @@ class Governing:
         operation = "reject" if state == "rejected" else "approve"
         outcome = "done" if state == "rejected" else "failed"
         await self.keep.audit.add(Deed(person, operation, found.entry, outcome, found.id))
+        await tell_decided(self.notices, found, state)
 
     def _may_decide(self, caller: Caller) -> bool:
         return caller.admin or holds(caller, self.keep.roles.approve)
@@ -313,13 +329,7 @@ _FINAL = frozenset(
 async def _carry_out(keep: Keeping, found: Approval) -> None:
     """Do what was asked for, as who asked for it."""
     payload: Any = found.payload or {}
-    said = payload["as"]
-    asker = Caller(
-        found.requested_by,
-        Tier(said["tier"]),
-        groups=frozenset(said["groups"]),
-        admin=said["admin"],
-    )
+    asker = acting(found.requested_by, payload["as"])
     match found.operation:
         case "create":
             request = CreateRequest.model_validate(payload["request"])

@@ -79,6 +79,12 @@ class Keeping:
         if record.layer is Layer.WORKING:
             self.working.put([record])
             return CreateResponse(entry=record.entry(), status="created")
+        if id is not None and await self.reading.is_taken(id):
+            raise MemoryFailed(
+                ErrorCode.CONFLICT,
+                "This id is taken, by an entry that was removed or is not yours. Leave it out, and "
+                "the entry gets one.",
+            )
         options = request.options
         vector = await embedded(
             self.vectors,

@@ -12,6 +12,7 @@ from plugins.knowledge.memory.access import person_key
 from plugins.knowledge.memory.entries import AccessPolicy, Layer
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.store.batches import BatchStore
 from plugins.knowledge.memory.store.rows import record_of
 from plugins.knowledge.memory.store.writing import Writing
 from plugins.knowledge.memory.vectors import MemoryVectors
@@ -36,12 +37,14 @@ class Leaving:
         writing: what erases entries.
         working: working memory.
         vectors: the vector store, or None where the portal has no model.
+        batches: what they sent to be written.
     """
 
     database: Database
     writing: Writing
     working: WorkingLayer
     vectors: MemoryVectors | None
+    batches: BatchStore
 
     def declared(self) -> PersonalData:
         """What the plugin offers."""
@@ -51,13 +54,13 @@ class Leaving:
         """The ids of everyone of whom something is remembered, or who wrote or decided."""
         import sqlalchemy as sa
 
-        from plugins.knowledge.memory.store.tables import approvals, entries, versions
+        from plugins.knowledge.memory.store.tables import approvals, batches, entries, versions
 
         held = {record.owner for record in self.working.everything()}
         async with self.database.read() as connection:
             owners = await connection.scalars(sa.select(entries.c.owner).distinct())
             writers = await connection.scalars(sa.select(versions.c.by).distinct())
-            deciders = [approvals.c.requested_by, approvals.c.decided_by]
+            deciders = [approvals.c.requested_by, approvals.c.decided_by, batches.c.person]
             asked = sa.union(*(sa.select(each).where(each.is_not(None)) for each in deciders))
             askers = await connection.scalars(asked)
             return (held | set(owners) | set(writers) | set(askers)) - {FORMER}
@@ -81,6 +84,9 @@ class Leaving:
             for row in (await connection.execute(own.order_by(approvals.c.requested_at))).all():
                 told = json.dumps(row._asdict(), default=str, ensure_ascii=False, indent=2)
                 yield PersonalFile(f"memory/requests/{row.id}.json", told.encode())
+        for id in await self.batches.of(person):
+            sent = json.dumps(await self.batches.waiting(id), ensure_ascii=False, indent=2)
+            yield PersonalFile(f"memory/batches/{id}.json", sent.encode())
 
     async def erase(self, person: str) -> None:
         """Remove a person's entries, and their name from what stays."""
@@ -88,6 +94,7 @@ class Leaving:
 
         from plugins.knowledge.memory.store.tables import approvals, entries, versions
 
+        await self.batches.remove(await self.batches.of(person))
         self.working.forget(person)
         owned = await self._entries(person)
         gone = [record.id for record in owned if not _is_everybodys(record)]

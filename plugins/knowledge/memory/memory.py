@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 
 from gateway.contract import Exchange, Host
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.asking import AskedLayer, Shelf
+from plugins.knowledge.memory.batches.batches import Batches
+from plugins.knowledge.memory.batches.chunks import Chunks
 from plugins.knowledge.memory.entries import Layer
 from plugins.knowledge.memory.gathering import FailureLog
 from plugins.knowledge.memory.governing import ApprovalRules, Governing
@@ -26,7 +28,10 @@ from plugins.knowledge.memory.responses import ProviderName
 from plugins.knowledge.memory.roles import Roles
 from plugins.knowledge.memory.store.approvals import Approvals
 from plugins.knowledge.memory.store.audit import AuditLog
+from plugins.knowledge.memory.store.batches import BatchStore
+from plugins.knowledge.memory.store.notices import Notices
 from plugins.knowledge.memory.store.reading import Reading
+from plugins.knowledge.memory.store.together import Together
 from plugins.knowledge.memory.store.writing import Event, Writing
 from plugins.knowledge.memory.usage import Usage
 from plugins.knowledge.memory.vectors import MemoryVectors
@@ -45,6 +50,7 @@ class Memory:
         query: the query operation.
         keep: the operations that write.
         govern: the same, where some of them wait for a person.
+        batches: the same, many at once.
         look: the operations that read one entry.
         usage: counts answers and reads.
         leaving: hands people what is kept of them, and erases it.
@@ -55,6 +61,7 @@ class Memory:
     query: Querying
     keep: Keeping
     govern: Governing
+    batches: Batches
     look: Looking
     usage: Usage
     leaving: Leaving
@@ -98,6 +105,8 @@ def _made(
     approval: ApprovalRules,
 ) -> Memory:
     provider = ProviderName(name=host.portal, version=version("porch"))
+    together = Together(host.database)
+    host = replace(host, database=together)
     vectors = None if host.embedder is None else MemoryVectors(host, host.embedder)
     reading = Reading(host.database, clock)
     writing = Writing(host.database, clock, None if vectors is None else vectors.kept)
@@ -119,13 +128,27 @@ def _made(
 
     failed = FailureLog(host.log)
     keep = Keeping(reading, writing, working, vectors, audit, roles, clock, tell)
+    govern = _governing(keep, approval, together)
+    batches = _batches(govern, host, together)
     return Memory(
         provider=provider,
         query=Querying(layers, shelves, host.embedder, vectors, usage, provider, failed),
         keep=keep,
-        govern=Governing(keep, Approvals(host.database, clock), approval, clock),
+        govern=govern,
+        batches=batches,
         look=Looking(shelves, reading, usage),
         usage=usage,
-        leaving=Leaving(host.database, writing, working, vectors),
+        leaving=Leaving(together, writing, working, vectors, batches.store),
         exchange=host.exchange,
     )
+
+
+def _governing(keep: Keeping, approval: ApprovalRules, together: Together) -> Governing:
+    clock = keep.clock
+    notices = Notices(together, clock, keep.tell)
+    return Governing(keep, Approvals(together, clock), approval, clock, notices)
+
+
+def _batches(govern: Governing, host: Host, together: Together) -> Batches:
+    store = BatchStore(together, govern.clock)
+    return Batches(govern, store, Chunks(govern, store, together, host.log), host.jobs, host.log)

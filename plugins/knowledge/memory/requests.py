@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SkipValidation, model_validator
 
 from plugins.knowledge.memory.entries import (
     AccessPolicy,
@@ -30,6 +31,11 @@ MOST_RESULTS = 100
 DEEPEST = 10_000
 """Results that an offset can skip."""
 LARGEST_BATCH = 10_000
+"""Entries."""
+LARGEST_BATCH_BODY = 20 * 1024 * 1024
+"""Bytes: so many entries of 300 characters, whichever way those are written."""
+OWN_ID = re.compile(r"[A-Za-z0-9._~:-]{1,100}")
+"""An id that a client may choose for an entry."""
 _NAME = Field(None, min_length=1, max_length=200)
 
 
@@ -96,9 +102,7 @@ class QueryLayers(Part):
 class QueryRequest(Sent):
     """A question."""
 
-    query: str = Field(
-        min_length=1, max_length=LONGEST_QUERY, json_schema_extra={"pattern": r"\S"}
-    )
+    query: str = Field(min_length=1, max_length=LONGEST_QUERY, json_schema_extra={"pattern": r"\S"})
     mode: Mode = Mode.HYBRID
     filters: QueryFilters = QueryFilters()
     options: QueryOptions = QueryOptions()
@@ -185,13 +189,22 @@ class DeleteRequest(Sent):
 class BatchOptions(Part):
     """How a batch goes on."""
 
-    continue_on_error: Flag = False
-    notify_on_completion: Flag = False
+    continue_on_error: Flag = Field(
+        False, description="Whether the entries after one that fails are tried as well."
+    )
+    notify_on_completion: Flag = Field(
+        False, description="Whether a stream of notifications tells you when it has ended."
+    )
 
 
 class BatchRequest(Part):
     """Many writes of one kind; each entry is checked on its own, so that one is not all."""
 
     operation: Literal["create", "update", "delete", "upsert"]
-    entries: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=LARGEST_BATCH)
+    entries: tuple[SkipValidation[CreateRequest | UpdateRequest | DeleteRequest], ...] = Field(
+        min_length=1,
+        json_schema_extra={"maxItems": LARGEST_BATCH},
+        description="What a single operation takes; an update and a deletion with the entry's id. "
+        "An upsert is an update where the entry is there, else it is made under that id.",
+    )
     options: BatchOptions = BatchOptions()

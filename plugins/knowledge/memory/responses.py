@@ -115,17 +115,43 @@ class BatchError(BaseModel):
 
 
 class BatchResults(BaseModel):
-    """How many went well."""
+    """How many went well, of those that were tried so far."""
 
     succeeded: int = 0
     failed: int = 0
-    errors: list[BatchError] = Field(default_factory=list)
+    errors: list[BatchError] = Field(default_factory=list, description="The first 1,000.")
+    pending: int = Field(0, description="Those of the succeeded that wait for a person.")
 
 
 class BatchResponse(BaseModel):
     """How far a batch is."""
 
     operation_id: str
-    status: Literal["pending", "processing", "completed", "failed"]
+    status: Literal["pending", "processing", "completed", "failed"] = Field(
+        description="completed: every entry was tried. failed: an error ended it, and what was "
+        "written until then stays."
+    )
     results: BatchResults
-    results_url: str | None = None
+    results_url: str | None = Field(None, description="Where this is asked for, on this server.")
+
+
+class BatchEntry(BaseModel):
+    """What became of one entry of a batch."""
+
+    index: int = Field(description="Its place in the request, from 0.")
+    id: str = Field(description="The entry's id.")
+    status: Literal["waiting", "created", "updated", "deleted", "pending_approval", "failed"]
+    request_id: str | None = Field(None, description="Of the request that a person decides.")
+
+
+class BatchReport(BatchResponse):
+    """How far a batch is, and a page of what became of its entries."""
+
+    operation: Literal["create", "update", "delete", "upsert"]
+    total: int = Field(description="Entries of the batch.")
+    message: str | None = Field(None, description="Why it waits, or ended before its last entry.")
+    created_at: datetime
+    completed_at: datetime | None = None
+    offset: int
+    entries: list[BatchEntry]
+    next_offset: int | None = Field(None, description="Where the next page begins.")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pydantic import Field, field_validator
 
 from gateway.contract import Caller, PluginConfig, Tier
+from plugins.knowledge.memory.access import ANYONE, MEMBER, group_key
 from plugins.knowledge.memory.entries import AccessPolicy
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.records import Record
@@ -14,6 +15,7 @@ from plugins.knowledge.memory.records import Record
 _GROUP = "group:"
 _ADMIN = "admin"
 _TIERS = {str(tier): tier for tier in (Tier.PUBLIC, Tier.MEMBERS)}
+_KEYS = {str(Tier.PUBLIC): ANYONE, str(Tier.MEMBERS): MEMBER}
 SHARED = frozenset({AccessPolicy.RESTRICTED, AccessPolicy.SHARED})
 """Policies that name people: those may change an entry as well as read it."""
 
@@ -48,6 +50,12 @@ def holds(caller: Caller, names: Sequence[str]) -> bool:
         or (name.startswith(_GROUP) and name.removeprefix(_GROUP) in caller.groups)
         for name in names
     )
+
+
+def keys_of(names: Sequence[str]) -> frozenset[str]:
+    """The keys that make their holder one of these; an admin is one by no key."""
+    groups = (each.removeprefix(_GROUP) for each in names if each.startswith(_GROUP))
+    return frozenset({*map(group_key, groups), *(_KEYS[each] for each in names if each in _KEYS)})
 
 
 def demand(caller: Caller, names: Sequence[str], what: str) -> str:

@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping
 
 from gateway.contract import Allowance, Api, Caller, Route
+from plugins.knowledge.memory.api.approvals import approval_routes
+from plugins.knowledge.memory.api.batches import batch_routes
 from plugins.knowledge.memory.api.discovery import DiscoveryResponse, discovered
 from plugins.knowledge.memory.api.errors import ErrorResponse, failed
 from plugins.knowledge.memory.api.examples import EXAMPLES
@@ -61,7 +63,12 @@ def api(memory: Memory) -> Api:
             "X-Rate-Limit-Reset": str(math.ceil(time.time() + allowance.resets)),
         }
 
-    routes = [*_reads(memory), *_writes(memory)]
+    routes = [
+        *_reads(memory),
+        *_writes(memory),
+        *batch_routes(memory, PREFIXES[0]),
+        *approval_routes(memory),
+    ]
     return Api(
         PREFIXES,
         "Knowledge Provider",

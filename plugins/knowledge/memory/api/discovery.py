@@ -14,6 +14,7 @@ from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.ranking import Mode
 from plugins.knowledge.memory.requests import (
     DEEPEST,
+    LARGEST_BATCH,
     LARGEST_ENTRY,
     LONGEST_QUERY,
     MOST_RESULTS,
@@ -73,7 +74,7 @@ class Limits(BaseModel):
     """How much at once; how often is in the headers of each answer."""
 
     max_entry_size: int = Field(description="Bytes of content, as UTF-8.")
-    max_batch_size: int = Field(description="Entries; 0 where there are no batches.")
+    max_batch_size: int = Field(description="Entries.")
     max_embeddings_dim: int = Field(description="Dimensions; 0 where there is no model.")
 
 
@@ -118,7 +119,7 @@ def discovered(memory: Memory) -> DiscoveryResponse:
         supported_sources=list(SourceType),
         limits=Limits(
             max_entry_size=LARGEST_ENTRY,
-            max_batch_size=0,
+            max_batch_size=LARGEST_BATCH,
             max_embeddings_dim=0 if embedder is None else embedder.dimensions,
         ),
         features=Features(
@@ -146,7 +147,7 @@ def _capabilities(*, semantic: bool) -> Capabilities:
             highlights=True,
         ),
         storage=StorageCapabilities(
-            operations=["create", "update", "delete"],
+            operations=["create", "update", "delete", "batch", "upsert"],
             layers=list(Layer),
             access_policies=list(AccessPolicy),
             generate_embedding=semantic,

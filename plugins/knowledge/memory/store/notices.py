@@ -35,6 +35,10 @@ class Notices:
     ) -> None:
         self._database, self._clock, self._tell = database, clock, tell
 
+    def telling(self, tell: Callable[[Sequence[Event]], None]) -> Notices:
+        """The same, where somebody else hears of each."""
+        return Notices(self._database, self._clock, tell)
+
     async def add(
         self, readers: Collection[str], kind: NoticeKind, body: Mapping[str, Any], entry: str = ""
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from gateway.contract import Database
 from plugins.knowledge.memory.asking import Question
@@ -16,6 +16,7 @@ from plugins.knowledge.memory.store import words
 from plugins.knowledge.memory.store.readable import narrowed, readable, there
 from plugins.knowledge.memory.store.rows import record_of
 
+Value = TypeVar("Value")
 AT_ONCE = 500
 """Values in one SQL statement."""
 
@@ -92,6 +93,16 @@ class Reading:
             found = [record_of(row) for row in await connection.execute(alike)]
         return [each for each in found if each.readers == record.readers and each.id != record.id]
 
+    async def is_taken(self, id: str) -> bool:
+        """Whether an entry has this id, or had it and was removed; whoever may read it."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import entries
+
+        own = sa.select(sa.literal(1)).where(entries.c.id == id)
+        async with self._database.read() as connection:
+            return await connection.scalar(own) is not None
+
     async def versions(self, id: str) -> list[Version]:
         """What an entry was, the newest first; for those who may read the entry."""
         import sqlalchemy as sa
@@ -153,6 +164,6 @@ class Reading:
         return found
 
 
-def parts(values: Sequence[str]) -> list[Sequence[str]]:
+def parts(values: Sequence[Value]) -> list[Sequence[Value]]:
     """Values in portions that one statement takes."""
     return [values[start : start + AT_ONCE] for start in range(0, len(values), AT_ONCE)]

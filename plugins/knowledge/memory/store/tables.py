@@ -146,7 +146,7 @@ batches = Table(
     Index("ix_memory_batches_person", "person", "status"),
     Index("ix_memory_batches_sent", "sent"),
 )
-"""Many writes of one kind, who sent them, and how far they are; ``done`` is the next one's place."""
+"""Many writes of one kind, who sent them, and how far they are."""
 
 batch_entries = Table(
     "memory_batch_entries",

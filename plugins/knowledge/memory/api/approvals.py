@@ -1,0 +1,121 @@
+"""The endpoints over requests that wait for a person (README, "Approval")."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.contract import Caller, Route
+from plugins.knowledge.memory.approval_tools import WaitingWrite, shown
+from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.memory import Memory
+from plugins.knowledge.memory.requests import Sent
+from plugins.knowledge.memory.store.approvals import State
+
+_RATE = "300 in 60s"
+_ID = Field(min_length=1, max_length=200, description="The request's id.")
+
+
+class ApprovalsAsked(Sent):
+    """Which requests are asked for."""
+
+    state: State | None = Field(None, description="Only those of this state.")
+    offset: int = Field(0, ge=0, description="Requests that are skipped.")
+    limit: int = Field(50, ge=1, le=200, description="How many at most.")
+
+
+class ApprovalLook(Sent):
+    """Which request is asked for."""
+
+    id: str = _ID
+
+
+class Decision(Sent):
+    """What a person says to a request; the path says whether it is a yes."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"note": "Checked with the group."}]})
+
+    id: str = _ID
+    note: str | None = Field(None, max_length=2000, description="What to say to who asked.")
+
+
+class ApprovalPage(BaseModel):
+    """Requests: the caller's own, then those that they may decide, the oldest first."""
+
+    approvals: list[WaitingWrite]
+    total: int = Field(description="How many there are in all, as far as the caller may know.")
+    offset: int
+    limit: int
+
+
+def approval_routes(memory: Memory) -> list[Route]:
+    """The endpoints."""
+
+    async def listed(asked: ApprovalsAsked, caller: Caller) -> ApprovalPage:
+        seen = await memory.govern.seen(caller)
+        found = [each for each in seen if asked.state in (None, each.state)]
+        page = found[asked.offset : asked.offset + asked.limit]
+        return ApprovalPage(
+            approvals=[shown(each) for each in page],
+            total=len(found),
+            offset=asked.offset,
+            limit=asked.limit,
+        )
+
+    async def one(asked: ApprovalLook, caller: Caller) -> WaitingWrite:
+        for each in await memory.govern.seen(caller):
+            if each.id == asked.id:
+                return shown(each)
+        raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such request for you to see.")
+
+    async def approve(asked: Decision, caller: Caller) -> WaitingWrite:
+        return shown(await memory.govern.decide(asked.id, caller, approve=True, note=asked.note))
+
+    async def reject(asked: Decision, caller: Caller) -> WaitingWrite:
+        return shown(await memory.govern.decide(asked.id, caller, approve=False, note=asked.note))
+
+    return [
+        Route(
+            method="GET",
+            path="/approvals",
+            run=listed,
+            tool="list_approvals",
+            params=ApprovalsAsked,
+            response=ApprovalPage,
+            summary="Requests that wait for a person, and what became of your own.",
+            operation="approvals",
+            rate=_RATE,
+        ),
+        Route(
+            method="GET",
+            path="/approvals/{id}",
+            run=one,
+            tool="list_approvals",
+            params=ApprovalLook,
+            response=WaitingWrite,
+            summary="One request.",
+            operation="approvals",
+            rate=_RATE,
+        ),
+        Route(
+            method="POST",
+            path="/approvals/{id}/approve",
+            run=approve,
+            tool="decide_approval",
+            params=Decision,
+            response=WaitingWrite,
+            summary="Allow what somebody asked for, which does it.",
+            operation="approvals",
+            rate=_RATE,
+        ),
+        Route(
+            method="POST",
+            path="/approvals/{id}/reject",
+            run=reject,
+            tool="decide_approval",
+            params=Decision,
+            response=WaitingWrite,
+            summary="Refuse what somebody asked for, or take back your own.",
+            operation="approvals",
+            rate=_RATE,
+        ),
+    ]

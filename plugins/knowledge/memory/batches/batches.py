@@ -1,0 +1,258 @@
+"""The batch operation: taken at once, done by a durable job, and asked for while it goes on.
+
+How far a batch is stands in the database, and moves in the very transactions that write its
+entries. So a job that is taken up again, on whichever replica and after whatever end, goes on
+with the first entry that was not tried, and none is written twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from gateway.contract import Caller, Job, JobRun, Jobs, is_outage
+from plugins.knowledge.memory.acting import rights
+from plugins.knowledge.memory.batches.chunks import Chunks
+from plugins.knowledge.memory.batches.operations import entry_of
+from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.governing import Governing
+from plugins.knowledge.memory.records import new_id
+from plugins.knowledge.memory.requests import LARGEST_BATCH, BatchRequest
+from plugins.knowledge.memory.responses import (
+    BatchEntry,
+    BatchError,
+    BatchReport,
+    BatchResponse,
+    BatchResults,
+)
+from plugins.knowledge.memory.roles import demand
+from plugins.knowledge.memory.store.batches import (
+    OPEN,
+    Batch,
+    BatchItem,
+    BatchStore,
+    new_batch_id,
+)
+
+if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger
+
+JOB = "batch"
+AT_ONCE = 4
+"""Batches that are worked on at a time; others wait."""
+MOST_OPEN = 20
+"""Batches of one person that may be under way."""
+MOST_ERRORS = 1000
+"""Errors that one answer lists."""
+PATIENCE = timedelta(days=1)
+"""How long after it was sent a batch is tried again where a store does not answer."""
+_LONGEST_WAIT = 60.0
+
+Progress = Callable[[int, int], None]
+"""``progress(done, total)``: hears how far a batch is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """Batches of writes.
+
+    Attributes:
+        govern: the single operations.
+        store: how far the batches are.
+        chunks: does some of a batch.
+        jobs: the plugin's jobs.
+        log: for the admin.
+        wait: seconds before a store that does not answer is tried again, the first time.
+    """
+
+    govern: Governing
+    store: BatchStore
+    chunks: Chunks
+    jobs: Jobs
+    log: FilteringBoundLogger
+    wait: float = 1.0
+
+    def declared(self) -> Job:
+        """The job that the plugin declares."""
+        return Job(JOB, self.run, concurrency=AT_ONCE)
+
+    async def submit(self, request: BatchRequest, caller: Caller) -> BatchResponse:
+        """Take a batch, to be done soon.
+
+        Args:
+            request: what is asked for.
+            caller: who asks; it is done with the rights that they have now.
+
+        Raises:
+            MemoryFailed: they may not write, it is too large, or it cannot be kept.
+        """
+        roles = self.govern.keep.roles
+        deletes = request.operation == "delete"
+        role, what = (roles.delete, "remove from") if deletes else (roles.write, "write to")
+        person = demand(caller, role, f"{what} memory")
+        _check_size(request)
+        if await self.store.under_way(person) >= MOST_OPEN:
+            raise MemoryFailed(
+                ErrorCode.RATE_LIMITED,
+                f"You have {MOST_OPEN} batches under way. Wait until one of them has ended.",
+            )
+        batch = Batch(
+            id=new_batch_id(),
+            person=person,
+            acting=rights(caller),
+            operation=request.operation,
+            goes_on=request.options.continue_on_error,
+            notifies=request.options.notify_on_completion,
+            total=len(request.entries),
+            sent=self.govern.clock(),
+        )
+        await self._kept(batch, request.entries)
+        return _response(batch, ())
+
+    async def seen(self, id: str, caller: Caller, offset: int, limit: int) -> BatchReport:
+        """How far a batch is, for who sent it and for admins.
+
+        Args:
+            id: the batch's.
+            caller: who asks.
+            offset: the place of the first entry that is told of.
+            limit: how many of them at most.
+
+        Raises:
+            MemoryFailed: there is no such batch for them.
+        """
+        batch = await self.store.get(id)
+        if batch is None or not (caller.admin or caller.person == batch.person):
+            raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such batch, or it is not yours.")
+        items = await self.store.items(id, offset, limit)
+        failures = await self.store.failures(id, MOST_ERRORS) if batch.failed else ()
+        after = offset + len(items)
+        return BatchReport(
+            **dict(_response(batch, failures)),
+            operation=batch.operation,
+            total=batch.total,
+            message=batch.message,
+            created_at=batch.sent,
+            completed_at=batch.ended,
+            offset=offset,
+            entries=[_entry(each) for each in items],
+            next_offset=after if items and after < batch.total else None,
+        )
+
+    async def purge(self, before: datetime) -> int:
+        """Forget the batches that were sent before a moment; what they wrote stays.
+
+        Returns:
+            How many there were.
+        """
+        old = await self.store.sent_before(before)
+        await self.store.remove(old)
+        return len(old)
+
+    async def run(self, run: JobRun, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Do a batch to its end, as a job."""
+        id = str(payload.get("batch"))
+        return {"batch": id, "status": await self.work(id, run.progress)}
+
+    async def work(self, id: str, progress: Progress = lambda done, total: None) -> str:
+        """Do a batch to its end, however often it has begun.
+
+        A store that does not answer is tried again for a day.
+
+        Args:
+            id: the batch's.
+            progress: hears how far it is.
+
+        Returns:
+            How it ended; ``gone`` where there is no such batch any more.
+        """
+        wait = self.wait
+        while True:
+            try:
+                batch = await self.store.get(id)
+                if batch is None or batch.status not in OPEN:
+                    return "gone" if batch is None else batch.status
+                progress(batch.done, batch.total)
+                await self._further(batch, waited=wait > self.wait)
+                wait = self.wait
+            except Exception as error:
+                self.log.warning("batch waits", batch=id, reason=_said(error))
+                with suppress(Exception):
+                    await self.store.says(id, "A store does not answer; it is tried again.")
+                await asyncio.sleep(wait)
+                wait = min(wait * 2, _LONGEST_WAIT)
+
+    async def _further(self, batch: Batch, *, waited: bool) -> None:
+        """Do some of a batch, or give it up where a store was away for too long."""
+        if waited and self.govern.clock() > batch.sent + PATIENCE:
+            await self.chunks.give_up(batch)
+        else:
+            await self.chunks.do(batch)
+
+    async def _kept(self, batch: Batch, entries: Sequence[Any]) -> None:
+        """Keep a batch, and queue it; neither where one cannot be done."""
+        operation = batch.operation
+        items = [
+            BatchItem(place, entry_of(operation, each, new_id()), each)
+            for place, each in enumerate(entries)
+        ]
+        try:
+            await self.store.add(batch, items)
+            try:
+                await self.jobs.enqueue(JOB, {"batch": batch.id}, key=batch.id)
+            except BaseException:
+                await self.store.remove([batch.id])
+                raise
+        except Exception as error:
+            if not is_outage(error):
+                raise
+            self.log.error("batch not kept", reason=_said(error))
+            raise MemoryFailed(
+                ErrorCode.STORAGE_FAILED, "The batch cannot be kept just now; nothing was written."
+            ) from error
+
+
+def _response(batch: Batch, failures: Sequence[BatchItem]) -> BatchResponse:
+    return BatchResponse(
+        operation_id=batch.id,
+        status=batch.status,
+        results=BatchResults(
+            succeeded=batch.succeeded,
+            failed=batch.failed,
+            pending=batch.pending,
+            errors=[_error(each) for each in failures],
+        ),
+    )
+
+
+def _check_size(request: BatchRequest) -> None:
+    entries = len(request.entries)
+    if entries > LARGEST_BATCH:
+        raise MemoryFailed(
+            ErrorCode.BATCH_FAILED,
+            f"The batch has {entries:,} entries; {LARGEST_BATCH:,} is the limit. Nothing was "
+            "written: send it in parts.",
+            {"limit": LARGEST_BATCH, "entries": entries},
+        )
+
+
+def _error(item: BatchItem) -> BatchError:
+    return BatchError(index=item.place, id=item.entry or None, **(item.error or {}))
+
+
+def _entry(item: BatchItem) -> BatchEntry:
+    return BatchEntry(
+        index=item.place,
+        id=item.entry,
+        status=item.outcome or "waiting",
+        request_id=item.approval,
+    )
+
+
+def _said(error: Exception) -> str:
+    """What went wrong, without what was to be written."""
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

@@ -1,0 +1,211 @@
+"""Some entries of a batch at a time: embedded together, and written in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from gateway.contract import Caller, is_outage
+from plugins.knowledge.memory.access import person_key
+from plugins.knowledge.memory.acting import acting
+from plugins.knowledge.memory.batches import operations
+from plugins.knowledge.memory.batches.later import LaterVectors, made
+from plugins.knowledge.memory.batches.operations import Asked
+from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.governing import Governing
+from plugins.knowledge.memory.store.batches import Batch, BatchItem, BatchStore
+from plugins.knowledge.memory.store.together import Together
+from plugins.knowledge.memory.store.writing import Event, in_turn
+
+if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger
+
+    from plugins.knowledge.memory.store.writing import NoticeKind
+
+CHUNK = 25
+"""Entries of one transaction: as others wait for it, about as long as they wait for a query."""
+_CHUNK_SIZE = 128 * 1024
+"""Characters of them, unless one alone has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Writes:
+    """The operations that write, where what they tell others waits for the commit.
+
+    Attributes:
+        govern: the operations.
+        vectors: what is done to the vector store then, or None where there is no model.
+        told: the events of which others hear then.
+    """
+
+    govern: Governing
+    vectors: LaterVectors | None
+    told: list[Event] = field(default_factory=list)
+
+    def mark(self) -> tuple[int, int]:
+        """How much waits by now."""
+        return len(self.told), 0 if self.vectors is None else len(self.vectors.waiting)
+
+    def back(self, mark: tuple[int, int]) -> None:
+        """Forget what has come since a mark."""
+        del self.told[mark[0] :]
+        if self.vectors is not None:
+            del self.vectors.waiting[mark[1] :]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """Does parts of batches.
+
+    Attributes:
+        govern: the single operations.
+        store: how far the batches are.
+        together: the database, on which all of them work.
+        log: for the admin.
+    """
+
+    govern: Governing
+    store: BatchStore
+    together: Together
+    log: FilteringBoundLogger
+
+    async def do(self, batch: Batch) -> None:
+        """Do the next entries of a batch, all that a transaction takes.
+
+        Raises:
+            Exception: a store does not answer; nothing was written.
+        """
+        items = _fitting(await self.store.items(batch.id, batch.done, CHUNK))
+        asked = [operations.read(batch.operation, each) for each in items]
+        caller = acting(batch.person, batch.acting)
+        writes = await self._writes(asked, caller)
+        async with self.together.one() as connection:
+            await in_turn(connection)
+            if not await self.store.take(connection, batch):
+                return
+            tried = await self._tried(connection, batch, asked, caller, writes)
+            await self._recorded(connection, batch, tried, writes.told)
+        self.govern.keep.tell(writes.told)
+        if writes.vectors is not None:
+            await writes.vectors.catch_up()
+
+    async def give_up(self, batch: Batch) -> None:
+        """End a batch that could not be done for too long."""
+        message = "A store did not answer for a day. What follows was not tried: send it again."
+        told: list[Event] = []
+        async with self.together.one() as connection:
+            await in_turn(connection)
+            if not await self.store.take(connection, batch):
+                return
+            (item,) = await self.store.items(batch.id, batch.done, 1)
+            failure = MemoryFailed(ErrorCode.BATCH_FAILED, message)
+            tried = [operations.failed(item, failure)]
+            await self._recorded(connection, replace(batch, goes_on=False), tried, told)
+        self.govern.keep.tell(told)
+
+    async def _writes(self, asked: Sequence[Asked], caller: Caller) -> _Writes:
+        """The operations for some entries, whose vectors are made now, all at once."""
+        vectors = self.govern.keep.vectors
+        later = None
+        if vectors is not None:
+            texts = await operations.texts(self.govern, asked, caller)
+            later = LaterVectors(vectors, await made(vectors, texts))
+        writes = _Writes(self.govern, later)
+        keep = replace(self.govern.keep, vectors=later, tell=writes.told.extend)
+        notices = self.govern.notices.telling(writes.told.extend)
+        return replace(writes, govern=replace(self.govern, keep=keep, notices=notices))
+
+    async def _tried(
+        self,
+        connection: Any,
+        batch: Batch,
+        asked: Sequence[Asked],
+        caller: Caller,
+        writes: _Writes,
+    ) -> list[BatchItem]:
+        """Try entries, until the batch ends."""
+        tried: list[BatchItem] = []
+        for each in asked:
+            mark = writes.mark()
+            try:
+                async with connection.begin_nested():
+                    tried.append(
+                        await operations.done(writes.govern, batch.operation, each, caller)
+                    )
+            except Exception as error:
+                writes.back(mark)
+                tried.append(operations.failed(each.item, self._failure(batch, each.item, error)))
+                if not batch.goes_on:
+                    break
+        return tried
+
+    def _failure(self, batch: Batch, item: BatchItem, error: Exception) -> MemoryFailed:
+        """Why an entry failed, in the protocol's words.
+
+        Raises:
+            Exception: the error itself, where it says nothing of the entry.
+        """
+        from sqlalchemy.exc import IntegrityError
+
+        if isinstance(error, MemoryFailed):
+            return error
+        if is_outage(error):
+            raise error
+        if isinstance(error, IntegrityError):
+            return MemoryFailed(
+                ErrorCode.CONFLICT, "Somebody else wrote this in the same moment. Send it again."
+            )
+        self.log.error("batch entry failed", batch=batch.id, index=item.place, exc_info=error)
+        return MemoryFailed(
+            ErrorCode.BATCH_FAILED,
+            f"A fault of the portal: its log says more of entry {item.place} of {batch.id}.",
+        )
+
+    async def _recorded(
+        self, connection: Any, batch: Batch, tried: Sequence[BatchItem], told: list[Event]
+    ) -> None:
+        """Write down how far the batch is now; tell who sent it, where it has ended."""
+        batch = self._moved(batch, tried)
+        await self.store.record(connection, batch, tried)
+        if batch.ended is None or not batch.notifies:
+            return
+        body = {
+            "operation_id": batch.id,
+            "status": batch.status,
+            "succeeded": batch.succeeded,
+            "failed": batch.failed,
+            "pending": batch.pending,
+        }
+        own = {person_key(batch.person)}
+        kind: NoticeKind = "batch_completed" if batch.status == "completed" else "batch_failed"
+        told.append(await self.govern.notices.added(connection, own, kind, body))
+
+    def _moved(self, batch: Batch, tried: Sequence[BatchItem]) -> Batch:
+        failures = sum(each.outcome == "failed" for each in tried)
+        now = replace(
+            batch,
+            status="processing",
+            done=batch.done + len(tried),
+            succeeded=batch.succeeded + len(tried) - failures,
+            failed=batch.failed + failures,
+            pending=batch.pending + sum(each.approval is not None for each in tried),
+            message=None,
+        )
+        if failures and not batch.goes_on:
+            left = batch.total - now.done
+            message = f"An error ended it. The {left:,} entries after that were not tried."
+            return replace(now, status="failed", message=message, ended=self.govern.clock())
+        if now.done >= batch.total:
+            return replace(now, status="completed", ended=self.govern.clock())
+        return now
+
+
+def _fitting(items: Sequence[BatchItem]) -> Sequence[BatchItem]:
+    """As many of some entries as one transaction takes, the first at least."""
+    size = 0
+    for count, item in enumerate(items):
+        size += len(str(item.request))
+        if count and size > _CHUNK_SIZE:
+            return items[:count]
+    return items
