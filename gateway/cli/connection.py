@@ -6,7 +6,7 @@ import asyncio
 import socket
 import sys
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +53,40 @@ async def connected(
             timeout=None,
         )
         yield await stack.enter_async_context(client)
+
+
+async def asked(setup: Setup, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    """Ask the portal that holds the data directory, as its own user.
+
+    Args:
+        setup: names the data directory.
+        method: the HTTP method.
+        path: the address below the portal's.
+        body: what to send as JSON, or None.
+
+    Returns:
+        The answer's JSON; None where no portal runs there.
+
+    Raises:
+        ToolFailed: the portal refuses.
+    """
+    import httpx2
+
+    from gateway.contract import ToolFailed
+    from gateway.serve import local_socket
+
+    socket_path = local_socket(setup.data_dir)
+    if not is_listening(socket_path):
+        return None
+    transport = httpx2.AsyncHTTPTransport(uds=str(socket_path))
+    async with httpx2.AsyncClient(
+        transport=transport, base_url="http://localhost", timeout=None
+    ) as client:
+        response = await client.request(method, path, json=body)
+    answer = response.json()
+    if response.is_success:
+        return answer
+    raise ToolFailed(answer["error"]["code"], answer["error"]["message"])
 
 
 def told(response: httpx2.Response) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from functools import cached_property
 from importlib.metadata import entry_points
@@ -186,6 +186,11 @@ def _context(setup: Setup, plugin: Plugin, found: Found, as_json: bool, beside: 
         async with _host(setup, plugin.name, found, beside) as opened:
             yield opened
 
+    async def ask(method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        from gateway.cli.connection import asked
+
+        return await asked(setup, method, f"/api/v1/{plugin.name}{path}", body)
+
     return CommandContext(
         config=setup.portal.plugin_config(plugin.name, plugin.config),
         echo=click.echo,
@@ -193,6 +198,7 @@ def _context(setup: Setup, plugin: Plugin, found: Found, as_json: bool, beside: 
         json=as_json,
         host=host,
         url=f"{setup.portal.config.url}/mcp",
+        ask=ask,
     )
 
 
