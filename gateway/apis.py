@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
+from gateway.streams import Stream
+
 if TYPE_CHECKING:
     from gateway.offers import Route
 
@@ -78,6 +80,8 @@ class Api:
         description: what a reader of the document should know first, in markdown.
         examples: answers as JSON values, by their models, for the document.
 
+        streams: its endpoints that stream events.
+
     Raises:
         TypeError: a route names no operation.
         ValueError: a prefix is no path.
@@ -94,11 +98,13 @@ class Api:
     openapi: Literal["3.0.3", "3.1.0"] = "3.1.0"
     description: str = ""
     examples: Mapping[type[BaseModel], Any] = field(default_factory=dict)
+    streams: Sequence[Stream] = ()
 
     def __post_init__(self) -> None:
         for prefix in self.prefixes:
             if not _PREFIX.fullmatch(prefix):
                 raise ValueError(f"the prefix {prefix!r} is no path such as /openspec/v1/things")
-        for route in self.routes:
-            if not route.operation:
-                raise TypeError(f"the route {route.path!r} of {self.title} names no operation")
+        endpoints: list[Route | Stream] = [*self.routes, *self.streams]
+        for each in endpoints:
+            if not each.operation:
+                raise TypeError(f"the route {each.path!r} of {self.title} names no operation")

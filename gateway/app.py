@@ -261,6 +261,7 @@ class PortalApp:
             self.running.board.stop()
         if self._surfaces:
             self._surfaces.subscriptions.close()
+            self._surfaces.streams.close()
 
     @asynccontextmanager
     async def opened(self, *, wait_ready: bool = False) -> AsyncGenerator[Running]:

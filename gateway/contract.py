@@ -60,6 +60,7 @@ from gateway.ports import (
     VectorQuery,
     Vectors,
 )
+from gateway.streams import Stream, StreamEvent
 from gateway.tool_results import ToolResult
 
 if TYPE_CHECKING:
@@ -116,6 +117,8 @@ __all__ = [
     "Skill",
     "SkillFile",
     "Sparse",
+    "Stream",
+    "StreamEvent",
     "Tier",
     "Tool",
     "ToolFailed",
@@ -273,6 +276,10 @@ class Host:
     local: bool = False
 
 
+async def _nobody_runs(method: str, path: str, body: Mapping[str, Any] | None = None) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class CommandContext:
     """What a plugin's command may use.
@@ -284,6 +291,10 @@ class CommandContext:
         json: whether ``--json`` was given.
         host: opens the services for the command, as ``async with host() as host``.
         url: the address of the portal's MCP endpoint, as members paste it.
+        ask: asks a REST route of the plugin's own, below ``/api/v1/<plugin>``, of the portal that
+            holds the data directory, as its own user: ``await ask("POST", "/sync", {})`` gives the
+            answer's JSON, or None where no portal runs there. Raises ``ToolFailed`` where it
+            refuses.
     """
 
     config: Any
@@ -292,6 +303,7 @@ class CommandContext:
     json: bool
     host: Callable[[], AbstractAsyncContextManager[Host]]
     url: str = ""
+    ask: Callable[..., Awaitable[Any]] = _nobody_runs
 
 
 @dataclass(frozen=True, slots=True)

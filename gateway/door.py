@@ -23,6 +23,7 @@ from gateway.logs import get_logger
 from gateway.logs import request_id as current_request_id
 from gateway.peers import peer_of
 from gateway.surfaces.challenges import bearer_challenge
+from gateway.surfaces.denial import over_http
 from gateway.surfaces.dialects import PLAIN, Dialect
 from gateway.surfaces.errors import COME_BACK, UNAVAILABLE
 from gateway.surfaces.oauth.routes import CLIENT_PATHS
@@ -35,6 +36,8 @@ _ANY_ORIGIN = re.compile(
 """What any page may read or send, without credentials of the browser's (CORS says so there)."""
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _AS_TIER = "x-porch-as"
+_SERVED = frozenset({"http", "websocket"})
+_BEGINS = frozenset({"http.response.start", "websocket.accept"})
 
 log = get_logger(__name__)
 
@@ -93,7 +96,7 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
-        if scope["type"] != "http":
+        if scope["type"] not in _SERVED:
             await self._app(scope, receive, send)
             return
         raw: RawHeaders = scope["headers"]
@@ -103,7 +106,7 @@ class Door:
         }
         request_id = secrets.token_hex(8)
         current_request_id.set(request_id)
-        send = _marked(send, request_id)
+        send = _marked(over_http(scope, send), request_id)
         local = scope.get("porch.local", False)
         if not local and (refusal := self._foreign(headers, raw, scope)):
             told = Refusal(refusal[0], "foreign_" + refusal[1], refusal[2], request_id)
@@ -148,7 +151,7 @@ class Door:
         origin = headers.get("origin")
         if (
             origin is not None
-            and not self._any_origin(scope["method"], path)
+            and not self._any_origin(scope, path)
             and (not _matches(origin, self._origins))
         ):
             return (
@@ -161,7 +164,10 @@ class Door:
             )
         return None
 
-    def _any_origin(self, method: str, path: str) -> bool:
+    def _any_origin(self, scope: Scope, path: str) -> bool:
+        if scope["type"] == "websocket":  # a browser lets every page open one, and read it
+            return False
+        method = scope["method"]
         if _ANY_ORIGIN.fullmatch(f"{method} {path}"):
             return True
         return method in _READS and self._speaks(path) is not PLAIN
@@ -197,7 +203,7 @@ def _marked(send: Send, request_id: str) -> Send:
     header = (b"x-request-id", request_id.encode())
 
     async def marked(message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"] in _BEGINS:
             message["headers"] = [*message.get("headers", ()), header]
         await send(message)
 

@@ -41,6 +41,7 @@ from gateway.surfaces.oauth.routes import oauth_routes, resources_of
 from gateway.surfaces.openapi import Document
 from gateway.surfaces.pages import PageParts, Pages
 from gateway.surfaces.rest import Rest, described_routes
+from gateway.surfaces.streams import OpenStreams
 from gateway.surfaces.visit import Visit, visit_of
 from gateway.surfaces.webhooks import webhook_routes
 from gateway.upstream import Upstreams
@@ -59,6 +60,7 @@ class Surfaces:
 
     Attributes:
         subscriptions: the streams of changes, which end when the portal stops.
+        streams: the streams of plugins' APIs, likewise.
         upstreams: callers' credentials for the plugins' upstreams.
         dialects: how what lies at a path says what is no result.
     """
@@ -70,6 +72,7 @@ class Surfaces:
         self.upstreams = Upstreams(running.plugins.offers)
         self.dialects = Dialects(running.plugins.offers.values())
         self.subscriptions = Subscriptions(running.catalog, running.changes, self._sessions)
+        self.streams = OpenStreams()
         self._consents = Consents(Sealer(self._who.key, "consent"), self._who.stores.grants)
 
     def error_page(self, request: Request, status: int, title: str, text: str) -> Response:
@@ -95,6 +98,7 @@ class Surfaces:
                 about,
                 int(config.limits.body),
                 RouteLimits(config.limits, self._counting),
+                self.streams,
             ).routes(),
             *webhook_routes(offers, int(config.limits.body)),
             *health_routes(running.board, running.metrics, self._may_see),
@@ -138,6 +142,8 @@ class Surfaces:
         running, config = self._running, self._running.portal.config
         live = self._sessions.live
         running.board.notices(self._methods.notices)
+        streams = self.streams
+        running.metrics.gauge("streams", "Streams of APIs that are open.", lambda: len(streams))
         running.metrics.gauge("mcp_sessions", "Legacy sessions held here.", lambda: len(live))
         return Endpoint(
             Modern(self._methods, self.subscriptions, self._about.server),

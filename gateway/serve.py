@@ -24,6 +24,10 @@ from gateway.config_models import PortalConfig
 from gateway.errors import ConfigError, Problem
 
 _LONGEST_SOCKET_PATH = 100
+_LONGEST_MESSAGE = 64 * 1024
+"""Bytes that a client may say at once over a WebSocket, where nobody listens to it."""
+_UNREAD = 60
+"""Seconds after which a connection breaks whose client takes nothing of what was sent to it."""
 
 
 def local_socket(data_dir: Path) -> Path:
@@ -192,6 +196,9 @@ def _uvicorn(app: Any, config: PortalConfig) -> uvicorn.Config:
         proxy_headers=bool(proxies),
         forwarded_allow_ips=proxies or None,
         timeout_graceful_shutdown=int(config.limits.shutdown.total_seconds()) or 1,
+        # What goes out over a WebSocket goes to each client anew; compressing it costs each time.
+        ws_per_message_deflate=False,
+        ws_max_size=_LONGEST_MESSAGE,
     )
 
 
@@ -207,6 +214,8 @@ def _listen(config: PortalConfig) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     tcp = socket.socket(family, socket.SOCK_STREAM)
     tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; each connection has it from the listener
+        tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD * 1000)
     try:
         tcp.bind((host, port))
     except OSError as error:

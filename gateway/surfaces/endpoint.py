@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -13,8 +13,8 @@ from starlette.types import Receive, Scope, Send
 from auth import ANONYMOUS, Tier
 from gateway.catalog import Catalog
 from gateway.catalog_messages import unknown
-from gateway.contract import Refusal, Route, Tool, ToolFailed
-from gateway.errors import ForAdmins, NotAllowed, NotFound, PortalError
+from gateway.contract import Caller, Refusal, Route, Tool, ToolFailed
+from gateway.errors import ForAdmins, NotAllowed, PortalError
 from gateway.exchange import SilentExchange
 from gateway.items import Item
 from gateway.pipeline import Call, InternalError, Pipeline, Refused
@@ -31,6 +31,9 @@ from gateway.surfaces.visit import Visit, visit_of
 SHARED = b"public, max-age=300, stale-while-revalidate=3600"
 """What caches do with what everyone may read."""
 _OWN = b"private, no-cache"
+Told = PortalError | ToolFailed | BodyRefused | InternalError
+"""What a request is refused by; each says it in its own way."""
+REFUSALS: tuple[type[Told], ...] = (PortalError, ToolFailed, BodyRefused, InternalError)
 
 
 class Endpoint:
@@ -75,24 +78,37 @@ class Endpoint:
             item = self._item(visit)
             taken = await self._count(item, visit)
             raw = await given(scope, receive, self._route, self._limit)
-            body = await self._run(item, raw, visit, exchange)
+            call = self._call(item, raw, visit, exchange, self._route.run)
+            body = await self._pipeline.call(call, _render)
         except ClientLeft:
             return
-        except TooManyRequests as error:
-            await self._refuse(error, visit, send, error.headers, error.taken)
-        except (NotFound, NotAllowed, ForAdmins) as error:
-            await self._refuse(error, visit, send)
-        except (ToolFailed, BodyRefused, InternalError) as error:
-            own = error.headers if isinstance(error, BodyRefused) else ()
-            told = _refusal(error, visit.request_id)
-            await self._dialect.refuse(send, told, (*_redacted(exchange), *own), taken)
+        except REFUSALS as error:
+            await self._tell(error, visit, exchange, taken, send)
         else:
-            headers = _redacted(exchange) or self._cache_headers(item, visit)
+            headers = redacted(exchange) or self._cache_headers(item, visit)
             headers = (*self._dialect.headers(taken), *headers)
             if self._route.method == "GET":
                 await send_cached(scope, send, body, headers)
             else:
                 await send_json(send, body, self._route.status, headers)
+
+    async def _tell(
+        self,
+        error: Told,
+        visit: Visit,
+        exchange: SilentExchange,
+        taken: Taken | None,
+        send: Send,
+    ) -> None:
+        """Answer a request that was refused, in the API's words."""
+        if isinstance(error, TooManyRequests):
+            await self._refuse(error, visit, send, error.headers, error.taken)
+        elif isinstance(error, PortalError):
+            await self._refuse(error, visit, send, getattr(error, "headers", ()), taken)
+        else:
+            own = error.headers if isinstance(error, BodyRefused) else ()
+            told = _refusal(error, visit.request_id)
+            await self._dialect.refuse(send, told, (*redacted(exchange), *own), taken)
 
     def _item(self, visit: Visit) -> Item:
         """What is called, if this caller may."""
@@ -117,12 +133,17 @@ class Endpoint:
             error.item = item.key
             raise
 
-    async def _run(
-        self, item: Item, raw: Mapping[str, Any], visit: Visit, exchange: SilentExchange
-    ) -> bytes:
-        call = Call(
+    def _call(
+        self,
+        item: Item,
+        raw: Mapping[str, Any],
+        visit: Visit,
+        exchange: SilentExchange,
+        run: Callable[[Any, Caller], Awaitable[Any]],
+    ) -> Call:
+        return Call(
             item=item,
-            run=self._route.run,
+            run=run,
             parse=lambda raw: parsed(self._route.params, raw),
             raw=raw,
             caller=visit.caller,
@@ -131,7 +152,6 @@ class Endpoint:
             trace=visit.headers,
             kind="route" if self._route.admin else "",
         )
-        return await self._pipeline.call(call, _render)
 
     async def _refuse(
         self,
@@ -158,7 +178,7 @@ class Endpoint:
         return ((b"cache-control", kind), (b"vary", b"Authorization"))
 
 
-def _redacted(exchange: SilentExchange) -> Headers:
+def redacted(exchange: SilentExchange) -> Headers:
     """Says what was taken out of the parameters; no cache keeps an answer to a secret."""
     if not exchange.redactions:
         return ()

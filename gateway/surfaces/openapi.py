@@ -11,13 +11,14 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 
-from gateway.contract import Api, Route, Tier
+from gateway.contract import Api, Route, Stream, Tier
 from gateway.pager import ARGUMENT, SCHEMA
 from gateway.services.windows import Rate
 from gateway.surfaces.oauth.parts import AUTHORIZATION_PATH, TOKENS_PATH
 from gateway.surfaces.openapi_answers import answers, header_parts
 from gateway.surfaces.openapi_older import VERSION, older
-from gateway.surfaces.parameters import WITH_BODY, WITH_QUERY
+from gateway.surfaces.openapi_streams import stream_answers, stream_parameters
+from gateway.surfaces.parameters import WITH_BODY, WITH_QUERY, models_in
 
 _REF = "#/components/schemas/{model}"
 _BEARER = {
@@ -65,6 +66,7 @@ class Described:
         rate: how often one caller may ask for it, or None.
         api: the API that it is part of, or None.
         floor: the tier below which its tool is for nobody.
+        stream: what it streams, or None.
     """
 
     plugin: str
@@ -74,6 +76,12 @@ class Described:
     rate: Rate | None = None
     api: Api | None = None
     floor: Tier = Tier.OPEN
+    stream: Stream | None = None
+
+    @property
+    def models(self) -> tuple[type[BaseModel], ...]:
+        """The models of what it answers with: one, or those of a stream's events."""
+        return (self.route.response,) if self.stream is None else tuple(self.stream.events)
 
     @property
     def id(self) -> str:
@@ -120,7 +128,7 @@ def document(described: Iterable[Described], about: Document) -> bytes:
     """
     routes = list(described)
     models: dict[type[BaseModel], None] = dict.fromkeys(
-        [about.error, *(each.route.response for each in routes)]
+        [about.error, *(model for each in routes for model in each.models)]
     )
     refs, schemas = models_json_schema(
         [(model, "validation") for model in models], ref_template=_REF
@@ -159,13 +167,11 @@ def _paths(
 ) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for each in routes:
-        paths.setdefault(each.path, {})[each.route.method.lower()] = _operation(
-            each, names[each.route.response], names[error]
-        )
+        paths.setdefault(each.path, {})[each.route.method.lower()] = _operation(each, names, error)
     return paths
 
 
-def _operation(each: Described, result: Any, error: Any) -> dict[str, Any]:
+def _operation(each: Described, names: Mapping[Any, Any], error: type[BaseModel]) -> dict[str, Any]:
     return {
         "operationId": each.id,
         "tags": [each.plugin],
@@ -174,8 +180,13 @@ def _operation(each: Described, result: Any, error: Any) -> dict[str, Any]:
         "parameters": [*_parameters(each)],
         **_body(each),
         **_limit(each),
-        "responses": answers(each, result, error),
+        "responses": _answers(each, names, error),
     }
+
+
+def _answers(each: Described, names: Mapping[Any, Any], error: type[BaseModel]) -> dict[str, Any]:
+    plain = answers(each, names[each.route.response], names[error])
+    return plain if each.stream is None else stream_answers(each, names, plain)
 
 
 def _security(each: Described) -> list[dict[str, list[str]]]:
@@ -228,6 +239,7 @@ def _parameters(described: Described) -> Iterable[dict[str, Any]]:
     route = described.route
     in_path, schema = _in_path(route), _schema(route)
     required = set(schema.get("required", ()))
+    written = models_in(route.params) if described.stream else ()
     for name, own in schema["properties"].items():
         if _in_body(route, name, own):
             continue
@@ -236,10 +248,16 @@ def _parameters(described: Described) -> Iterable[dict[str, Any]]:
             "in": "path" if name in in_path else "query",
             "required": name in in_path or name in required,
             "description": own.pop("description", ""),
-            "schema": own,
+            **(_as_json(own) if name in written else {"schema": own}),
         }
+    if described.stream is not None:
+        yield from stream_parameters()
     if described.paged and route.method in WITH_QUERY:
         yield _CURSOR
+
+
+def _as_json(schema: Any) -> dict[str, Any]:
+    return {"content": {"application/json": {"schema": schema}}}
 
 
 def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:

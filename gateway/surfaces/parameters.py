@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 from starlette.types import Receive, Scope
 
 from gateway.contract import Route, ToolFailed
+from gateway.errors import PortalError
 from gateway.surfaces.body import BodyRefused, read_body
 from gateway.surfaces.visit import visit_of
 
@@ -19,6 +20,25 @@ WITH_BODY = frozenset({"POST", "PUT", "DELETE"})
 """Methods whose requests may have a body."""
 WITH_QUERY = frozenset({"GET", "DELETE"})
 """Methods whose parameters may stand in the query."""
+
+
+FORMAT = "format"
+"""The query parameter that says in which form a stream is wanted; else the request itself does."""
+FORMATS = ("sse", "websocket")
+LAST_ID = "last_event_id"
+"""The query parameter for ``Last-Event-ID``, for clients that cannot set headers."""
+_TOKENS = frozenset({"token", "access_token"})
+
+
+class UpgradeRequired(PortalError):
+    """The stream was asked for as a WebSocket, by a request that is none."""
+
+    code = "upgrade_required"
+    status = 426
+    headers = ((b"upgrade", b"websocket"), (b"connection", b"upgrade"))
+
+    def __init__(self) -> None:
+        super().__init__("Open a WebSocket at this address, or leave out format=websocket.")
 
 
 _LARGE = 256 * 1024
@@ -52,6 +72,61 @@ async def given(scope: Scope, receive: Receive, route: Route, limit: int) -> dic
         body = await read_body(receive, headers, max(limit, route.body))
         found |= await _read(body, headers)
     return {**found, **scope.get("path_params", {})}
+
+
+def streamed(
+    scope: Scope, params: type[BaseModel], *, socket: bool
+) -> tuple[dict[str, Any], str | None]:
+    """The raw parameters of a stream, and from where its client goes on.
+
+    Args:
+        scope: of the request, or of a WebSocket.
+        params: what the stream takes; what is a model there is decoded from JSON.
+        socket: whether it is a WebSocket.
+
+    Raises:
+        ToolFailed: something in the query is wrong; it says where.
+        UpgradeRequired: a WebSocket was asked for, and this is none.
+    """
+    raw = _query(scope, params)
+    for name in sorted(raw.keys() & _TOKENS):
+        raise _invalid(name, "A token in the address is not taken. Send it as a header.")
+    form, last = raw.pop(FORMAT, None), raw.pop(LAST_ID, None)
+    if form not in (None, *FORMATS):
+        raise _invalid(FORMAT, f"It is {' or '.join(FORMATS)}.")
+    if form == FORMATS[0] and socket:
+        raise _invalid(FORMAT, "This is a WebSocket: leave it out, or ask without an upgrade.")
+    if form == FORMATS[1] and not socket:
+        raise UpgradeRequired
+    for name in raw.keys() & models_in(params).keys():
+        raw[name] = _decoded(name, raw[name])
+    return raw, last
+
+
+def models_in(params: type[BaseModel]) -> dict[str, type[BaseModel]]:
+    """The parameters that are models themselves, by name; None beside one makes no difference."""
+    found: dict[str, type[BaseModel]] = {}
+    for name, field in params.model_fields.items():
+        for each in (field.annotation, *get_args(field.annotation)):
+            if isinstance(each, type) and issubclass(each, BaseModel):
+                found[field.alias or name] = each
+    return found
+
+
+def _decoded(name: str, text: Any) -> Any:
+    try:
+        value = from_json(text, allow_inf_nan=False)
+    except (ValueError, TypeError) as error:
+        raise _invalid(name, f"It is to be URL-encoded JSON: {error}.") from None
+    if _overflows(value):
+        raise _invalid(name, "A number in it is too large.")
+    return value
+
+
+def _invalid(name: str, reason: str) -> ToolFailed:
+    errors = [{"parameter": name, "reason": reason}]
+    text = f"Invalid parameters. {name}: {reason}"
+    return ToolFailed("invalid_parameters", text, {"errors": errors})
 
 
 def parsed(model: type[BaseModel], raw: Mapping[str, Any]) -> Any:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.routing import Match, Mount
+from starlette.routing import BaseRoute, Match, Mount, WebSocketRoute
 from starlette.routing import Route as StarletteRoute
 from starlette.types import Receive, Scope, Send
 
@@ -25,6 +25,7 @@ from gateway.scrubbing.telling import HEADER
 from gateway.surfaces.dialects import PLAIN, Dialect, dialect_of
 from gateway.surfaces.endpoint import SHARED, Endpoint, send_cached
 from gateway.surfaces.openapi import Described, Document, document
+from gateway.surfaces.streams import OpenStreams, StreamEndpoint
 from gateway.surfaces.visit import visit_of
 
 PREFIX = "/api/v1"
@@ -53,6 +54,9 @@ def described_routes(offers: Mapping[str, Offer]) -> Iterator[Described]:
             for route in api.routes:
                 path = api.prefixes[0] + route.path
                 yield replace(_described(plugin, offer, route, path), api=api)
+            for stream in api.streams:
+                route, path = stream.route(), api.prefixes[0] + stream.path
+                yield replace(_described(plugin, offer, route, path), api=api, stream=stream)
 
 
 def _described(plugin: str, offer: Offer, route: Route, path: str) -> Described:
@@ -73,6 +77,7 @@ class Rest:
         about: the portal's own document, as a whole.
         limit: bytes that a body may have.
         limits: counts the requests of each caller.
+        streams: the streams that are open.
     """
 
     offers: Mapping[str, Offer]
@@ -81,8 +86,9 @@ class Rest:
     about: Document
     limit: int
     limits: RouteLimits
+    streams: OpenStreams
 
-    def routes(self) -> list[StarletteRoute | Mount]:
+    def routes(self) -> list[BaseRoute]:
         """The APIs of specifications, and all else under :data:`PREFIX`."""
         described = [
             replace(each, rate=self.limits.rate(each.operation, each.route.rate))
@@ -90,8 +96,9 @@ class Rest:
         ]
         plain = [each for each in described if each.api is None]
         info = replace(self.about, below=PREFIX)
-        under = [_openapi("", plain, info), *(self._route(each, PLAIN) for each in plain)]
-        beside: list[StarletteRoute] = []
+        under: list[BaseRoute] = [_openapi("", plain, info)]
+        under += [self._route(each, PLAIN) for each in plain]
+        beside: list[BaseRoute] = []
         for api in (api for offer in self.offers.values() for api in offer.apis):
             own = [each for each in described if each.api is api]
             for prefix in api.prefixes:
@@ -107,7 +114,7 @@ class Rest:
 
     def _served(
         self, api: Api, own: Sequence[Described], prefix: str, *, inside: bool
-    ) -> Iterator[StarletteRoute]:
+    ) -> Iterator[StarletteRoute | WebSocketRoute]:
         dialect = dialect_of(api)
         at = prefix.removeprefix(PREFIX) if inside else prefix
         cors = [] if inside else [_cors(_headers_of(api))]
@@ -122,6 +129,9 @@ class Rest:
             # A path with a name of its own is no other's variable, whatever the method.
             yield StarletteRoute(path, endpoint=_Lost(fixed, dialect), middleware=cors)
         yield from (each for each in made if each not in fixed)
+        for each in made:
+            if isinstance(each.endpoint, StreamEndpoint):
+                yield WebSocketRoute(each.path, endpoint=each.endpoint)
         for path in (at, at + "/{rest:path}"):
             lost = _Lost(made, dialect)
             yield StarletteRoute(path, endpoint=lost, middleware=cors)
@@ -129,7 +139,10 @@ class Rest:
     def _route(
         self, each: Described, dialect: Dialect, cors: Sequence[Middleware] = ()
     ) -> StarletteRoute:
-        endpoint = Endpoint(each, dialect, self.catalog, self.pipeline, self.limit, self.limits)
+        parts = (each, dialect, self.catalog, self.pipeline, self.limit, self.limits)
+        endpoint = Endpoint(*parts)
+        if each.stream is not None:
+            endpoint = StreamEndpoint(each.stream, self.streams, *parts)
         methods = ["GET", "HEAD"] if each.route.method == "GET" else [each.route.method]
         return StarletteRoute(each.path, endpoint=endpoint, methods=methods, middleware=cors)
 

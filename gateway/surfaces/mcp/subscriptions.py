@@ -7,8 +7,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from auth import BadCredential, Caller
-from auth.stores import StoreUnavailable
+from auth import Caller
 from gateway.catalog import Catalog
 from gateway.changes import Changes
 from gateway.contract import Change
@@ -17,15 +16,13 @@ from gateway.surfaces.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, WireE
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.sessions import Session, Sessions
 from gateway.surfaces.mcp.stream import Outbox
+from gateway.surfaces.standing import until_changed
 from gateway.surfaces.visit import WhoNow
 
 MOST = 1024
 """Streams that are open at the same time, both eras together."""
 FOLLOWED = 1000
 """Resources that one client may follow."""
-RECHECK = 2.0
-"""Seconds after which an open stream asks again who its caller is, which is remembered mostly:
-what was revoked hears nothing more within 5 s, also where it was revoked at another replica."""
 
 _ID = "io.modelcontextprotocol/subscriptionId"
 _WANTED = {
@@ -140,13 +137,7 @@ class Subscriptions:
 
 async def _watch(outbox: Outbox, caller: Caller, again: WhoNow) -> None:
     """Close an outbox once its caller is no longer who they were."""
-    now = caller
-    while (now.person, now.tier, now.tools) == (caller.person, caller.tier, caller.tools):
-        await asyncio.sleep(RECHECK)
-        try:
-            now = await again()
-        except (BadCredential, StoreUnavailable):
-            break  # who cannot be recognised any more hears no more
+    await until_changed(caller, again)
     outbox.close()
 
 

@@ -14,6 +14,7 @@ from plugins.knowledge.store import Store
 from plugins.knowledge.sync import progress
 from plugins.knowledge.sync.follow import Follower
 from plugins.knowledge.sync.sources import Notes, Source
+from plugins.knowledge.sync.stage import Stage
 from plugins.knowledge.sync.sync import Outcome, Sync
 
 MOST_ANNOUNCED = 50
@@ -38,6 +39,7 @@ class Keeper:
 
     Attributes:
         followers: the sources on GitHub, which are followed.
+        stage: what is being done just now.
     """
 
     def __init__(
@@ -56,6 +58,19 @@ class Keeper:
         self._logged = ""
         self._me = secrets.token_hex(8).encode()
         self.followers: Sequence[Follower] = ()
+        self.stage = Stage()
+
+    @property
+    def documents(self) -> int:
+        """How many documents are served."""
+        return len(self._store.entries(Tier.MEMBERS))
+
+    def looks_after(self, followers: Sequence[Follower]) -> None:
+        """Take in what follows the sources on GitHub."""
+        self.followers = followers
+        for follower in followers:
+            doing = f"{follower.source.key}: fetching"
+            follower.tell = lambda done, total, doing=doing: self.stage.at(doing, done, total)  # type: ignore[misc]
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -100,6 +115,23 @@ class Keeper:
             if isinstance(done, Exception):
                 self._host.log.error("not followed", exc_info=done)
 
+    async def everything(self) -> list[str]:
+        """Bring every source to what it holds now.
+
+        Returns:
+            Why what stays behind does; nothing where all is well.
+        """
+        errors = []
+        for follower in self.followers:
+            self.stage.at(f"{follower.source.key}: looking")
+            done = await follower.follow()
+            errors += [str(done["error"])] if "error" in done else []
+        self.stage.at("Reading the notes")
+        if not await self.sync_once() and self._sync.status.error not in errors:
+            errors.append(self._sync.status.error)
+        self.stage.at("")
+        return errors
+
     async def _hear(self) -> None:
         """Take over what another process says that it has synced."""
         while True:
@@ -128,6 +160,8 @@ class Keeper:
             self._log_once(error)
             return
         if outcome.changed:
+            for follower in self.followers:
+                follower.is_served = follower.is_served or bool(follower.source.listing.commit)
             self._announce(outcome)
 
     async def _try_again(self) -> None:
@@ -145,7 +179,7 @@ class Keeper:
     async def sync_once(self) -> bool:
         """Sync, log what changed and tell the clients; false where it has to be tried again."""
         try:
-            with progress.shown(self._host.log) as tell:
+            with progress.shown(self._host.log, self.stage) as tell:
                 outcome = await self._sync.run(tell)
         except Exception as error:
             self._log_once(error)
@@ -160,7 +194,7 @@ class Keeper:
     async def health(self) -> Health:
         """``starting`` until the first sync is done; ``degraded`` while notes need mending."""
         status = self._sync.status
-        served = len(self._store.entries(Tier.MEMBERS))
+        served = self.documents
         errors = sum(problem.severity == "error" for problem in status.problems)
         facts: dict[str, Any] = {
             "documents": served,

@@ -82,19 +82,30 @@ async def load(objects: Objects, own: Path, index: str) -> Manifest:
         index: the fingerprint of the index; where the store's manifest was written by a process
             with another one, the own manifest is read, if it was written with this one.
     """
-    shared = await written(objects)
+    shared = await current(objects, own, index)
     listed = [info.key async for info in objects.list(CONTENT_PREFIX)]
     stored = {key.removeprefix(CONTENT_PREFIX).removesuffix(".json") for key in listed}
     if shared is None:
         return Manifest(pending=sorted(stored))
-    if shared.index != index:
-        kept = await asyncio.to_thread(lambda: _read(_bytes(own)))
-        if kept is not None and kept.index == index:
-            shared = kept
-        elif kept is not None:  # what it had begun may be in the index
-            pending = sorted({*shared.pending, *kept.pending})
-            shared = shared.model_copy(update={"pending": pending})
     return without(shared, {entry.key for entry in shared.entries().values()} - stored)
+
+
+async def current(objects: Objects, own: Path, index: str) -> Manifest | None:
+    """The manifest of an index: the store's, or this process's own; None where none can be read.
+
+    Args:
+        objects: the plugin's share of the object store.
+        own: this process's own manifest.
+        index: the fingerprint of the index.
+    """
+    shared = await written(objects)
+    if shared is None or shared.index == index:
+        return shared
+    kept = await asyncio.to_thread(lambda: _read(_bytes(own)))
+    if kept is None or kept.index == index:
+        return kept or shared
+    pending = sorted({*shared.pending, *kept.pending})  # what it had begun may be in the index
+    return shared.model_copy(update={"pending": pending})
 
 
 async def written(objects: Objects) -> Manifest | None:

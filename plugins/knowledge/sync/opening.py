@@ -14,7 +14,6 @@ from plugins.knowledge.sync.github import GithubSource
 from plugins.knowledge.sync.hooks import Hooks
 from plugins.knowledge.sync.patience import Patience
 from plugins.knowledge.sync.sources import Notes, Source
-from plugins.knowledge.sync.state import route
 from plugins.knowledge.sync.sync import Sync
 
 PATIENCE = Patience()
@@ -48,6 +47,7 @@ async def followed(
     sync: Sync,
     sources: Sequence[Notes],
     serve: Serve,
+    patience: Patience | None = None,
 ) -> AsyncGenerator[list[Follower]]:
     """What follows the sources on GitHub, for as long as the block lasts.
 
@@ -57,6 +57,7 @@ async def followed(
         sync: takes in what was fetched.
         sources: all sources.
         serve: runs the sync, and tells of it.
+        patience: how often GitHub is asked again; None leaves it to the host.
 
     Raises:
         ValueError: the operator's credential is not where the setting says.
@@ -65,7 +66,8 @@ async def followed(
     if not remote:
         yield []
         return
-    patience = replace(PATIENCE, retries=0) if host.wait_ready else PATIENCE  # somebody waits
+    if patience is None:
+        patience = replace(PATIENCE, retries=0) if host.wait_ready else PATIENCE  # somebody waits
     async with open_github(config.github, host.secret) as github:
         yield [
             Follower(
@@ -83,9 +85,9 @@ async def followed(
 
 
 def with_hooks(
-    offer: Offer, config: KnowledgeConfig, host: Host, sync: Sync, followers: Sequence[Follower]
+    offer: Offer, config: KnowledgeConfig, host: Host, followers: Sequence[Follower]
 ) -> Offer:
-    """The offer with the jobs, the webhook and the admins' view of the sync.
+    """The offer with the jobs and the webhook of the sync.
 
     Raises:
         ValueError: the webhook's secret is not where the setting says.
@@ -99,5 +101,4 @@ def with_hooks(
         offer,
         jobs=(*offer.jobs, *hooks.jobs(config.schedule)),
         webhooks=webhooks,
-        routes=[*offer.routes, route(sync, followers)],
     )

@@ -90,6 +90,10 @@ class Planner:
         freed = {path for path in waiting if old[path].claim not in served}
         return sorted((set(self._files) - fresh) | freed)
 
+    def stale(self) -> list[str]:
+        """The files that are not what the manifest says of them, in the order of their paths."""
+        return sorted(path for path in self._files if not self._is_fresh(path))
+
     def plan(self) -> Plan:
         """Compare the files with the manifest."""
         for path in self._files:

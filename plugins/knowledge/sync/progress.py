@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from plugins.knowledge.sync.stage import Stage
 from plugins.knowledge.sync.transfer import Progress
 
 if TYPE_CHECKING:
@@ -19,14 +20,24 @@ FEW = 10
 
 
 @contextmanager
-def shown(log: FilteringBoundLogger) -> Iterator[Progress]:
+def shown(log: FilteringBoundLogger, stage: Stage) -> Iterator[Progress]:
     """Show the progress of one sync, for as long as the block lasts.
 
     Args:
         log: where lines go if standard error is no terminal.
+        stage: is told of it too; where it shows it to somebody, nothing else does.
     """
+    if stage.is_shown:
+        yield lambda done, total: stage.at("Indexing", done, total)
+        return
     if not sys.stderr.isatty():
-        yield _lines(log)
+        say = _lines(log)
+
+        def noted(done: int, total: int) -> None:
+            stage.at("Indexing", done, total)
+            say(done, total)
+
+        yield noted
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
@@ -37,6 +48,7 @@ def shown(log: FilteringBoundLogger) -> Iterator[Progress]:
         task = bar.add_task("index", total=None, visible=False)
 
         def tell(done: int, total: int) -> None:
+            stage.at("Indexing", done, total)
             bar.update(task, completed=done, total=total, visible=total > FEW)
 
         yield tell

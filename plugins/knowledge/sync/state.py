@@ -1,14 +1,19 @@
-"""``GET /api/v1/knowledge/sync``: for admins, what was synced when, and what was rejected."""
+"""For admins over REST: what was synced when and what was rejected; a full sync; a verification."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Route
+from plugins.knowledge.sync.differences import Verified
+from plugins.knowledge.sync.errands import Errand
 from plugins.knowledge.sync.follow import Follower
+from plugins.knowledge.sync.stage import Stage
+from plugins.knowledge.sync.standing import Standing
 from plugins.knowledge.sync.sync import Sync
 
 
@@ -26,6 +31,11 @@ class Rejected(BaseModel):
     severity: str = Field(description="error: it is not served, or in an older version; warning.")
     reason: str = Field(description="What is wrong, and what to do.")
 
+    @property
+    def is_error(self) -> bool:
+        """Whether the note is not served as it stands."""
+        return self.severity == "error"
+
 
 class SourceState(BaseModel):
     """One source on GitHub."""
@@ -41,14 +51,61 @@ class SyncState(BaseModel):
     """How the sync is."""
 
     error: str = Field(description="Why the last sync failed; empty where it did not.")
+    documents: int = Field(0, description="How many documents are served.")
     sources: list[SourceState] = Field(description="The sources on GitHub.")
     rejected: list[Rejected] = Field(description="Every file that needs mending, and why.")
+    running: bool = Field(False, description="Whether a full sync runs that was asked for.")
+    doing: str = Field("", description="What is being done just now.")
+    done: int = Field(0, description="How far that is, in notes or documents.")
+    total: int = Field(0, description="How far it has to go; 0 where that is not known.")
+    errors: list[str] = Field(
+        default_factory=list, description="What stayed behind in the last full sync, and why."
+    )
 
 
-def state(sync: Sync, followers: Sequence[Follower]) -> SyncState:
-    """How the sync is just now."""
+class VerifyParams(BaseModel):
+    """What a verification is to do."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    repair: bool = Field(False, description="Mend what is different, and compare again.")
+
+
+class VerifyState(BaseModel):
+    """How the last verification was."""
+
+    running: bool = Field(description="Whether it is still comparing, or mending.")
+    result: Verified | None = Field(None, description="What it found, once it is done.")
+    error: str = Field("", description="Why it could not be done; empty where it could.")
+
+
+Full = Errand[list[str]]
+"""A full sync; its result is what stayed behind, and why."""
+
+
+def state(
+    sync: Sync,
+    followers: Sequence[Follower],
+    *,
+    documents: int = 0,
+    stage: Stage | None = None,
+    running: bool = False,
+    errors: Sequence[str] = (),
+) -> SyncState:
+    """How the sync is just now.
+
+    Args:
+        sync: the sync.
+        followers: the sources on GitHub.
+        documents: how many documents are served.
+        stage: what is being done.
+        running: whether a full sync runs.
+        errors: what stayed behind in the last one.
+    """
+    stage = stage or Stage()
     return SyncState(
         error=sync.status.error,
+        documents=documents,
         sources=[
             SourceState(
                 source=follower.source.key,
@@ -63,22 +120,99 @@ def state(sync: Sync, followers: Sequence[Follower]) -> SyncState:
             Rejected(path=one.path, line=one.line, severity=one.severity, reason=one.reason)
             for one in sync.status.problems
         ],
+        running=running,
+        doing=stage.doing if running else "",
+        done=stage.done if running else 0,
+        total=stage.total if running else 0,
+        errors=list(errors),
     )
 
 
-def route(sync: Sync, followers: Sequence[Follower]) -> Route:
-    """The route."""
+def standing_state(
+    standing: Standing, errors: Sequence[str] = (), *, running: bool = False
+) -> SyncState:
+    """How the sync of a knowledge base is just now."""
+    keeper = standing.keeper
+    return state(
+        standing.sync,
+        standing.followers,
+        documents=keeper.documents,
+        stage=keeper.stage,
+        running=running,
+        errors=errors,
+    )
 
-    async def run(params: NoParams, caller: Caller) -> SyncState:
-        return state(sync, followers)
 
+def routes(standing: Standing, full: Full, verification: Errand[Verified]) -> list[Route]:
+    """The routes.
+
+    Args:
+        standing: the knowledge base.
+        full: the full sync that is asked for.
+        verification: the verification, likewise.
+    """
+
+    def now() -> SyncState:
+        errors = [*(full.result or ()), *([full.error] if full.error else [])]
+        return standing_state(standing, errors, running=full.running)
+
+    def verified() -> VerifyState:
+        result, error = verification.result, verification.error
+        return VerifyState(running=verification.running, result=result, error=error)
+
+    async def look(params: NoParams, caller: Caller) -> SyncState:
+        return now()
+
+    async def sync(params: NoParams, caller: Caller) -> SyncState:
+        full.begin(standing.keeper.everything)
+        return now()
+
+    async def look_at_verification(params: NoParams, caller: Caller) -> VerifyState:
+        return verified()
+
+    async def verify(params: VerifyParams, caller: Caller) -> VerifyState:
+        verification.begin(lambda: standing.mender.verify(repair=params.repair))
+        return verified()
+
+    what_was_synced = "What was synced when, at which commit, and what was rejected."
+    return [
+        _route("GET", "/sync", look, NoParams, SyncState, what_was_synced),
+        _route("POST", "/sync", sync, NoParams, SyncState, "Sync every source now."),
+        _route(
+            "GET",
+            "/verify",
+            look_at_verification,
+            NoParams,
+            VerifyState,
+            "What the last verification found.",
+        ),
+        _route(
+            "POST",
+            "/verify",
+            verify,
+            VerifyParams,
+            VerifyState,
+            "Compare source, store and index; and mend what is different, where asked.",
+        ),
+    ]
+
+
+def _route(
+    method: Literal["GET", "POST"],
+    path: str,
+    run: Callable[[Any, Caller], Awaitable[BaseModel]],
+    params: type[BaseModel],
+    response: type[BaseModel],
+    summary: str,
+) -> Route:
     return Route(
-        method="GET",
-        path="/sync",
+        method=method,
+        path=path,
         run=run,
         tool=None,
-        params=NoParams,
-        response=SyncState,
-        summary="What was synced when, at which commit, and what was rejected.",
+        params=params,
+        response=response,
+        summary=summary,
         admin=True,
+        status=200 if method == "GET" else 202,
     )

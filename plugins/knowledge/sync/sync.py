@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from gateway.contract import Objects
 from plugins.knowledge.config import KnowledgeConfig
@@ -19,6 +20,8 @@ from plugins.knowledge.sync.plan import Planner
 from plugins.knowledge.sync.sources import Notes, Scan
 from plugins.knowledge.sync.taking_over import news, take_over
 from plugins.knowledge.sync.transfer import Progress, Transfer
+
+Result = TypeVar("Result")
 
 READER = 1
 """The version of the code that reads notes: when it changes, every note is read again."""
@@ -81,6 +84,10 @@ class Sync:
         index: the search index.
         rules: what names the configuration by which notes are read.
         data_dir: where the embedded services keep their data; it must not become full.
+
+    Attributes:
+        status: how the last sync went.
+        own: where this process keeps the manifest of its index.
     """
 
     def __init__(
@@ -99,14 +106,14 @@ class Sync:
         self._index = index
         self._rules = rules
         self._data_dir = data_dir
-        self._own = data_dir / "manifest.json"
+        self.own = data_dir / "manifest.json"
         self._manifest = Manifest()
         self._seen = ""
         self._running = asyncio.Lock()
 
     async def load(self) -> None:
         """Show what an earlier process left in the store."""
-        self._manifest = await manifests.load(self._objects, self._own, self._index.fingerprint)
+        self._manifest = await manifests.load(self._objects, self.own, self._index.fingerprint)
         self._store.show(self._manifest.entries().values())
 
     async def run(self, progress: Progress = lambda done, total: None) -> Outcome:
@@ -157,14 +164,14 @@ class Sync:
         found = news(self._known(), theirs)
         if found.keys:  # what of it is in the index, should this process end in between
             begun = {"pending": sorted({*mine.pending, *found.keys})}
-            await manifests.save_own(self._own, mine.model_copy(update=begun))
+            await manifests.save_own(self.own, mine.model_copy(update=begun))
         taken = await take_over(found, theirs, self._store, self._index, indexed=indexed)
         undone = {
             "pending": sorted({*mine.pending, *taken.pending}),
             "pending_raw": sorted({*mine.pending_raw, *taken.pending_raw}),
         }
         self._manifest = taken.model_copy(update=undone)
-        await manifests.save_own(self._own, self._manifest)
+        await manifests.save_own(self.own, self._manifest)
         self._seen = seen
         self.status.problems = [one for record in taken.files.values() for one in record.problems]
         self.status.ready = True
@@ -219,10 +226,23 @@ class Sync:
             found = await asyncio.to_thread(planner.needed)
         return [path for path in found if path in scan.files]
 
-    async def apart(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def apart(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Do something while no sync runs."""
         async with self._running:
-            await work()
+            return await work()
+
+    async def doubt(self, manifest: Manifest | None, keys: Set[str], paths: Set[str]) -> None:
+        """Have the next sync write documents and originals again; to be called :meth:`apart`.
+
+        Args:
+            manifest: what should be there; None means what this process knows.
+            keys: of documents.
+            paths: of notes.
+        """
+        manifest = manifest or self._manifest
+        pending = {"pending": sorted({*manifest.pending, *keys})}
+        raw = {"pending_raw": sorted({*manifest.pending_raw, *paths})}
+        await self._save(manifest.model_copy(update=pending | raw))
 
     def _planner(
         self, instead: tuple[Notes, Scan] | None = None
@@ -242,6 +262,6 @@ class Sync:
         return tell
 
     async def _save(self, manifest: Manifest) -> None:
-        await manifests.save(self._objects, self._own, manifest)
+        await manifests.save(self._objects, self.own, manifest)
         self._manifest = manifest
         self._seen = await manifests.stamp(self._objects)

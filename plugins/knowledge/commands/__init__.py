@@ -1,0 +1,9 @@
+"""``porch knowledge``: check, sync and verify."""
+
+from __future__ import annotations
+
+from plugins.knowledge.commands.check import CHECK
+from plugins.knowledge.commands.sync import SYNC
+from plugins.knowledge.commands.verify import VERIFY
+
+COMMANDS = (CHECK, SYNC, VERIFY)

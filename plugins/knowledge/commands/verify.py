@@ -1,0 +1,91 @@
+"""``porch knowledge verify``: source, store and index compared, and mended where asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, Field
+
+from gateway.contract import Command, CommandContext, ToolFailed
+from plugins.knowledge.commands.showing import Tell, shown
+from plugins.knowledge.commands.waiting import opened, waited
+
+if TYPE_CHECKING:
+    from plugins.knowledge.sync.differences import Verified
+
+
+class VerifyArgs(BaseModel):
+    """What ``porch knowledge verify`` takes."""
+
+    repair: bool = Field(False, description="Mend what is different, and compare again.")
+
+
+async def verify(args: VerifyArgs, context: CommandContext) -> int:
+    """Name every difference, one a line; 1 where there is one, or one is left."""
+    try:
+        with shown(None if context.json else context.echo) as tell:
+            found = await _beside_portal(args, context, tell) or await _alone(args, context, tell)
+    except (ToolFailed, OSError, ValueError) as error:
+        if context.json:
+            context.emit({"error": str(error)})
+        else:
+            context.echo(str(error))
+        return 1
+    if context.json:
+        context.emit(found.model_dump(mode="json"))
+    else:
+        for line in _told(found):
+            context.echo(line)
+    return 1 if found.differences else 0
+
+
+async def _beside_portal(args: VerifyArgs, context: CommandContext, tell: Tell) -> Verified | None:
+    """Have the portal that runs do it; None where none does."""
+    from plugins.knowledge.sync.state import VerifyState
+
+    def seen(answer: dict[str, Any]) -> VerifyState:
+        state = VerifyState.model_validate(answer)
+        tell(_doing(args), 0, 0)
+        return state
+
+    state = await waited(context, "/verify", args.model_dump(), seen)
+    if state is None:
+        return None
+    if state.result is None:
+        raise ToolFailed("not_verified", state.error)
+    return state.result
+
+
+async def _alone(args: VerifyArgs, context: CommandContext, tell: Tell) -> Verified:
+    async with opened(context) as standing:
+        tell(_doing(args), 0, 0)
+        standing.keeper.stage.tell = tell
+        return await standing.mender.verify(repair=args.repair)
+
+
+def _doing(args: VerifyArgs) -> str:
+    return (
+        "Comparing source, store and index, and mending"
+        if args.repair
+        else ("Comparing source, store and index")
+    )
+
+
+def _told(found: Verified) -> list[str]:
+    lines = [f"mended: {each}" for each in found.mended]
+    lines += [str(each) for each in found.differences]
+    left, documents = len(found.differences), f"{found.documents:,} documents"
+    if left:
+        advice = "" if found.mended else " `--repair` mends what can be."
+        lines.append(f"{documents}: {left:,} difference{'s' * (left != 1)}.{advice}")
+    else:
+        lines.append(f"{documents}: source, store and index are the same.")
+    return lines
+
+
+VERIFY = Command(
+    name="verify",
+    summary="Compare source, store and index, and name every difference.",
+    args=VerifyArgs,
+    run=verify,
+)

@@ -1,0 +1,30 @@
+"""A portal with a stream, over loopback."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from gateway.surfaces import standing, streams
+from gateway.testing import open_test_portal
+from tests.gateway.surfaces import ticking
+from tests.servers.streaming import Served, over_network
+
+
+@pytest.fixture
+async def served() -> AsyncGenerator[Served]:
+    tiers = {"items": {"ticking": "public"}}
+    async with open_test_portal(ticking, tiers=tiers) as portal:
+        async with over_network(portal) as opened:
+            yield opened
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the portal does after a time it does at once."""
+    monkeypatch.setattr(standing, "RECHECK", 0.02)
+    monkeypatch.setattr(streams, "BEAT", 0.02)
+    monkeypatch.setattr(streams, "STALLED", 0.2)
+    monkeypatch.setattr(streams, "_LAST", 0.05)
+    monkeypatch.setattr(streams, "_GONE", 0.05)
