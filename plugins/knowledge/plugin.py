@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from gateway.contract import Host, Offer, Plugin, hookimpl
-from plugins.knowledge.commands import CHECK
+from plugins.knowledge.commands import COMMANDS
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.offer import offer
-from plugins.knowledge.store import Store
-from plugins.knowledge.sync.keeper import Keeper
-from plugins.knowledge.sync.opening import followed, sources_of, with_hooks
-from plugins.knowledge.sync.sync import Sync, rules_of
+from plugins.knowledge.sync.differences import Verified
+from plugins.knowledge.sync.errands import Errand
+from plugins.knowledge.sync.opening import with_hooks
+from plugins.knowledge.sync.standing import standing
+from plugins.knowledge.sync.state import Full, routes
 
 
 @hookimpl
@@ -25,7 +27,7 @@ def porch_plugin() -> Plugin:
         summary="A community's knowledge base: search, lexicon, documents.",
         config=KnowledgeConfig,
         open=open_knowledge,
-        commands=(CHECK,),
+        commands=COMMANDS,
     )
 
 
@@ -37,22 +39,23 @@ async def open_knowledge(config: KnowledgeConfig, host: Host) -> AsyncGenerator[
         config: the plugin's section of ``portal.yaml``.
         host: the plugin's services.
     """
-    namespace = config.namespace(host.portal)
-    store = Store(host.objects)
-    knowledge = await Knowledge.open(host, store, namespace)
-    sources = await sources_of(config, host.objects)
-    rules = rules_of(config)
-    sync = Sync(sources, host.objects, store, knowledge.index, rules, host.data_dir)
-    await sync.load()
-    keeper = Keeper(host, store, sync, sources, namespace)
+    async with standing(config, host) as found, _errands() as (full, verification):
+        knowledge = found.knowledge
+        async with found.keeper.running(), _memory(config, host, knowledge) as memory:
+            whole = offer(knowledge, found.keeper.health, memory)
+            levers = routes(found, full, verification)
+            whole = replace(whole, routes=[*whole.routes, *levers])
+            yield with_hooks(whole, config, host, found.followers)
+
+
+@asynccontextmanager
+async def _errands() -> AsyncGenerator[tuple[Full, Errand[Verified]]]:
+    full, verification = Full(), Errand[Verified]()
     try:
-        async with followed(config, host, sync, sources, keeper.sync_once) as followers:
-            keeper.followers = followers
-            async with keeper.running(), _memory(config, host, knowledge) as memory:
-                whole = offer(knowledge, keeper.health, memory)
-                yield with_hooks(whole, config, host, sync, followers)
+        yield full, verification
     finally:
-        await knowledge.index.close()
+        await full.close()
+        await verification.close()
 
 
 @asynccontextmanager
@@ -63,5 +66,7 @@ async def _memory(
         yield None
         return
     rules = config.memory
-    async with Memory.opened(host, knowledge, rules.roles, approval=rules.approval) as memory:
+    async with Memory.opened(
+        host, knowledge, rules.roles, approval=rules.approval, upkeep=rules.upkeep
+    ) as memory:
         yield memory

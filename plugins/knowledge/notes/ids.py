@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from pathlib import PurePosixPath
 
@@ -12,6 +13,7 @@ MAX_PART_BYTES = 240
 MANIFEST_KEY = "metadata/manifest.json"
 CONTENT_PREFIX = "content/"
 RAW_PREFIX = "raw/"
+_ESCAPED = re.compile(r"%([0-9A-F]{2})")
 
 
 class InvalidId(ValueError):
@@ -72,6 +74,11 @@ def raw_key(path: str) -> str:
             f"the path is longer than {MAX_PATH_BYTES} bytes, or a part of it than {MAX_PART_BYTES}"
         )
     return key
+
+
+def raw_path(key: str) -> str:
+    """The path of the note whose original has an object key; what :func:`raw_key` has escaped."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), key.removeprefix(RAW_PREFIX))
 
 
 def _escaped(character: str) -> str:

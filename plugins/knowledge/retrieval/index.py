@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from gateway.contract import Collection, Condition, Embedder, Host
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.retrieval.embeddings import Embeddings
+from plugins.knowledge.retrieval.inventory import Stock
 from plugins.knowledge.retrieval.passages import fingerprint
 from plugins.knowledge.retrieval.points import LAYOUT, Prepared, points, prepare, spec
 
@@ -86,6 +87,11 @@ class Index:
             await self.collection.delete([Condition("key", any_of=tuple(keys))])
             if self._kept is not None:
                 await self._kept.forget(keys)
+
+    async def stock(self) -> Stock:
+        """All that it holds, once everything taken in is written."""
+        await self._settle()
+        return await Stock.taken(self.collection, self._kept)
 
     async def finish(self) -> None:
         """Wait until everything taken in is written, durable and quick to search.

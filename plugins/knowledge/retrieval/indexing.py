@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from plugins.knowledge.notes.documents import Document
+
+
+class Stock(Protocol):
+    """What an index holds, as it was when it was listed."""
+
+    def compare(self, document: Document) -> Iterator[str]:
+        """What is wrong with a document's part; it counts as compared from then on."""
+        ...
+
+    def rest(self) -> Iterator[tuple[str, str]]:
+        """What belongs to no document that was compared: its key, and what it is."""
+        ...
 
 
 class SearchIndex(Protocol):
@@ -25,6 +37,10 @@ class SearchIndex(Protocol):
 
         May return once they are taken in; :meth:`finish` waits for them.
         """
+        ...
+
+    async def stock(self) -> Stock:
+        """All that it holds, for comparing it with the documents."""
         ...
 
     async def remove(self, keys: Sequence[str]) -> None:

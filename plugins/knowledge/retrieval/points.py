@@ -7,7 +7,9 @@ nearer to what a document is about than to any sentence in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +23,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LAYOUT = 1
+LAYOUT = 2
 """The version of what is stored here; a new one has every document indexed again."""
 
 PASSAGE = "passage"
 HEAD = "head"
 TERMS = "terms"
+MARK = "mark"
+"""The payload field that names what a point was made of."""
 
 _LEAD = 200
 _AVERAGE_TERMS = 56.0
@@ -99,17 +103,40 @@ def points(prepared: Prepared, vectors: Mapping[str, NDArray[np.float32]]) -> It
         prepared: the document.
         vectors: a vector for each fingerprint of its texts; empty where there is no model.
     """
-    payload = _payload(prepared.document)
-    texts = (prepared.head, *prepared.headed)
-    for ordinal, text in enumerate(texts):
+    for id, text, payload in _texts(prepared):
         vector = vectors.get(fingerprint(text))
-        shown = prepared.passages[ordinal - 1].text if ordinal else ""
         yield Point(
-            id=f"{prepared.document.key}#{ordinal}",
-            dense={} if vector is None else {PASSAGE if ordinal else HEAD: vector},
+            id=id,
+            dense={} if vector is None else {PASSAGE if payload["ordinal"] else HEAD: vector},
             sparse={TERMS: bm25.document(text, _AVERAGE_TERMS)},
-            payload=payload | {"ordinal": ordinal, "text": shown},
+            payload=payload | {MARK: _mark(text, payload)},
         )
+
+
+def marks(prepared: Prepared) -> dict[str, str]:
+    """What tells each point of a document, by its id, from one made of anything else."""
+    return {id: _mark(text, payload) for id, text, payload in _texts(prepared)}
+
+
+def _texts(prepared: Prepared) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The id, the text and the payload of each point."""
+    payload = _payload(prepared.document)
+    for ordinal, text in enumerate((prepared.head, *prepared.headed)):
+        shown = prepared.passages[ordinal - 1].text if ordinal else ""
+        yield (
+            f"{prepared.document.key}#{ordinal}",
+            text,
+            payload
+            | {
+                "ordinal": ordinal,
+                "text": shown,
+            },
+        )
+
+
+def _mark(text: str, payload: Mapping[str, Any]) -> str:
+    written = json.dumps([text, payload], sort_keys=True)
+    return hashlib.blake2b(written.encode(), digest_size=12).hexdigest()
 
 
 def _payload(document: Document) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,20 @@ from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.sources import Source
 from plugins.knowledge.sync.sync import Outcome, Sync, rules_of
+
+
+class StoredStock:
+    """What such an index holds."""
+
+    def __init__(self, held: dict[str, Document]) -> None:
+        self._held = held
+
+    def compare(self, document: Document) -> Iterator[str]:
+        if (found := self._held.pop(document.key, None)) != document:
+            yield "missing" if found is None else "altered"
+
+    def rest(self) -> Iterator[tuple[str, str]]:
+        yield from ((key, "extra") for key in self._held)
 
 
 class StoredIndex:
@@ -36,6 +50,9 @@ class StoredIndex:
 
     async def finish(self) -> None:
         return
+
+    async def stock(self) -> StoredStock:
+        return StoredStock(await self.documents())
 
     async def documents(self) -> dict[str, Document]:
         found = {}

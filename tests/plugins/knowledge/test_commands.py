@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.contract import CommandContext
-from plugins.knowledge.commands import CheckArgs, check
+from plugins.knowledge.commands.check import CheckArgs, check
 from plugins.knowledge.config import KnowledgeConfig
 
 
