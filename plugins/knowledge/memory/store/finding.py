@@ -26,7 +26,7 @@ async def findable(connection: AsyncConnection, records: Iterable[tuple[int, Rec
         for label in sorted(labels(record))
     ]
     worded = [
-        {"entry": number, "term": term, "weight": weight}
+        {"layer": str(record.layer), "entry": number, "term": term, "weight": weight}
         for number, record in listed
         for term, weight in weights(record.text).items()
     ]

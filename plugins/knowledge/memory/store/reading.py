@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gateway.contract import Database
 from plugins.knowledge.memory.asking import Question
@@ -13,8 +14,18 @@ from plugins.knowledge.memory.entries import Layer
 from plugins.knowledge.memory.ranking import Mode, Scored, score, words_score
 from plugins.knowledge.memory.records import Record
 from plugins.knowledge.memory.store import words
-from plugins.knowledge.memory.store.readable import narrowed, readable, there
+from plugins.knowledge.memory.store.readable import (
+    Shape,
+    held_by,
+    named_by,
+    narrowed,
+    readable,
+    there,
+)
 from plugins.knowledge.memory.store.rows import record_of
+
+if TYPE_CHECKING:
+    from sqlalchemy import Select
 
 Value = TypeVar("Value")
 AT_ONCE = 500
@@ -59,21 +70,15 @@ class Reading:
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
         """Entries by their ids, without those that are gone or that no key may read."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import entries
-
         # What no id can be is not asked for: PostgreSQL takes no NUL, and no half of a character.
         possible = sorted(id for id in ids if id.isascii() and id.isprintable())
         if not possible or not keys:
             return {}
-        seen = readable(keys, self._clock())
+        seen = held_by(keys, self._clock())
         found: dict[str, Record] = {}
         async with self._database.read() as connection:
             for some in parts(possible):
-                rows = await connection.execute(
-                    sa.select(entries).where(entries.c.id.in_(some), seen)
-                )
+                rows = await connection.execute(_whole(), {**seen, "ids": some})
                 found |= {row.id: record_of(row) for row in rows}
         return found
 
@@ -116,17 +121,12 @@ class Reading:
 
     async def with_words(self, layer: Layer, question: Question) -> list[Scored]:
         """The entries of a layer that have the question's words, best first."""
-        from plugins.knowledge.memory.store.tables import entries
-
         if not question.keys:
             return []
-        seen = [entries.c.layer == str(layer), readable(question.keys, self._clock())]
+        shape, values = self._asked(question)
         async with self._database.read() as connection:
             rows = await words.best(
-                connection,
-                question.terms,
-                [*seen, *narrowed(question.narrowing)],
-                question.limit,
+                connection, str(layer), question.terms, shape, values, question.limit
             )
         return [
             Scored(
@@ -144,24 +144,45 @@ class Reading:
 
         It is asked for what the vector store found, which may be behind the database.
         """
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import entries
-
         if not ids or not question.keys:
             return {}
-        conditions = [
-            entries.c.layer == str(layer),
-            readable(question.keys, self._clock()),
-            *narrowed(question.narrowing),
-        ]
-        shown = sa.select(entries.c.id, entries.c.created, entries.c.updated, entries.c.version)
+        shape, values = self._asked(question)
+        values["layer"] = str(layer)
         found: dict[str, Known] = {}
         async with self._database.read() as connection:
             for some in parts(sorted(ids)):
-                rows = await connection.execute(shown.where(entries.c.id.in_(some), *conditions))
+                rows = await connection.execute(_known(shape), {**values, "ids": some})
                 found |= {row.id: Known(row.updated or row.created, row.version) for row in rows}
         return found
+
+    def _asked(self, question: Question) -> tuple[Shape, dict[str, Any]]:
+        """Which filters a question has, and all that its conditions compare with."""
+        by = question.narrowing
+        return Shape.of(by), held_by(question.keys, self._clock()) | named_by(by)
+
+
+@lru_cache(maxsize=1)
+def _whole() -> Select[Any]:
+    """Readable entries by their ids."""
+    import sqlalchemy as sa
+
+    from plugins.knowledge.memory.store.tables import entries
+
+    named = entries.c.id.in_(sa.bindparam("ids", expanding=True))
+    return sa.select(entries).where(named, readable())
+
+
+@lru_cache(maxsize=256)
+def _known(shape: Shape) -> Select[Any]:
+    """What is known of entries of a layer, by their ids, that a question may have as answers."""
+    import sqlalchemy as sa
+
+    from plugins.knowledge.memory.store.tables import entries
+
+    named = entries.c.id.in_(sa.bindparam("ids", expanding=True))
+    home = entries.c.layer == sa.bindparam("layer")
+    shown = (entries.c.id, entries.c.created, entries.c.updated, entries.c.version)
+    return sa.select(*shown).where(named, home, readable(), *narrowed(shape))
 
 
 def parts(values: Sequence[Value]) -> list[Sequence[Value]]:

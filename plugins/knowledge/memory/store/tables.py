@@ -54,18 +54,22 @@ labels = Table(
     metadata,
     Column("entry", NUMBER, primary_key=True),
     Column("label", PLAIN, primary_key=True),
+    sqlite_with_rowid=False,
 )
 """What an entry is found or held back by: its readers, tags, source, author and custom fields."""
 
 words = Table(
     "memory_words",
     metadata,
+    Column("layer", PLAIN, primary_key=True),
     Column("term", BigInteger, primary_key=True),
     Column("entry", NUMBER, primary_key=True),
     Column("weight", Float, nullable=False),
     Index("ix_memory_words_entry", "entry"),
+    sqlite_with_rowid=False,
 )
-"""The terms of an entry, each with its BM25 weight without the rarity of the term."""
+"""The terms of an entry, each with its BM25 weight without the rarity of the term. Its layer comes
+first, so that a question to one layer passes none of the other layers' rows."""
 
 versions = Table(
     "memory_versions",

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from plugins.knowledge.memory.store.readable import Shape, narrowed, readable
 from plugins.knowledge.retrieval import bm25
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement
+    from sqlalchemy import Select
     from sqlalchemy.ext.asyncio import AsyncConnection
 
 AVERAGE = 50.0
@@ -38,62 +40,83 @@ def asked(question: str) -> tuple[int, ...]:
 
 async def best(
     connection: AsyncConnection,
+    layer: str,
     terms: Sequence[int],
-    seen: Sequence[ColumnElement[bool]],
+    shape: Shape,
+    values: Mapping[str, Any],
     limit: int,
 ) -> list[Any]:
-    """The rows that have the terms, best first.
+    """The rows of a layer that have the terms, best first.
 
     Args:
         connection: to read by.
+        layer: the layer's name.
         terms: of the question.
-        seen: the conditions on entries: who may read them, and what they must be.
+        shape: which filters it has.
+        values: who asks, and what the filters name (``readable.py``).
         limit: how many at most.
 
     Returns:
         Rows of ``id``, ``created``, ``updated`` and ``score``.
     """
-    import sqlalchemy as sa
-
-    from plugins.knowledge.memory.store.tables import entries, words
-
-    rare = await _rarities(connection, terms, seen)
+    if not terms:
+        return []
+    asked = {**values, "layer": layer}
+    having = await connection.execute(_having(shape), {**asked, "terms": list(terms)})
+    rare = _rarities({row[0]: row[1] for row in having})
     if not rare:
         return []
-    worth = sa.case(
-        *((words.c.term == term, words.c.weight * rarity) for term, rarity in rare.items()),
-        else_=0.0,
-    )
-    score = sa.func.sum(worth).label("score")
-    shown = (entries.c.id, entries.c.created, entries.c.updated)
-    found = (
-        sa.select(*shown, score)
-        .join(words, words.c.entry == entries.c.number)
-        .where(words.c.term.in_(list(rare)), *seen)
-        .group_by(entries.c.number, *shown)
-        .order_by(score.desc(), entries.c.id)
-        .limit(limit)
-    )
-    return list(await connection.execute(found))
+    weighed: dict[str, Any] = {f"term_{place}": term for place, term in enumerate(rare)}
+    weighed |= {f"rarity_{place}": rarity for place, rarity in enumerate(rare.values())}
+    asked |= {"terms": list(rare), "most": limit, **weighed}
+    return list(await connection.execute(_weighed(shape, len(rare)), asked))
 
 
-async def _rarities(
-    connection: AsyncConnection, terms: Sequence[int], seen: Sequence[ColumnElement[bool]]
-) -> Mapping[int, float]:
-    """How much each term tells, among what the caller may read; terms of nothing are left out."""
+@lru_cache(maxsize=256)
+def _having(shape: Shape) -> Select[Any]:
+    """How many entries have each of the terms, of those that the caller may read."""
+    import sqlalchemy as sa
+
+    from plugins.knowledge.memory.store.tables import words
+
+    return _found(shape, words.c.term, sa.func.count()).group_by(words.c.term)
+
+
+@lru_cache(maxsize=256)
+def _weighed(shape: Shape, terms: int) -> Select[Any]:
+    """The entries with so many terms, by what these tell together."""
     import sqlalchemy as sa
 
     from plugins.knowledge.memory.store.tables import entries, words
 
-    if not terms:
-        return {}
-    having = (
-        sa.select(words.c.term, sa.func.count())
-        .join(entries, words.c.entry == entries.c.number)
-        .where(words.c.term.in_(list(terms)), *seen)
-        .group_by(words.c.term)
+    def worth(place: int) -> Any:
+        rarity = sa.bindparam(f"rarity_{place}", type_=words.c.weight.type)
+        return words.c.term == sa.bindparam(f"term_{place}"), words.c.weight * rarity
+
+    score = sa.func.sum(sa.case(*map(worth, range(terms)), else_=0.0)).label("score")
+    shown = (entries.c.id, entries.c.created, entries.c.updated)
+    return (
+        _found(shape, *shown, score)
+        .group_by(entries.c.number, *shown)
+        .order_by(score.desc(), entries.c.id)
+        .limit(sa.bindparam("most"))
     )
-    counts = {row[0]: row[1] for row in await connection.execute(having)}
+
+
+def _found(shape: Shape, *columns: Any) -> Select[Any]:
+    import sqlalchemy as sa
+
+    from plugins.knowledge.memory.store.tables import entries, words
+
+    named = words.c.term.in_(sa.bindparam("terms", expanding=True))
+    own = words.c.layer == sa.bindparam("layer")
+    joined = words.join(entries, words.c.entry == entries.c.number)
+    found = sa.select(*columns).select_from(joined)
+    return found.where(own, named, readable(), *narrowed(shape))
+
+
+def _rarities(counts: Mapping[int, int]) -> Mapping[int, float]:
+    """How much each term tells, given how many of the readable entries have it."""
     total = max(FEWEST, *counts.values()) if counts else FEWEST
     return {
         term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()
