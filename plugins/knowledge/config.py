@@ -11,6 +11,7 @@ from gateway.contract import ConfigPath, PluginConfig, Tier
 from gateway.repositories import BranchName, Github, RepositoryName
 from plugins.knowledge.memory.governing import ApprovalRules
 from plugins.knowledge.memory.roles import Roles
+from plugins.knowledge.memory.upkeep.upkeep import EVERY_TEN_MINUTES
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.paths import EXCLUDED
 
@@ -76,6 +77,10 @@ class MemoryConfig(PluginConfig):
     roles: Roles = Field(Roles(), description="Who may do what.")
     approval: ApprovalRules = Field(
         ApprovalRules(), description="What a person has to allow before an agent does it."
+    )
+    upkeep: Annotated[str, AfterValidator(_schedule)] = Field(
+        EVERY_TEN_MINUTES,
+        description="When memory is kept in order: a cron expression in UTC.",
     )
 
 

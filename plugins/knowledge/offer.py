@@ -32,7 +32,7 @@ def offer(
         prompts=prompts(knowledge),
         routes=routes(knowledge),
         apis=() if memory is None else (api(memory),),
-        jobs=() if memory is None else (memory.batches.declared(),),
+        jobs=() if memory is None else (memory.batches.declared(), memory.upkeep.declared()),
         health=health,
         personal=None if memory is None else memory.leaving.declared(),
         instructions=(

@@ -33,6 +33,8 @@ from plugins.knowledge.memory.store.notices import Notices
 from plugins.knowledge.memory.store.reading import Reading
 from plugins.knowledge.memory.store.together import Together
 from plugins.knowledge.memory.store.writing import Event, Writing
+from plugins.knowledge.memory.upkeep.opening import upkeep_over
+from plugins.knowledge.memory.upkeep.upkeep import EVERY_TEN_MINUTES, Upkeep
 from plugins.knowledge.memory.usage import Usage
 from plugins.knowledge.memory.vectors import MemoryVectors
 
@@ -53,6 +55,7 @@ class Memory:
         batches: the same, many at once.
         look: the operations that read one entry.
         usage: counts answers and reads.
+        upkeep: keeps all of it in order.
         leaving: hands people what is kept of them, and erases it.
         exchange: the call that is running now.
     """
@@ -64,6 +67,7 @@ class Memory:
     batches: Batches
     look: Looking
     usage: Usage
+    upkeep: Upkeep
     leaving: Leaving
     exchange: Callable[[], Exchange]
 
@@ -76,6 +80,7 @@ class Memory:
         roles: Roles,
         clock: Callable[[], datetime] = _now,
         approval: ApprovalRules | None = None,
+        upkeep: str = EVERY_TEN_MINUTES,
     ) -> AsyncGenerator[Memory]:
         """Open memory on a plugin's services, whose tables must be up to date.
 
@@ -85,16 +90,21 @@ class Memory:
             roles: who may do what.
             clock: gives the time, with its zone; replaced in tests.
             approval: what a person has to allow; the default rules where none are given.
+            upkeep: when it is kept in order, as a cron expression in UTC.
         """
-        memory = _made(host, knowledge, roles, clock, approval or ApprovalRules())
-        counting = asyncio.create_task(memory.usage.run())
+        memory = _made(host, knowledge, roles, clock, approval or ApprovalRules(), upkeep)
+        running = [
+            asyncio.create_task(each) for each in (memory.usage.run(), memory.upkeep.follow_pads())
+        ]
         try:
             yield memory
         finally:
-            counting.cancel()
-            with suppress(asyncio.CancelledError):
-                await counting
+            for task in running:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
             await memory.usage.flush()
+            await memory.upkeep.promote_pads()
 
 
 def _made(
@@ -103,6 +113,7 @@ def _made(
     roles: Roles,
     clock: Callable[[], datetime],
     approval: ApprovalRules,
+    upkeep: str,
 ) -> Memory:
     provider = ProviderName(name=host.portal, version=version("porch"))
     together = Together(host.database)
@@ -116,11 +127,7 @@ def _made(
     layers.append(notes)
     shelves: list[Shelf] = [working, reading, notes]
 
-    async def used(uses: Mapping[str, int]) -> None:
-        working.used(uses)
-        await writing.used(uses)
-
-    usage = Usage(used)
+    usage = _counting(working, writing)
     audit = AuditLog(host.database, clock)
 
     def tell(events: Sequence[Event]) -> None:
@@ -130,17 +137,27 @@ def _made(
     keep = Keeping(reading, writing, working, vectors, audit, roles, clock, tell)
     govern = _governing(keep, approval, together)
     batches = _batches(govern, host, together)
+    query = Querying(layers, shelves, host.embedder, vectors, usage, provider, failed)
     return Memory(
         provider=provider,
-        query=Querying(layers, shelves, host.embedder, vectors, usage, provider, failed),
+        query=query,
         keep=keep,
         govern=govern,
         batches=batches,
         look=Looking(shelves, reading, usage),
         usage=usage,
+        upkeep=upkeep_over(keep, together, approval.layers, batches.purge, host.log, upkeep),
         leaving=Leaving(together, writing, working, vectors, batches.store),
         exchange=host.exchange,
     )
+
+
+def _counting(working: WorkingLayer, writing: Writing) -> Usage:
+    async def used(uses: Mapping[str, int]) -> None:
+        working.used(uses)
+        await writing.used(uses)
+
+    return Usage(used)
 
 
 def _governing(keep: Keeping, approval: ApprovalRules, together: Together) -> Governing:

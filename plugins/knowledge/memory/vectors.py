@@ -7,8 +7,8 @@ at, and never ahead; upkeep brings it up to date.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
 from collections.abc import Collection as Ids
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,8 +39,6 @@ TEXT = "text"
 """The name of the vector in the store."""
 HOMES = (Layer.SEMANTIC, Layer.ARCHIVAL)
 """A layer of each collection."""
-_NAMES = {Layer.ARCHIVAL: "memory_archive"}
-_NAME = "memory"
 _INDEXED = {
     "entry": "keyword",
     "layer": "keyword",
@@ -120,12 +118,26 @@ class MemoryVectors:
             for some in parts(sorted(ids)):
                 await collection.delete([Condition("entry", any_of=tuple(some))])
 
+    async def walk(self) -> AsyncIterator[tuple[str, str, int]]:
+        """Every point there is: the collection it is in, its entry and its version."""
+        self._collections.clear()  # one that was lost is made anew
+        for layer in HOMES:
+            async for point in (await self._collection(layer)).walk(("entry", "version")):
+                yield home(layer), point.payload["entry"], point.payload["version"]
+
+    async def drop(self, name: str, points: Ids[tuple[str, int]]) -> None:
+        """Remove points of a collection, by their entries and versions."""
+        collection = self._collections[name]
+        for id, version in sorted(points):
+            exact = Condition("version", at_least=version, at_most=version)
+            await collection.delete([Condition("entry", any_of=(id,)), exact])
+
     async def _hide_earlier(self, record: Record) -> None:
         own = Condition("entry", any_of=(record.id,))
-        home = await self._collection(record.layer)
-        await home.delete([own, Condition("version", at_most=record.version - 1)])
+        here = await self._collection(record.layer)
+        await here.delete([own, Condition("version", at_most=record.version - 1)])
         for layer in HOMES:
-            if (other := await self._collection(layer)) is not home:
+            if (other := await self._collection(layer)) is not here:
                 await other.delete([own])
 
     async def nearest(self, layer: Layer, question: Question, vector: Vector) -> list[Near]:
@@ -151,11 +163,16 @@ class MemoryVectors:
         return [Near(hit.payload["entry"], hit.payload["version"], hit.score) for hit in hits]
 
     async def _collection(self, layer: Layer) -> Collection:
-        name = _NAMES.get(layer, _NAME)
+        name = home(layer)
         if name not in self._collections:
             spec = CollectionSpec(dense={TEXT: self.embedder.dimensions}, indexed=_INDEXED)
             self._collections[name] = await self._host.vectors.collection(name, spec)
         return self._collections[name]
+
+
+def home(layer: str) -> str:
+    """The collection of a layer's vectors."""
+    return "memory_archive" if layer == Layer.ARCHIVAL else "memory"
 
 
 def _point(record: Record, vector: Vector) -> Point:

@@ -128,7 +128,7 @@ def discovered(memory: Memory) -> DiscoveryResponse:
             reranking=False,
             cross_layer_query=True,
             versioning=True,
-            promotion=False,
+            promotion=True,
         ),
     )
     return DiscoveryResponse(provider=provider)

@@ -10,6 +10,7 @@ from plugins.knowledge.memory.store.kept_vectors import KeptVectors
 from plugins.knowledge.memory.store.reading import parts
 
 if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Update
     from sqlalchemy.ext.asyncio import AsyncConnection
 
 
@@ -43,9 +44,17 @@ async def purged(connection: AsyncConnection, kept: KeptVectors, ids: Collection
     for some in parts(sorted(ids)):
         own = events.c.entry.in_(some)
         await connection.execute(sa.delete(events).where(own, events.c.number < newest))
-        blank = sa.update(events).where(own)
-        await connection.execute(blank.values(entry="", layer="", readers=[], body=None))
+        await connection.execute(blank(own))
         await connection.execute(sa.delete(approvals).where(approvals.c.entry.in_(some)))
+
+
+def blank(which: ColumnElement[bool]) -> Update:
+    """Leave of events their numbers alone, and nobody who may hear of them."""
+    import sqlalchemy as sa
+
+    from plugins.knowledge.memory.store.tables import events
+
+    return sa.update(events).where(which).values(entry="", layer="", readers=[], body=None)
 
 
 async def _removed(connection: AsyncConnection, kept: KeptVectors, ids: Collection[str]) -> None:

@@ -32,6 +32,7 @@ class KeptVectors:
 
     def __init__(self, database: Database, model: str = "") -> None:
         # Clients may give vectors of their own: no other text is ever compared by those.
+        self._database = database
         self._kept = Embeddings(database, f"memory/{model}")
 
     async def written(
@@ -55,6 +56,18 @@ class KeptVectors:
         await self._kept.kept(connection, given)
         bare = [each.id for each in records if not each.embedded and each.version > 1]
         await self.forgotten(connection, bare)
+
+    async def keep(self, record: Record, vector: Vector) -> None:
+        """Keep a vector that was made again, unless the entry is another one by now."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import entries
+
+        own = sa.and_(entries.c.id == record.id, entries.c.version == record.version)
+        same = sa.update(entries).where(own).values(embedded=True).returning(entries.c.number)
+        async with self._database.begin() as connection:
+            if await connection.scalar(same) is not None:
+                await self.written(connection, [record], {record.id: vector})
 
     async def forgotten(self, connection: AsyncConnection, ids: Collection[str]) -> None:
         """Forget the vectors of entries, in the transaction that removes them."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gateway.contract import Database
 from plugins.knowledge.memory.drafting import LIVES
 from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.store.adding import inserted, keep_versions
 from plugins.knowledge.memory.store.erasing import erased
 from plugins.knowledge.memory.store.finding import findable, unfindable
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
@@ -93,9 +94,9 @@ class Writing:
         async with self._database.begin() as connection:
             await in_turn(connection)
             await self._once(connection)
-            await _insert(connection, records)
+            await inserted(connection, records)
             await self._kept.written(connection, records, vectors or {})
-            await _keep_versions(connection, records, by)
+            await keep_versions(connection, records, by)
             return await _tell(connection, "created", records, self._clock())
 
     async def replace(
@@ -148,10 +149,10 @@ class Writing:
             async with self._database.begin() as connection:
                 await in_turn(connection)
                 if seen is None:
-                    await _insert(connection, [stands])
+                    await inserted(connection, [stands])
                     given = {} if vector is None else {stands.id: vector}
                     await self._kept.written(connection, [stands], given)
-                    await _keep_versions(connection, [stands], by)
+                    await keep_versions(connection, [stands], by)
                 elif not await self._replaced(connection, stands, seen, by, vector, more_uses):
                     raise _Outdated
                 removed = await self._taken_out(connection, gone, gone)
@@ -196,7 +197,7 @@ class Writing:
         await findable(connection, [(number, record)])
         given = {} if vector is None else {record.id: vector}
         await self._kept.written(connection, [record], given)
-        await _keep_versions(connection, [record], by)
+        await keep_versions(connection, [record], by)
         return True
 
     async def forget(self, ids: Collection[str]) -> list[Event]:
@@ -307,40 +308,6 @@ class Writing:
 
 class _Outdated(Exception):
     """Another version was written meanwhile: the transaction is given up."""
-
-
-async def _insert(connection: AsyncConnection, records: Sequence[Record]) -> None:
-    import sqlalchemy as sa
-
-    from plugins.knowledge.memory.store.tables import entries
-
-    numbers: dict[str, int] = {}
-    for some in (records[start : start + 50] for start in range(0, len(records), 50)):
-        rows = await connection.execute(
-            sa.insert(entries).returning(entries.c.id, entries.c.number),
-            [row_of(each) for each in some],
-        )
-        numbers |= {row.id: row.number for row in rows}
-    await findable(connection, [(numbers[each.id], each) for each in records])
-
-
-async def _keep_versions(connection: AsyncConnection, records: Sequence[Record], by: str) -> None:
-    import sqlalchemy as sa
-
-    from plugins.knowledge.memory.store.tables import versions
-
-    kept = [
-        {
-            "entry": each.id,
-            "version": each.version,
-            "at": max(each.changed, each.placed),
-            "by": by,
-            "fields": each.fields() if each.versioned else None,
-        }
-        for each in records
-    ]
-    if kept:
-        await connection.execute(sa.insert(versions), kept)
 
 
 async def _tell(

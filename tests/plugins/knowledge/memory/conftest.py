@@ -17,6 +17,7 @@ from gateway.plugin_host import make_host
 from gateway.services import open_services
 from plugins.knowledge.knowledge import MIGRATIONS, Knowledge
 from plugins.knowledge.memory.entries import KnowledgeEntry
+from plugins.knowledge.memory.governing import ApprovalRules
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.requests import CreateRequest, QueryRequest, UpdateRequest
 from plugins.knowledge.memory.responses import QueryResponse
@@ -106,7 +107,11 @@ async def open_world(tmp_path: Path, address: str) -> AsyncGenerator[Opener]:
     """Opens a memory, with a model or without one, and closes the one that was open."""
     async with AsyncExitStack() as stack:
 
-        async def opener(embedder: Any = None, roles: Roles | None = None) -> World:
+        async def opener(
+            embedder: Any = None,
+            roles: Roles | None = None,
+            approval: ApprovalRules | None = None,
+        ) -> World:
             await stack.aclose()
             settings: Any = SETTINGS
             settings = type(settings)(**{**vars(settings), "database": address})
@@ -117,7 +122,7 @@ async def open_world(tmp_path: Path, address: str) -> AsyncGenerator[Opener]:
             stack.push_async_callback(knowledge.index.close)
             clock = Clock()
             memory = await stack.enter_async_context(
-                Memory.opened(host, knowledge, roles or Roles(), clock)
+                Memory.opened(host, knowledge, roles or Roles(), clock, approval)
             )
             return World(memory, host, Base(knowledge, host), clock)
 

@@ -1,0 +1,160 @@
+"""How soon a push is searchable: ``porch serve`` over HTTP, and a GitHub on loopback with civic-kb.
+
+Everything is the embedded default with its model. The clock runs from the moment the webhook is
+delivered until ``search_knowledge`` finds a word that only the pushed notes have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.client
+import json
+import os
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+from benchmarks.judged import data_directory
+from benchmarks.portal import Portal
+from benchmarks.processes import ABOVE_LOAD, ROOT, free_port, launched
+from benchmarks.table import Bar, Row
+from tests.servers.github_contents import GithubContents, Repo
+from tests.servers.github_history import History
+
+SECTION = "knowledge_sync"
+NAME = "garden/kb"
+MANY = 100
+ROUNDS = 5
+_SECRET = "a-secret-of-this-benchmark"
+_PATIENCE = 120.0
+
+
+def measure() -> list[Row]:
+    """Push one note, a few times, and a hundred of them."""
+    with tempfile.TemporaryDirectory() as place, GithubContents() as github:
+        root = Path(place)
+        history = _repository(root / "kb")
+        github.repos[NAME] = Repo(history.directory, history=history)
+        with _served(root, github.url) as portal:
+            portal.await_ready()
+            notes = _median(history.directory)
+            single = [_pushed(portal, history, [notes[number]]) for number in range(ROUNDS)]
+            many = _pushed(portal, history, notes[:MANY])
+            again = _pushed(portal, history, notes[:MANY])
+    return [
+        Row(
+            SECTION,
+            "push of one changed note, searchable",
+            median(single),
+            "s",
+            Bar("under", 2),
+            f"median of {ROUNDS}, {max(single):.2f} s at most",
+            headline=True,
+        ),
+        Row(
+            SECTION,
+            f"push of {MANY} changed notes of median length, all searchable",
+            max(many, again),
+            "s",
+            Bar("under", 20),
+            f"the slower of two, the other {min(many, again):.1f} s; as one tarball",
+            headline=True,
+        ),
+    ]
+
+
+def _repository(directory: Path) -> History:
+    history = History.begun(directory)
+    shutil.copytree(data_directory() / "civic-kb" / "repo", directory, dirs_exist_ok=True)
+    history.commit({})
+    return history
+
+
+def _median(directory: Path) -> list[Path]:
+    """The published notes whose length is nearest to the median of all."""
+    notes = [
+        path
+        for path in sorted(directory.rglob("*.md"))
+        if ".git" not in path.parts and b"\npublish: true" in path.read_bytes()[:2000]
+    ]
+    middle = median(path.stat().st_size for path in notes)
+    return sorted(notes, key=lambda path: abs(path.stat().st_size - middle))
+
+
+def _pushed(portal: Portal, history: History, notes: Sequence[Path]) -> float:
+    """Change notes, push them, and wait until a search finds each; the seconds it took."""
+    words = [f"zq{random.getrandbits(60):x}" for _ in notes]
+    changed = {
+        str(path.relative_to(history.directory)): _with(path.read_bytes(), word)
+        for path, word in zip(notes, words, strict=True)
+    }
+    before = history.resolve("main") or ""
+    after = history.commit(changed)
+    body = json.dumps(history.push(before, after, NAME)).encode()
+    begun = time.perf_counter()
+    _deliver(portal, body)
+    for word in words:
+        while not _finds(portal, word):
+            if time.perf_counter() - begun > _PATIENCE:
+                raise TimeoutError(f"a push is not searchable after {_PATIENCE:g} s")
+            portal.still_running()
+            time.sleep(0.02)
+    return time.perf_counter() - begun
+
+
+def _with(note: bytes, word: str) -> bytes:
+    """A note with a word of its own in the first line of its body, which a search then shows."""
+    front, mark, body = note.partition(b"\n---\n")
+    return front + mark + f"What was agreed about {word} since.\n\n".encode() + body
+
+
+def _finds(portal: Portal, word: str) -> bool:
+    results = portal.search(word)["results"]
+    return any(word in json.dumps(result) for result in results)
+
+
+def _deliver(portal: Portal, body: bytes) -> None:
+    signature = hmac.new(_SECRET.encode(), body, hashlib.sha256).hexdigest()
+    headers = {
+        "content-type": "application/json",
+        "x-github-event": "push",
+        "x-github-delivery": f"{random.getrandbits(128):x}",
+        "x-hub-signature-256": f"sha256={signature}",
+    }
+    connection = http.client.HTTPConnection("127.0.0.1", portal.port, timeout=30)
+    try:
+        connection.request("POST", "/hooks/knowledge/github", body, headers)
+        response = connection.getresponse()
+        answer = response.read()
+    finally:
+        connection.close()
+    if response.status != 200 or not json.loads(answer).get("jobs"):
+        raise RuntimeError(f"the delivery was not taken: {response.status} {answer[:300]!r}")
+
+
+@contextmanager
+def _served(root: Path, api_url: str) -> Generator[Portal]:
+    """Run ``porch serve`` on the branch while the block lasts."""
+    config = root / "config"
+    shutil.copytree(ROOT / "config", config)
+    knowledge = {
+        "sources": [{"github": NAME}],
+        "github": {"api_url": api_url, "webhook_secret": "env:PORCH_BENCH_HOOK"},
+    }
+    settings = {"limits": ABOVE_LOAD, "plugins": {"knowledge": knowledge}}
+    (config / "portal.yaml").write_text(json.dumps(settings))
+    os.environ["PORCH_BENCH_HOOK"] = _SECRET
+    port = free_port()
+    where = ("--config", str(config), "--data", str(root / "data"))
+    begun = time.perf_counter()
+    try:
+        with launched(["-m", "gateway.cli", "serve", "--port", str(port), *where]) as process:
+            yield Portal(port, process, begun)
+    finally:
+        del os.environ["PORCH_BENCH_HOOK"]

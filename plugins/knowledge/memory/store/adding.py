@@ -1,0 +1,55 @@
+"""Adds the rows of entries and of their versions, in the transaction of whoever writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.store.finding import findable
+from plugins.knowledge.memory.store.rows import row_of
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+
+async def inserted(connection: AsyncConnection, records: Sequence[Record]) -> None:
+    """Add new entries, which are found from now on."""
+    import sqlalchemy as sa
+
+    from plugins.knowledge.memory.store.tables import entries
+
+    numbers: dict[str, int] = {}
+    for some in (records[start : start + 50] for start in range(0, len(records), 50)):
+        rows = await connection.execute(
+            sa.insert(entries).returning(entries.c.id, entries.c.number),
+            [row_of(each) for each in some],
+        )
+        numbers |= {row.id: row.number for row in rows}
+    await findable(connection, [(numbers[each.id], each) for each in records])
+
+
+async def keep_versions(connection: AsyncConnection, records: Sequence[Record], by: str) -> None:
+    """Keep what entries say now as a version.
+
+    Args:
+        connection: the transaction that writes them.
+        records: the entries.
+        by: who writes.
+    """
+    import sqlalchemy as sa
+
+    from plugins.knowledge.memory.store.tables import versions
+
+    kept = [
+        {
+            "entry": each.id,
+            "version": each.version,
+            "at": max(each.changed, each.placed),
+            "by": by,
+            "fields": each.fields() if each.versioned else None,
+        }
+        for each in records
+    ]
+    if kept:
+        await connection.execute(sa.insert(versions), kept)
