@@ -17,6 +17,7 @@ from plugins.knowledge.memory.entries import KnowledgeEntry, Layer
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.gathering import Failed, gather
 from plugins.knowledge.memory.highlights import highlighted
+from plugins.knowledge.memory.layers.stored import WITH_VECTORS
 from plugins.knowledge.memory.ranking import Mode, Scored
 from plugins.knowledge.memory.records import Record
 from plugins.knowledge.memory.requests import QueryFilters, QueryOptions, QueryRequest
@@ -132,7 +133,7 @@ class Querying:
         """The question's vector, or why there is none where there should be one."""
         if self.embedder is None or mode is Mode.KEYWORD:
             return None, None
-        if all(each.layer is Layer.WORKING for each in layers):
+        if all(each.layer not in WITH_VECTORS for each in layers):
             return None, None
         try:
             async with asyncio.timeout(EMBEDDING_SECONDS):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from gateway.contract import Host, Tier, ToolFailed, VectorQuery
 from plugins.knowledge.notes.documents import Entry
@@ -23,6 +24,12 @@ from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.retrieval.points import HEAD, PASSAGE, TERMS
 from plugins.knowledge.retrieval.ranking import PERFECT, Candidate, Hits, rank
 from plugins.knowledge.store import Store
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
 
 LONGEST_QUESTION = 2000
 _PASSAGES = 50
@@ -56,7 +63,13 @@ class Search:
         self._names = names
 
     async def __call__(
-        self, question: str, filters: SearchFilters, up_to: Tier, *, documents: bool = False
+        self,
+        question: str,
+        filters: SearchFilters,
+        up_to: Tier,
+        *,
+        documents: bool = False,
+        vector: Vector | None = None,
     ) -> SearchResults:
         """Find the documents that answer a question.
 
@@ -65,13 +78,14 @@ class Search:
             filters: what to narrow the search to, its order and its length.
             up_to: the tier of the caller; nothing above it is found.
             documents: whether each result carries its whole document.
+            vector: the question's, where the portal's model has made it already.
 
         Raises:
             ToolFailed: ``invalid_query``: empty, over 2,000 characters, or with control
                 characters.
         """
         question = checked(question)
-        hits = await self._hits(question, filters, up_to)
+        hits = await self._hits(question, filters, up_to, vector)
         ranked = rank(question, hits, len(self._store.entries(up_to)))
         found = await self._judged(question, self._visible(ranked, up_to))
         if filters.sort == "date":
@@ -84,7 +98,9 @@ class Search:
             note=_KEYWORD_NOTE if keyword else None,
         )
 
-    async def _hits(self, question: str, filters: SearchFilters, up_to: Tier) -> Hits:
+    async def _hits(
+        self, question: str, filters: SearchFilters, up_to: Tier, vector: Vector | None
+    ) -> Hits:
         # Where nothing is hidden from this tier, the store need not check it for each passage,
         # which takes a third of its time; `_visible` asks the catalogue again in any case.
         entries = self._store.entries
@@ -98,7 +114,8 @@ class Search:
         if sparse.indices:
             asked[TERMS] = VectorQuery(TERMS, sparse, where, _BY_TERMS, _SHOWN)
         if self._host.embedder is not None:
-            vector = await self._host.embedder.query(question)
+            if vector is None:
+                vector = await self._host.embedder.query(question)
             asked[PASSAGE] = VectorQuery(PASSAGE, vector, where, _PASSAGES, _SHOWN)
             asked[HEAD] = VectorQuery(HEAD, vector, where, _HEADS, ("key",))
         answers = await self._index.collection.search(list(asked.values()))

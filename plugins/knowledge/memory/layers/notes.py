@@ -49,7 +49,9 @@ class NotesLayer:
         if tier is None or not text:
             return Answers()
         limit = min(question.limit, MOST_RESULTS)
-        results = await self._knowledge.search(text, SearchFilters(limit=limit), tier)
+        results = await self._knowledge.search(
+            text, SearchFilters(limit=limit), tier, vector=question.vector
+        )
         found = []
         for result in results.results:
             entry = self._knowledge.store.entry(f"{result.content_type}/{result.id}", tier)

@@ -12,9 +12,21 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    text,
 )
 
 from gateway.columns import NUMBER, PLAIN, Json, UtcDateTime
+
+
+def _where_set(name: str) -> Index:
+    """An index of the entries that have a moment, which are few.
+
+    With the others in it, SQLite would take it to find an entry by its id, among all that are not
+    forgotten.
+    """
+    having = text(f"{name} IS NOT NULL")
+    return Index(f"ix_memory_entries_{name}", name, sqlite_where=having, postgresql_where=having)
+
 
 metadata = MetaData()
 
@@ -43,8 +55,8 @@ entries = Table(
     Column("deleted", UtcDateTime),
     Index("ix_memory_entries_layer", "layer", "owner"),
     Index("ix_memory_entries_owner", "owner", "fingerprint"),
-    Index("ix_memory_entries_expires", "expires"),
-    Index("ix_memory_entries_deleted", "deleted"),
+    _where_set("expires"),
+    _where_set("deleted"),
 )
 """One row an entry; ``deleted`` is set where it was forgotten and may still be looked up by its
 owner, ``expires`` where its layer keeps entries for a time only."""
