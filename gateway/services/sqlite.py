@@ -20,6 +20,9 @@ __all__ = ["Writers", "changing_tables", "opened", "reading", "writing"]
 
 BUSY_TIMEOUT = 10_000
 """Milliseconds that a writer waits for one of another process."""
+CONNECTIONS = 15
+"""Connections at most, each opened when the others are busy and kept then: opening one takes a
+thread, and reads the schema. The one that was used last is used next, since it remembers pages."""
 _PRAGMAS = (
     f"PRAGMA busy_timeout={BUSY_TIMEOUT}",
     "PRAGMA journal_mode=WAL",  # readers and the writer do not wait for each other
@@ -36,7 +39,12 @@ def opened(file: Path) -> AsyncEngine:
     from gateway.services.sqlite_driver import connect
 
     engine = create_async_engine(
-        f"sqlite+aiosqlite:///{file}", async_creator=partial(connect, file), hide_parameters=True
+        f"sqlite+aiosqlite:///{file}",
+        async_creator=partial(connect, file),
+        hide_parameters=True,
+        pool_size=CONNECTIONS,
+        max_overflow=0,
+        pool_use_lifo=True,
     )
     without_values(engine.sync_engine)
 
