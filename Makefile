@@ -15,7 +15,7 @@ DEV := .venv/.dev
 NODE := tests/node/node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install services dev run test check docs bench pins
+.PHONY: help install services dev run test check docs bench coverage mutants pins
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -48,6 +48,14 @@ docs: $(DEV) ## write the generated files again: config/schema and docs/referenc
 
 bench: $(DEV) ## measure every bar and print one table; ARGS=--strict fails on a missed one
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+coverage: dev ## run the knowledge plugin's tests and print the protocol's coverage table
+	@mkdir -p build/coverage
+	@$(BIN)/pytest -n auto --dist worksteal --cov --cov-report= tests/plugins/knowledge $(ARGS)
+	@$(BIN)/python scripts/covered.py
+
+mutants: $(DEV) ## count the mutants of memory's algorithms that its tests kill; about ten minutes
+	@$(BIN)/python scripts/mutants.py
 
 pins: $(DEV) ## compile requirements/ from pyproject.toml; ARGS=--upgrade takes the newest
 	$(BIN)/python scripts/pins.py $(ARGS)

@@ -1,8 +1,9 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract import ANONYMOUS, Caller, Tier
-from plugins.knowledge.memory.access import keys, readers
+from plugins.knowledge.memory.access import both, keys, readers
 from plugins.knowledge.memory.entries import AccessPolicy, AccessPolicyConfig
 
 PEOPLE = ["person:ana", "person:ben", "person:cy", "ana"]
@@ -36,6 +37,23 @@ def may_read(caller: Caller, owner: str, access: AccessPolicyConfig) -> bool:
     }[access.policy]
 
 
+@pytest.mark.parametrize(
+    ("policy", "beside"),
+    [
+        ("private", set()),
+        ("restricted", {"person:ben", "person:cy"}),
+        ("shared", {"group:garden"}),
+        ("organization", {"tier:members"}),
+        ("public", {"tier:public"}),
+    ],
+)
+def test_who_reads_an_entry_beside_its_owner(policy: str, beside: set[str]) -> None:
+    access = AccessPolicyConfig(
+        policy=AccessPolicy(policy), approved_users=("ben", "cy"), allowed_teams=("garden",)
+    )
+    assert readers("ana", access) == {"person:ana", *beside}
+
+
 @given(callers, st.sampled_from(PEOPLE), policies)
 def test_a_caller_shares_a_key_with_an_entry_exactly_where_its_policy_lets_them_read(
     caller: Caller, owner: str, access: AccessPolicyConfig
@@ -65,3 +83,25 @@ def test_a_higher_tier_never_reads_less(
 ) -> None:
     higher = Caller(caller.person, Tier.MEMBERS, groups=caller.groups)
     assert keys(caller) <= keys(higher)
+
+
+reader_keys = st.frozensets(
+    st.sampled_from(["tier:public", "tier:members", "person:ana", "group:garden"])
+)
+
+
+@given(callers, reader_keys, reader_keys)
+def test_who_holds_a_key_of_both_holds_one_of_each(
+    caller: Caller, some: frozenset[str], others: frozenset[str]
+) -> None:
+    if keys(caller) & both(some, others):
+        assert keys(caller) & some
+        assert keys(caller) & others
+    assert both(some, others) == both(others, some)
+
+
+def test_of_two_sets_of_readers_the_narrower_keys_stay() -> None:
+    ana, garden, anyone = {"person:ana"}, {"group:garden", "person:ana"}, {"tier:public"}
+    assert both(garden, ana) == ana
+    assert both(garden, anyone) == both(anyone, garden) == garden
+    assert both({"tier:members"}, {"group:garden"}) == frozenset()

@@ -84,7 +84,7 @@ def test_independent_origins_make_each_other_surer() -> None:
 
 
 def test_there_is_nothing_to_resolve_without_a_claim() -> None:
-    with pytest.raises(ValueError, match="nothing to resolve"):
+    with pytest.raises(ValueError, match=r"^there is nothing to resolve$"):
         resolved([])
 
 
@@ -96,3 +96,7 @@ def test_spacing_and_case_make_no_other_content(same: str) -> None:
 def test_other_words_do() -> None:
     assert fingerprint("the sky is blue") != fingerprint("the sky is grey")
     assert fingerprint("theskyisblue") != fingerprint("the sky is blue")
+
+
+def test_a_fingerprint_is_the_same_in_every_version_since_databases_keep_it() -> None:
+    assert fingerprint("the sky is blue") == "590a6a3caeb7a72eb1d40779fde203d4"
