@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from gateway.contract import Caller, Tier
@@ -26,3 +27,15 @@ def acting(person: str, said: Mapping[str, Any]) -> Caller:
     """
     groups = frozenset(said["groups"])
     return Caller(person, Tier(said["tier"]), groups=groups, admin=said["admin"])
+
+
+def vouched(asker: Caller, approver: Caller) -> Caller:
+    """Who asked, with what somebody who approves now vouches for: an admin's right by an admin.
+
+    Whether they still have the rights that they asked with, nobody here can tell.
+
+    Args:
+        asker: who asked, with the rights of then.
+        approver: who approves, with those of now.
+    """
+    return replace(asker, admin=asker.admin and approver.admin)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from gateway.contract import Caller, Tier, Tool
+from plugins.knowledge.memory.consent import Answer, NeedsAnswer, consent_over, excerpt
+from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.store.approvals import Approval
 
 if TYPE_CHECKING:
@@ -61,20 +63,62 @@ def approval_tools(memory: Memory) -> list[Tool]:
     async def decide_approval(
         id: str, approve: bool, note: str | None = None, *, caller: Caller
     ) -> WaitingWrite:
-        """Approve a change to memory that somebody else asked for, or reject it. Only when your
-        person has seen what it says and told you so. You can reject your own to take it back.
+        """Approve a change to memory that somebody else asked for, or reject it, when your person
+        told you so. To approve, they are asked in their client. You can reject your own to take
+        it back.
 
         Args:
             id: The request's id, as `list_approvals` gives it.
             approve: Whether it is to be done.
             note: What to say to who asked.
         """
+        if approve:
+            try:
+                await _check_agreed(memory, id, caller)
+            except NeedsAnswer as needs:
+                return cast("WaitingWrite", needs.result)  # the gateway passes it on
         return shown(await memory.govern.decide(id, caller, approve=approve, note=note))
 
     return [
         Tool.of(list_approvals, annotations=_READS, floor=Tier.PUBLIC, title="Waiting changes"),
         Tool.of(decide_approval, annotations=_DECIDES, floor=Tier.PUBLIC, title="Decide a change"),
     ]
+
+
+async def _check_agreed(memory: Memory, id: str, caller: Caller) -> None:
+    """Ask the person whether they approve: an agent alone never does.
+
+    Raises:
+        MemoryFailed: there is nothing to decide, they say no, or their client cannot ask them.
+        NeedsAnswer: the client has to come again with the answer.
+    """
+    request = shown(await memory.govern.undecided(id, caller))
+    question = f"Approve this? {request.requested_by} asks to {_ASKS[request.operation]}"
+    if request.content is not None:
+        question += f":\n\n{excerpt(request.content)}"
+    if request.reason is not None:
+        question += f"\n\nThe reason given: {request.reason}"
+    consent = consent_over(memory.exchange())
+    answer = await consent(question, f"{caller.person}\ndecide {id}")
+    if answer is Answer.REFUSED:
+        message = "Your person said no. The request waits on: reject it, if they say so."
+        raise MemoryFailed(ErrorCode.GOVERNANCE_DENIED, message)
+    if answer is Answer.NONE:
+        raise MemoryFailed(ErrorCode.GOVERNANCE_DENIED, _BY_HAND.format(id=id))
+
+
+_ASKS = {
+    "create": "keep this in memory",
+    "update": "change an entry of memory to this",
+    "delete": "remove an entry from memory",
+    "erase": "remove an entry from memory for good",
+    "verify": "have this verified, and shown to those it is for",
+}
+_BY_HAND = (
+    "Your client cannot ask your person, and you cannot approve in their place. They do it "
+    "themselves: in a client that shows forms, or with POST "
+    "/openspec/v1/knowledge/approvals/{id}/approve and a token of their own. Tell them so."
+)
 
 
 def shown(one: Approval) -> WaitingWrite:

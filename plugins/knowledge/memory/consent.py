@@ -66,6 +66,14 @@ def consent_over(exchange: Exchange) -> Consent:
     return consent
 
 
+def excerpt(content: str) -> str:
+    """What a question shows of an entry; where that is not all of it, it says so."""
+    left = len(content) - _SHOWN
+    return content if left <= 0 else f"{content[:_SHOWN]}\n\n(and {left:,} characters more)"
+
+
+_SHOWN = 4000
+"""Characters of an entry that a question shows."""
 _KEY = "approval"
 _FORM = {
     "type": "object",

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from gateway.contract import Caller, PluginConfig
 from plugins.knowledge.memory.access import keys
-from plugins.knowledge.memory.acting import acting, rights
-from plugins.knowledge.memory.consent import Answer, Consent
+from plugins.knowledge.memory.acting import acting, rights, vouched
+from plugins.knowledge.memory.consent import Answer, Consent, excerpt
 from plugins.knowledge.memory.drafting import access_of, drafted, rewritten
 from plugins.knowledge.memory.entries import AccessPolicy, AccessPolicyConfig, Layer
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
@@ -191,11 +191,7 @@ class Governing:
                 or it cannot be done any more.
         """
         person = demand(caller, self.keep.roles.read, "decide a request")
-        found = next((each for each in await self.seen(caller) if each.id == id), None)
-        if found is None:
-            raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such request for you to decide.")
-        if found.state != "pending":
-            raise _decided()
+        found = await self.undecided(id, caller)
         if not approve:
             await self._settle(found, "rejected", person, note)
         elif found.requested_by == person and not caller.admin:
@@ -204,8 +200,21 @@ class Governing:
                 ErrorCode.GOVERNANCE_DENIED, "Your own request takes somebody else to approve it."
             )
         else:
-            await self._approve(found, person, note)
+            await self._approve(found, caller, note)
         return await self.approvals.get(id) or found
+
+    async def undecided(self, id: str, caller: Caller) -> Approval:
+        """A request that waits, for a caller who sees it.
+
+        Raises:
+            MemoryFailed: there is no such request for the caller, or it is decided.
+        """
+        found = next((each for each in await self.seen(caller) if each.id == id), None)
+        if found is None:
+            raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such request for you to decide.")
+        if found.state != "pending":
+            raise _decided()
+        return found
 
     async def _ask(
         self,
@@ -244,7 +253,7 @@ class Governing:
         """
         if consent is None:
             return False
-        shown = record.content if len(record.content) <= _SHOWN else record.content[:_SHOWN] + "..."
+        shown = excerpt(record.content)
         question = f"{verb} this in memory, for {_WHO[record.access.policy]} to read?\n\n{shown}"
         answer = await consent(question, f"{person}\n{operation}\n{request}")
         if answer is Answer.NONE:
@@ -257,9 +266,10 @@ class Governing:
             )
         return True
 
-    async def _approve(self, found: Approval, person: str, note: str | None) -> None:
+    async def _approve(self, found: Approval, caller: Caller, note: str | None) -> None:
         """Decide and carry out in one transaction: both happen, or neither, and never twice."""
-        done = []
+        person, done = caller.person or "", []
+        asker = acting(found.requested_by, (found.payload or {})["as"])
 
         async def alongside(connection: Any) -> None:
             if not await self.approvals.decided(connection, found.id, "approved", person, note):
@@ -270,10 +280,13 @@ class Governing:
 
         keep = replace(self.keep, writing=self.keep.writing.alongside(alongside))
         try:
-            await _carry_out(keep, found)
+            await _carry_out(keep, found, vouched(asker, caller))
         except MemoryFailed as failure:
             if failure.number not in _FINAL or done:
                 raise
+            if failure.number is ErrorCode.FORBIDDEN and asker.admin and not caller.admin:
+                message = "It was asked for with an admin's right: it takes an admin to approve it."
+                raise MemoryFailed(ErrorCode.GOVERNANCE_DENIED, message) from failure
             await self._settle(found, "failed", person, note)
             raise MemoryFailed(
                 ErrorCode.GOVERNANCE_DENIED, f"It cannot be done any more. {failure}"
@@ -304,8 +317,6 @@ class Governing:
         return [e for e in wanted if e.operation not in _OF_READABLE or e.entry in there]
 
 
-_SHOWN = 1000
-"""Characters of an entry that a question shows."""
 _WHO = {
     AccessPolicy.PRIVATE: "you alone",
     AccessPolicy.RESTRICTED: "the people it names",
@@ -326,10 +337,9 @@ _FINAL = frozenset(
 """Failures that another try does not mend."""
 
 
-async def _carry_out(keep: Keeping, found: Approval) -> None:
+async def _carry_out(keep: Keeping, found: Approval, asker: Caller) -> None:
     """Do what was asked for, as who asked for it."""
     payload: Any = found.payload or {}
-    asker = acting(found.requested_by, payload["as"])
     match found.operation:
         case "create":
             request = CreateRequest.model_validate(payload["request"])

@@ -12,7 +12,7 @@ from gateway.exchange import SilentExchange
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.tools import tools
-from tests.plugins.knowledge.memory.conftest import ANA, CY, World
+from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, World
 
 pytestmark = pytest.mark.anyio
 FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
@@ -82,9 +82,51 @@ async def test_without_an_answer_a_request_waits_that_another_person_approves(
     assert await world.found(ANA, "gate") == []
     (listed,) = (await call(world.memory, client, "list_approvals", CY)).requests
     assert (listed.id, listed.content) == (kept.approval, "The gate opens at nine.")
-    said = await call(world.memory, client, "decide_approval", CY, id=listed.id, approve=True)
+    person = Legacy(accepted(True))
+    said = await call(world.memory, person, "decide_approval", CY, id=listed.id, approve=True)
     assert said.state == "approved"
+    assert "The gate opens at nine." in person.asked[0]
     assert await world.found(CY, "gate") == ["The gate opens at nine."]
+
+
+@pytest.mark.parametrize("client", [SilentExchange(), Legacy({"action": "cancel"})])
+async def test_an_agent_alone_approves_nothing(world: World, client: Any) -> None:
+    kept = await call(world.memory, SilentExchange(), "remember", ANA, **PUBLIC)
+    with pytest.raises(MemoryFailed, match="approve in their place") as refused:
+        await call(world.memory, client, "decide_approval", CY, id=kept.approval, approve=True)
+    assert refused.value.number is ErrorCode.GOVERNANCE_DENIED
+    assert await world.found(CY, "gate") == []
+    said = await call(world.memory, client, "decide_approval", CY, id=kept.approval, approve=False)
+    assert said.state == "rejected"
+
+
+async def test_an_approver_who_says_no_leaves_the_request_waiting(world: World) -> None:
+    kept = await call(world.memory, SilentExchange(), "remember", ANA, **PUBLIC)
+    client = Legacy(accepted(False))
+    with pytest.raises(MemoryFailed, match="waits on"):
+        await call(world.memory, client, "decide_approval", CY, id=kept.approval, approve=True)
+    assert [each.state for each in await world.memory.govern.seen(CY)] == ["pending"]
+
+
+async def test_an_approver_whose_client_is_sent_back_comes_with_the_answer(world: World) -> None:
+    kept = await call(world.memory, SilentExchange(), "remember", ANA, **PUBLIC)
+    client, wanted = Modern(), {"id": kept.approval, "approve": True}
+    needed = await call(world.memory, client, "decide_approval", CY, **wanted)
+    assert isinstance(needed, mcp.InputRequiredResult)
+    assert await world.found(CY, "gate") == []
+    client.request_state = needed.request_state
+    client.input_responses = {"approval": accepted(True)}
+    said = await call(world.memory, client, "decide_approval", CY, **wanted)
+    assert said.state == "approved"
+
+
+async def test_who_may_not_decide_is_not_asked_and_told_nothing(world: World) -> None:
+    kept = await call(world.memory, SilentExchange(), "remember", ANA, **PUBLIC)
+    client = Legacy(accepted(True))
+    with pytest.raises(MemoryFailed) as refused:
+        await call(world.memory, client, "decide_approval", BEN, id=kept.approval, approve=True)
+    assert refused.value.number is ErrorCode.NOT_FOUND
+    assert client.asked == []
 
 
 async def test_a_client_that_is_sent_back_comes_with_the_answer(world: World) -> None:
@@ -125,7 +167,6 @@ async def test_a_change_of_what_everybody_reads_is_asked_for_too(world: World) -
     )
     assert kept.status == "pending_approval"
     assert await world.found(CY, "open") == ["Open at nine."]
-    await call(
-        world.memory, SilentExchange(), "decide_approval", CY, id=kept.approval, approve=True
-    )
+    client = Legacy(accepted(True))
+    await call(world.memory, client, "decide_approval", CY, id=kept.approval, approve=True)
     assert await world.found(CY, "open") == ["Open at ten."]

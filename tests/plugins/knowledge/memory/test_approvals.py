@@ -100,6 +100,23 @@ async def test_nobody_approves_their_own_request_but_an_admin(world: World) -> N
     assert await decide(world, request, replace(ANA, admin=True)) == "approved"
 
 
+async def test_what_an_admin_asked_for_with_their_right_takes_an_admin_to_approve(
+    world: World,
+) -> None:
+    entry = await world.remember(BEN, "Of Ben.", "organization")
+    options = {"governance": {"require_approval": True}}
+    removal = DeleteRequest.model_validate({"id": entry.id, "options": options})
+    gone = await world.memory.govern.delete(removal, replace(ANA, admin=True))
+    assert gone.approval_required is not None
+    id = gone.approval_required.request_id
+    with pytest.raises(MemoryFailed, match="takes an admin") as refused:
+        await decide(world, id, CY)
+    assert refused.value.number is ErrorCode.GOVERNANCE_DENIED
+    assert await seen(world, CY) == [id]
+    assert await decide(world, id, replace(CY, admin=True)) == "approved"
+    assert await world.found(BEN, "ben") == []
+
+
 async def test_who_asked_takes_it_back(world: World) -> None:
     request, _ = await asked(world, BEN, "Never mind.", SHARED)
     assert await decide(world, request, BEN, approve=False) == "rejected"
