@@ -41,6 +41,10 @@ class Layer(StrEnum):
     ARCHIVAL = "archival"
 
 
+OWN = frozenset({Layer.WORKING, Layer.SESSION})
+"""Layers that are their owner's alone, whatever the policies of the entries in them say."""
+
+
 class SourceType(StrEnum):
     """What kind of place knowledge comes from."""
 
@@ -75,6 +79,10 @@ class AccessPolicyConfig(Part):
     allowed_teams: tuple[str, ...] = Field(
         (), max_length=100, description="The groups whose members may, where it is shared."
     )
+
+
+PRIVATE = AccessPolicyConfig(policy=AccessPolicy.PRIVATE)
+"""The policy of what is its owner's alone."""
 
 
 class KnowledgeMetadata(Part):

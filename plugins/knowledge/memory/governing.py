@@ -14,7 +14,7 @@ from plugins.knowledge.memory.access import keys
 from plugins.knowledge.memory.acting import acting, rights, vouched
 from plugins.knowledge.memory.consent import Answer, Consent, excerpt
 from plugins.knowledge.memory.drafting import access_of, drafted, rewritten
-from plugins.knowledge.memory.entries import AccessPolicy, AccessPolicyConfig, Layer
+from plugins.knowledge.memory.entries import OWN, PRIVATE, AccessPolicy, AccessPolicyConfig, Layer
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.keeping import Keeping
 from plugins.knowledge.memory.records import Record
@@ -42,8 +42,10 @@ class ApprovalRules(PluginConfig):
 
     def ask_for(self, record: Record) -> bool:
         """Whether an agent's writing of this entry has to be allowed."""
-        written = record.layer is not Layer.WORKING
-        return written and (record.access.policy in self.policies or record.layer in self.layers)
+        if record.layer is Layer.WORKING:
+            return False
+        others = record.layer not in OWN and record.access.policy in self.policies
+        return others or record.layer in self.layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,10 +377,8 @@ def _pending(record: Record, waiting: ApprovalRequired) -> CreateResponse:
 
 def _hidden(request: CreateRequest) -> CreateRequest:
     """The same, for its owner alone."""
-    private = AccessPolicyConfig(policy=AccessPolicy.PRIVATE)
-    return request.model_copy(
-        update={"options": request.options.model_copy(update={"access_policy": private})}
-    )
+    options = request.options.model_copy(update={"access_policy": PRIVATE})
+    return request.model_copy(update={"options": options})
 
 
 def _check_layer(record: Record) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 from plugins.knowledge.memory.access import readers
 from plugins.knowledge.memory.conflicts import fingerprint
 from plugins.knowledge.memory.entries import (
+    OWN,
+    PRIVATE,
     AccessPolicyConfig,
     KnowledgeEntry,
     KnowledgeMetadata,
@@ -64,7 +66,7 @@ class Record:
     @property
     def readers(self) -> frozenset[str]:
         """The keys of which a caller needs one to read it."""
-        return readers(self.owner, self.access)
+        return readers(self.owner, PRIVATE if self.layer in OWN else self.access)
 
     @property
     def changed(self) -> datetime:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from plugins.knowledge.memory.asking import Answers, Question
-from plugins.knowledge.memory.entries import Layer
+from plugins.knowledge.memory.entries import OWN, Layer
 from plugins.knowledge.memory.labels import agent
 from plugins.knowledge.memory.ranking import Mode, Scored, ordered, score
 from plugins.knowledge.memory.similarity import score as similarity
@@ -18,8 +18,6 @@ from plugins.knowledge.memory.vectors import MemoryVectors
 if TYPE_CHECKING:
     from plugins.knowledge.memory.vectors import Vector
 
-OWN = frozenset({Layer.SESSION})
-"""Layers of which a caller sees their own entries alone, whatever the policies of others say."""
 OF_AGENTS = frozenset({Layer.SESSION, Layer.EPISODIC})
 """Layers in which an agent finds what it wrote itself, where it gives its name."""
 WITH_VECTORS = frozenset({Layer.SEMANTIC, Layer.USER, Layer.ORGANIZATION, Layer.ARCHIVAL})

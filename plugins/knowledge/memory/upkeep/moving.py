@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from plugins.knowledge.memory.drafting import LIVES
-from plugins.knowledge.memory.entries import Layer
+from plugins.knowledge.memory.entries import OWN, PRIVATE, Layer
 from plugins.knowledge.memory.layers.stored import WITH_VECTORS
 from plugins.knowledge.memory.promotion import ARCHIVED, NEXT, Standing, destination
 from plugins.knowledge.memory.records import Record
@@ -88,6 +88,9 @@ class Moving:
 def placed(record: Record, to: Layer, now: datetime, *, embeds: bool) -> Record:
     """An entry as it is in another layer: its next version, with the same id.
 
+    What leaves a layer that is its owner's alone is private, until they say otherwise: nobody
+    had to agree that others read it.
+
     Args:
         record: the entry as it is.
         to: where it goes.
@@ -100,6 +103,7 @@ def placed(record: Record, to: Layer, now: datetime, *, embeds: bool) -> Record:
         layer=to,
         version=record.version + 1,
         placed=now,
+        access=PRIVATE if record.layer in OWN else record.access,
         expires=None if life is None else now + life,
         embedded=record.embedded or (embeds and to in WITH_VECTORS),
     )

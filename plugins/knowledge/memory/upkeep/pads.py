@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from plugins.knowledge.memory.entries import AccessPolicy, AccessPolicyConfig, Layer
+from plugins.knowledge.memory.entries import Layer
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.store.audit import AuditLog, Deed
 from plugins.knowledge.memory.store.writing import Event, Writing
 from plugins.knowledge.memory.upkeep.moving import UPKEEP, belongs, placed, standing_of
 
-PRIVATE = AccessPolicyConfig(policy=AccessPolicy.PRIVATE)
-
 
 @dataclass(frozen=True, slots=True)
 class Pads:
     """Working memory's way up.
-
-    A scratch pad is its caller's alone, whatever policy its entries name, and nobody had to
-    approve of them: what is promoted is private, until its owner says otherwise.
 
     Attributes:
         working: working memory.
@@ -47,7 +42,7 @@ class Pads:
             # It is taken out first, so that it is never in two layers.
             if to is record.layer or not self.working.take([record.id]):
                 continue
-            moved = replace(placed(record, to, now, embeds=False), access=PRIVATE)
+            moved = placed(record, to, now, embeds=False)
             deed = Deed(UPKEEP, "promote", record.id, "done")
 
             async def alongside(connection: Any, deed: Deed = deed) -> None:

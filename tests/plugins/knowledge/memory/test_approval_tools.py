@@ -156,6 +156,9 @@ async def test_what_is_for_few_waits_for_nobody(world: World) -> None:
     client = Legacy(accepted(False))
     kept = await call(world.memory, client, "remember", ANA, content="Mine.")
     assert (kept.status, client.asked) == ("created", [])
+    noted = await call(world.memory, client, "remember", ANA, **PUBLIC, layer="session")
+    assert (noted.status, client.asked) == ("created", [])
+    assert await world.found(CY, "gate") == []
     gone = await call(world.memory, client, "forget", ANA, id=kept.id)
     assert gone.forgotten
 

@@ -83,9 +83,12 @@ async def test_a_policy_decides_who_finds_an_entry_by_every_way_of_reading(
 async def test_a_scratch_pad_is_its_callers_alone_whatever_its_policy(
     world: World, layer: str
 ) -> None:
-    await world.remember(ANA, "The draft is half done.", "public", layer)
+    entry = await world.remember(ANA, "The draft is half done.", "public", layer)
     assert await world.found(ANA, "draft")
     assert await world.found(BEN, "draft") == []
+    for read in (world.memory.look.entry, world.memory.look.metadata, world.memory.look.history):
+        assert await is_found(read(entry.id, ANA))
+        assert not await is_found(read(entry.id, BEN))
 
 
 @pytest.mark.parametrize("layer", ["working", "session"])

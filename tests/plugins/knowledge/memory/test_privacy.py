@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gateway.contract import ANONYMOUS, Caller, Tier
 from plugins.knowledge.memory.access import keys, readers
-from plugins.knowledge.memory.entries import AccessPolicy, AccessPolicyConfig, Layer
+from plugins.knowledge.memory.entries import OWN, AccessPolicy, AccessPolicyConfig, Layer
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.requests import CreateRequest, DeleteRequest, UpdateRequest
 from tests.plugins.knowledge.memory.conftest import World
@@ -77,7 +77,7 @@ async def test_no_way_of_reading_shows_what_a_policy_keeps_back(
                 continue
             shown = await _shown(world, who, made.entry.id, mark, layer)
             open_to = bool(keys(who) & may)
-            if not open_to or layer is Layer.WORKING:
+            if not open_to or layer in OWN:
                 assert mark not in shown, (who, layer, access, waits)
                 assert await _refused_alike(world, who, made.entry.id)
 

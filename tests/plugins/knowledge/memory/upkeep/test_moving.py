@@ -115,6 +115,17 @@ async def test_a_scratch_pad_climbs_and_stays_its_owners_alone(world: World) -> 
         await world.memory.look.entry(entry.id, BEN)
 
 
+async def test_what_leaves_a_session_is_private_until_its_owner_says_otherwise(
+    world: World,
+) -> None:
+    entry = await world.remember(ANA, "The draft is done.", "public", "session", **SURE)
+    await upkeep(world, minutes=10)
+    assert await world.found(BEN, "draft") == []
+    opened = {"entry": {"content": "The draft is done.", "access_policy": "public"}}
+    await world.memory.keep.update(entry.id, UpdateRequest.model_validate(opened), ANA)
+    assert await world.found(BEN, "draft") == ["The draft is done."]
+
+
 async def test_a_scratch_pad_that_cannot_be_written_is_not_lost(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

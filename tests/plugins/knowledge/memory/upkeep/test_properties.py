@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gateway.contract import Caller
 from plugins.knowledge.memory.access import keys, readers
 from plugins.knowledge.memory.conflicts import fingerprint
-from plugins.knowledge.memory.entries import AccessPolicyConfig, Layer
+from plugins.knowledge.memory.entries import OWN, AccessPolicyConfig, Layer
 from plugins.knowledge.memory.failures import MemoryFailed
 from plugins.knowledge.memory.requests import DeleteRequest
 from plugins.knowledge.memory.vectors import home
@@ -22,7 +22,6 @@ from tests.plugins.knowledge.memory.upkeep.conftest import named, points, rows, 
 
 pytestmark = pytest.mark.anyio
 PEOPLE = [ANA, BEN, CY, DEE]
-FLEETING = {Layer.WORKING, Layer.SESSION}
 TEXTS = ["The {} is dry.", "the {} is DRY.", "A {} is deep.", "Of {} nobody knows."]
 _number = count()
 stated = st.one_of(st.none(), st.sampled_from([0.1, 0.5, 1.0]))
@@ -69,12 +68,12 @@ class History:
         content = text.format(self.mark)
         made = await self.world.remember(who, content, access, layer, **said)
         # A scratch pad is its owner's alone, whatever its policy says.
-        given = {"policy": "private"} if layer is Layer.WORKING else access
+        given = {"policy": "private"} if layer in OWN else access
         may = readers(who.person or "", AccessPolicyConfig.model_validate(given))
         self.ids.append(made.id)
         self.owner[made.id] = who
         self.readers[made.id] = self.readers.get(made.id, frozenset()) | may
-        if layer not in FLEETING:
+        if layer not in OWN:
             self.lasting[made.id] = fingerprint(content)
 
     async def change(self, place: int, text: str) -> None:
