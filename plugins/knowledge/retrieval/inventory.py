@@ -20,8 +20,8 @@ class Stock:
     """
 
     def __init__(self, points: dict[str, dict[str, str]], kept: dict[str, set[str]] | None) -> None:
-        self._points = points
-        self._kept = kept
+        self.points = points
+        self.kept = kept
 
     @classmethod
     async def taken(cls, collection: Collection, embeddings: Embeddings | None) -> Stock:
@@ -34,7 +34,7 @@ class Stock:
     def compare(self, document: Document) -> Iterator[str]:
         """What is wrong with a document's part of the index; it counts as compared from then on."""
         prepared = prepare(document)
-        wanted, found = marks(prepared), self._points.pop(document.key, {})
+        wanted, found = marks(prepared), self.points.pop(document.key, {})
         missing, extra = wanted.keys() - found.keys(), found.keys() - wanted.keys()
         stale = [id for id in wanted.keys() & found.keys() if wanted[id] != found[id]]
         for count, reason in (
@@ -44,14 +44,14 @@ class Stock:
         ):
             if count:
                 yield f"{count} of {len(wanted)} points {reason}"
-        if self._kept is not None:
-            kept, texts = self._kept.pop(document.key, set()), set(prepared.hashes)
+        if self.kept is not None:
+            kept, texts = self.kept.pop(document.key, set()), set(prepared.hashes)
             if kept != texts:
                 yield f"kept vectors: {len(texts - kept)} missing, {len(kept - texts)} too many"
 
     def rest(self) -> Iterator[tuple[str, str]]:
         """What belongs to no document that was compared: its key, and what it is."""
-        for key, points in sorted(self._points.items()):
+        for key, points in sorted(self.points.items()):
             yield key, f"{len(points)} points of no document that is served"
-        for key, texts in sorted((self._kept or {}).items()):
+        for key, texts in sorted((self.kept or {}).items()):
             yield key, f"{len(texts)} kept vectors of no document that is served"
