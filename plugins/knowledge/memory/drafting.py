@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -10,7 +11,12 @@ from gateway.contract import Caller
 from plugins.knowledge.memory.entries import AccessPolicyConfig, Layer
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.records import Record, new_id
-from plugins.knowledge.memory.requests import LARGEST_ENTRY, CreateRequest, EntryDraft
+from plugins.knowledge.memory.requests import (
+    LARGEST_ENTRY,
+    LARGEST_METADATA,
+    CreateRequest,
+    EntryDraft,
+)
 
 LIVES: Mapping[Layer, timedelta] = {Layer.SESSION: timedelta(days=1)}
 """How long layers keep entries that nobody writes again."""
@@ -95,7 +101,7 @@ def checked_size(entry: EntryDraft) -> None:
     """Refuse what is too large.
 
     Raises:
-        MemoryFailed: the content has too many bytes, or cannot be written as UTF-8.
+        MemoryFailed: the content or the metadata is too large, or no valid Unicode.
     """
     try:
         size = len(entry.content.encode())
@@ -109,4 +115,12 @@ def checked_size(entry: EntryDraft) -> None:
             f"The content has {size:,} bytes; {LARGEST_ENTRY:,} is the limit. Keep it in parts, "
             "or keep a summary and where the whole is.",
             {"limit": LARGEST_ENTRY, "size": size},
+        )
+    said = len(json.dumps(entry.metadata.model_dump(mode="json")))
+    if said > LARGEST_METADATA:
+        raise MemoryFailed(
+            ErrorCode.INVALID_REQUEST,
+            f"The metadata takes {said:,} characters as JSON; {LARGEST_METADATA:,} is the limit. "
+            "Keep in custom what entries are found by, and the rest in the content.",
+            {"limit": LARGEST_METADATA, "size": said},
         )

@@ -76,15 +76,15 @@ class Keeping:
         person = demand(caller, self.roles.write, "write to memory")
         record = drafted(request, caller, person, self.clock())
         record = record if id is None else replace(record, id=id)
-        if record.layer is Layer.WORKING:
-            self.working.put([record])
-            return CreateResponse(entry=record.entry(), status="created")
-        if id is not None and await self.reading.is_taken(id):
+        if id is not None and (self.working.holds(id) or await self.reading.is_taken(id)):
             raise MemoryFailed(
                 ErrorCode.CONFLICT,
                 "This id is taken, by an entry that was removed or is not yours. Leave it out, and "
                 "the entry gets one.",
             )
+        if record.layer is Layer.WORKING:
+            self.working.put([record])
+            return CreateResponse(entry=record.entry(), status="created")
         options = request.options
         vector = await embedded(
             self.vectors,

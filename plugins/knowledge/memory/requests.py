@@ -27,6 +27,8 @@ from plugins.knowledge.memory.similarity import Metric
 LONGEST_QUERY = 2_000
 LARGEST_ENTRY = 256 * 1024
 """Bytes of an entry's content, as UTF-8."""
+LARGEST_METADATA = 64 * 1024
+"""Characters of what is said about an entry, as JSON: each value of a custom field is indexed."""
 MOST_RESULTS = 100
 DEEPEST = 10_000
 """Results that an offset can skip."""

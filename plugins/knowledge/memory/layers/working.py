@@ -1,10 +1,12 @@
 """Working memory: in this process alone, of one caller and agent, for as long as it is used.
 
-It is a scratch pad, so it is small: a caller's oldest entries make room for new ones.
+It is a scratch pad, so it is small: a caller's oldest entries make room for new ones, and the pads
+that nobody used for longest for those of others.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -22,8 +24,12 @@ IDLE_SECONDS = 3600.0
 """How long what nobody uses is kept."""
 MOST = 200
 """Entries of one caller."""
+MOST_BYTES = 4 * 1024 * 1024
+"""The memory that entries of one caller take, about; the last one written is always kept."""
 MOST_CALLERS = 10_000
 """Callers whose entries are kept; those of the one who was away longest go first."""
+MOST_OF_ALL = 256 * 1024 * 1024
+"""The memory that all of them take, about; again those who were away longest make room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +37,14 @@ class _Held:
     record: Record
     weights: dict[int, float]
     labels: frozenset[str]
+    size: int
 
 
 @dataclass(slots=True)
 class _Pad:
     held: OrderedDict[str, _Held]
     used: float
+    size: int = 0
 
 
 class WorkingLayer:
@@ -51,6 +59,13 @@ class WorkingLayer:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._pads: OrderedDict[str, _Pad] = OrderedDict()
+        self._owners: dict[str, str] = {}
+        self._size = 0
+
+    @property
+    def size(self) -> int:
+        """The memory that all entries take, about, in bytes."""
+        return self._size
 
     async def search(self, question: Question) -> Answers:
         """The caller's own entries that have the question's words, best first."""
@@ -66,71 +81,100 @@ class WorkingLayer:
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
         """Entries by their ids; another caller's are as if they were not there."""
+        found = ((id, self._held(id)) for id in ids)
         return {
-            one.record.id: one.record
-            for pad in self._pads.values()
-            for id in ids
-            if (one := pad.held.get(id)) is not None
-            and person_key(one.record.owner) in keys
-            and self._fresh(pad)
+            id: one.record
+            for id, one in found
+            if one is not None and person_key(one.record.owner) in keys
         }
+
+    def holds(self, id: str) -> bool:
+        """Whether an entry has this id, whoever it is of."""
+        return self._held(id) is not None
 
     def put(self, records: Iterable[Record]) -> None:
         """Write entries, each to its owner's pad."""
         for record in records:
-            pad = self._pads.setdefault(record.owner, _Pad(OrderedDict(), 0.0))
-            if not self._fresh(pad):
-                pad.held.clear()
-            pad.held[record.id] = _Held(record, weights(record.text), labels(record))
-            pad.held.move_to_end(record.id)
-            while len(pad.held) > MOST:
-                pad.held.popitem(last=False)
+            pad = self._pad(record.owner)
+            if pad is None:
+                pad = self._pads[record.owner] = _Pad(OrderedDict(), self._clock())
+            self.take([record.id])
+            one = _held(record)
+            pad.held[record.id] = one
+            self._owners[record.id] = record.owner
+            self._grow(pad, one.size)
+            while len(pad.held) > MOST or (pad.size > MOST_BYTES and len(pad.held) > 1):
+                self.take([next(iter(pad.held))])
             self._touch(record.owner, pad)
-        while len(self._pads) > MOST_CALLERS:
-            self._pads.popitem(last=False)
+        while len(self._pads) > MOST_CALLERS or (self._size > MOST_OF_ALL and len(self._pads) > 1):
+            self.forget(next(iter(self._pads)))
 
     def take(self, ids: Iterable[str]) -> list[Record]:
         """Remove entries; those that were there."""
-        return [
-            held.record
-            for id in ids
-            for pad in self._pads.values()
-            if (held := pad.held.pop(id, None)) is not None
-        ]
+        taken = []
+        for id in ids:
+            if (one := self._held(id)) is not None:
+                pad = self._pads[self._owners.pop(id)]
+                del pad.held[id]
+                self._grow(pad, -one.size)
+                taken.append(one.record)
+        return taken
 
     def used(self, uses: Mapping[str, int]) -> None:
         """Count how often entries were answers, or were read, by their ids."""
-        for pad in self._pads.values():
-            for id in pad.held.keys() & uses.keys():
-                one = pad.held[id]
-                counted = replace(one.record, uses=one.record.uses + uses[id])
-                pad.held[id] = replace(one, record=counted)
+        for id, more in uses.items():
+            if (one := self._held(id)) is not None:
+                counted = replace(one.record, uses=one.record.uses + more)
+                self._pads[one.record.owner].held[id] = replace(one, record=counted)
 
     def everything(self) -> list[Record]:
-        """All entries, for those that are to be promoted."""
-        fresh = [pad for pad in self._pads.values() if self._fresh(pad)]
-        return [one.record for pad in fresh for one in pad.held.values()]
+        """All entries, for those that are to be promoted; what nobody used for long is gone."""
+        for person in [each for each, pad in self._pads.items() if not self._fresh(pad)]:
+            self.forget(person)
+        return [one.record for pad in self._pads.values() for one in pad.held.values()]
 
     def forget(self, person: str) -> None:
         """Remove all of a person's entries."""
-        self._pads.pop(person, None)
+        pad = self._pads.pop(person, None)
+        if pad is not None:
+            self._size -= pad.size
+            for id in pad.held:
+                del self._owners[id]
+
+    def _held(self, id: str) -> _Held | None:
+        pad = self._pads.get(self._owners.get(id, ""))
+        return pad.held[id] if pad is not None and self._fresh(pad) else None
+
+    def _grow(self, pad: _Pad, by: int) -> None:
+        pad.size += by
+        self._size += by
 
     def _pad(self, person: str | None) -> _Pad | None:
         pad = self._pads.get(person or "")
         if pad is None:
             return None
         if not self._fresh(pad):
-            del self._pads[person or ""]
+            self.forget(person or "")
             return None
         self._touch(person or "", pad)
         return pad
 
     def _fresh(self, pad: _Pad) -> bool:
-        return self._clock() - pad.used < IDLE_SECONDS or not pad.held
+        return self._clock() - pad.used < IDLE_SECONDS
 
     def _touch(self, person: str, pad: _Pad) -> None:
         pad.used = self._clock()
         self._pads.move_to_end(person)
+
+
+def _held(record: Record) -> _Held:
+    terms, own = weights(record.text), labels(record)
+    written = len(json.dumps(record.fields())) + len(record.text)
+    return _Held(record, terms, own, written + _EACH * (10 + len(terms) + len(own)))
+
+
+_EACH = 120
+"""Bytes that a term, or a label, takes in the process, about."""
 
 
 def _asked_for(one: _Held, question: Question) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from plugins.knowledge.memory.entries import Layer
 from plugins.knowledge.memory.layers.working import WorkingLayer
+from plugins.knowledge.memory.records import Record
 from plugins.knowledge.memory.store.audit import AuditLog, Deed
 from plugins.knowledge.memory.store.writing import Event, Writing
 from plugins.knowledge.memory.upkeep.moving import UPKEEP, belongs, placed, standing_of
@@ -35,24 +36,37 @@ class Pads:
     tell: Callable[[Sequence[Event]], None]
 
     async def __call__(self) -> int:
-        """Promote what deserves it; how many that were."""
+        """Promote what deserves it; how many that were.
+
+        Raises:
+            Exception: what cannot be written stays where it is, and the others were promoted.
+        """
         now, promoted = self.clock(), 0
+        failure: Exception | None = None
         for record in self.working.everything():
-            to = belongs(standing_of(record, now), self.guarded)
-            # It is taken out first, so that it is never in two layers.
-            if to is record.layer or not self.working.take([record.id]):
+            if belongs(standing_of(record, now), self.guarded) is record.layer:
                 continue
-            moved = placed(record, to, now, embeds=False)
-            deed = Deed(UPKEEP, "promote", record.id, "done")
-
-            async def alongside(connection: Any, deed: Deed = deed) -> None:
-                await self.audit.added(connection, deed)
-
             try:
-                told = await self.writing.alongside(alongside).add([moved], record.owner)
-            except BaseException:
-                self.working.put([record])
-                raise
-            self.tell(told)
-            promoted += 1
+                promoted += await self._promote(record, now)
+            except Exception as error:
+                failure = error
+        if failure is not None:
+            raise failure
         return promoted
+
+    async def _promote(self, record: Record, now: datetime) -> bool:
+        # It is taken out first, so that it is never in two layers.
+        if not self.working.take([record.id]):
+            return False
+        moved = placed(record, Layer.SESSION, now, embeds=False)
+
+        async def alongside(connection: Any) -> None:
+            await self.audit.added(connection, Deed(UPKEEP, "promote", record.id, "done"))
+
+        try:
+            told = await self.writing.alongside(alongside).add([moved], record.owner)
+        except BaseException:
+            self.working.put([record])
+            raise
+        self.tell(told)
+        return True

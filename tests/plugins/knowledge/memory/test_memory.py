@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import ANONYMOUS, Caller
-from plugins.knowledge.memory.entries import Layer
+from plugins.knowledge.memory.entries import KnowledgeMetadata, Layer
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.requests import CreateRequest, DeleteRequest, UpdateRequest
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, DEE, Opener, World
@@ -314,6 +314,11 @@ async def test_two_people_may_say_the_same(world: World) -> None:
         ({"content": "x", "embedding": [0.0] * 64}, ErrorCode.EMBEDDING_FAILED, "direction"),
         ({"content": "x", "embedding": ["nan"] * 64}, ErrorCode.EMBEDDING_FAILED, "direction"),
         ({"content": "\ud800"}, ErrorCode.INVALID_REQUEST, "Unicode"),
+        (
+            {"content": "x", "metadata": KnowledgeMetadata(custom={"rows": [*range(20_000)]})},
+            ErrorCode.INVALID_REQUEST,
+            "65,536",
+        ),
     ],
 )
 async def test_what_cannot_be_kept_is_refused_and_nothing_is_written(

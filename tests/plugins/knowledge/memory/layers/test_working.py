@@ -1,0 +1,136 @@
+"""Working memory is small, whatever is written to it, and each caller's own."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plugins.knowledge.memory.access import person_key
+from plugins.knowledge.memory.entries import (
+    AccessPolicyConfig,
+    KnowledgeMetadata,
+    KnowledgeSource,
+    Layer,
+)
+from plugins.knowledge.memory.layers import working
+from plugins.knowledge.memory.layers.working import IDLE_SECONDS, WorkingLayer
+from plugins.knowledge.memory.records import Record, new_id
+from tests.plugins.knowledge.memory.conftest import NOON
+
+pytestmark = pytest.mark.anyio
+
+
+class Seconds:
+    time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+def record(owner: str, content: str, id: str = "") -> Record:
+    return Record(
+        id=id or new_id(),
+        layer=Layer.WORKING,
+        owner=owner,
+        agent=None,
+        content=content,
+        metadata=KnowledgeMetadata(),
+        source=KnowledgeSource(),
+        access=AccessPolicyConfig(policy="public"),
+        created=NOON,
+        placed=NOON,
+        used=NOON + timedelta(seconds=1),
+    )
+
+
+async def read(layer: WorkingLayer, one: Record, owner: str = "") -> bool:
+    keys = frozenset({person_key(owner or one.owner)})
+    return one.id in await layer.read([one.id], keys)
+
+
+async def test_a_callers_oldest_entries_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working, "MOST_BYTES", 100_000)
+    layer = WorkingLayer()
+    entries = [record("ana", f"{number} " + "x" * 20_000) for number in range(5)]
+    layer.put(entries)
+    assert [await read(layer, each) for each in entries] == [False, False, False, True, True]
+    assert layer.size <= 100_000
+
+
+async def test_one_entry_is_kept_however_large_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working, "MOST_BYTES", 1000)
+    monkeypatch.setattr(working, "MOST_OF_ALL", 1000)
+    layer = WorkingLayer()
+    large = record("ana", "x" * 5000)
+    layer.put([large])
+    assert await read(layer, large)
+    layer.put([record("ana", "small")])
+    assert not await read(layer, large)
+
+
+async def test_who_was_away_longest_makes_room_for_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(working, "MOST_OF_ALL", 100_000)
+    layer = WorkingLayer()
+    ana, ben, cy = (record(name, "x" * 20_000) for name in ("ana", "ben", "cy"))
+    layer.put([ana, ben])
+    layer.put([record("ana", "still here")])
+    layer.put([cy])
+    assert [await read(layer, each) for each in (ana, ben, cy)] == [True, False, True]
+
+
+async def test_what_nobody_uses_for_an_hour_is_gone_and_takes_no_memory() -> None:
+    clock = Seconds()
+    layer = WorkingLayer(clock)
+    one = record("ana", "A note.")
+    layer.put([one])
+    clock.time = IDLE_SECONDS - 1
+    assert layer.holds(one.id)
+    assert not await read(layer, one, "ben")
+    clock.time = IDLE_SECONDS
+    assert not layer.holds(one.id)
+    assert layer.take([one.id]) == layer.everything() == []
+    assert layer.size == 0
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["put", "take", "forget", "late"]),
+            st.sampled_from(["ana", "ben", "cy"]),
+            st.integers(0, 5),
+            st.integers(0, 3000),
+        ),
+        max_size=40,
+    )
+)
+def test_whatever_happens_it_holds_no_more_than_it_may_and_counts_that_rightly(
+    steps: list[tuple[str, str, int, int]],
+) -> None:
+    clock = Seconds()
+    layer = WorkingLayer(clock)
+    limits = {"MOST": 3, "MOST_BYTES": 12_000, "MOST_OF_ALL": 20_000}
+    for what, owner, place, size in steps:
+        id = f"{owner}/{place}"
+        with pytest.MonkeyPatch.context() as limited:
+            for name, limit in limits.items():
+                limited.setattr(working, name, limit)
+            if what == "put":
+                layer.put([record(owner, "x" * size, id)])
+                assert layer.holds(id)
+            elif what == "take":
+                layer.take([id])
+                assert not layer.holds(id)
+            elif what == "forget":
+                layer.forget(owner)
+            else:
+                clock.time += IDLE_SECONDS / 2
+        held = layer.everything()
+        alike = WorkingLayer(clock)
+        alike.put(held)
+        assert layer.size == alike.size
+        owners = [each.owner for each in held]
+        assert layer.size <= limits["MOST_OF_ALL"] or len(set(owners)) == 1
+        assert all(owners.count(one) <= limits["MOST"] for one in owners)
