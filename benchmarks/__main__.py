@@ -25,6 +25,7 @@ SECTIONS = {
     "codegraph_speed": "indexing a million lines, one changed file, and nothing changed",
     "codegraph_search": "code found by words, by meaning and by both; its speed, and bytes saved",
     "knowledge_sync": "a push of one note and of a hundred, until it is searchable",
+    "knowledge_api": "the Knowledge Provider API at 10,000 entries beside its targets",
     "search_speed": "search over HTTP at 1,000 and 10,000 documents, and indexing",
 }
 

@@ -6,7 +6,7 @@ import http.client
 import json
 import shutil
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,19 +96,34 @@ class Portal:
 
 
 @contextmanager
-def spawned(content: Path, data: Path) -> Generator[Portal]:
-    """Run ``porch serve`` on a directory of notes while the block lasts."""
+def spawned(
+    content: Path,
+    data: Path,
+    limits: Mapping[str, Any] = ABOVE_LOAD,
+    environment: Mapping[str, str] | None = None,
+) -> Generator[Portal]:
+    """Run ``porch serve`` on a directory of notes while the block lasts.
+
+    Args:
+        content: the notes.
+        data: its data directory.
+        limits: what ``portal.yaml`` says of ``limits``.
+        environment: variables beside those of this process.
+    """
     with TemporaryDirectory() as place:
         config = Path(place, "config")
         shutil.copytree(ROOT / "config", config)
         with (config / "portal.yaml").open("a") as portal:
-            portal.write(f"\nlimits: {json.dumps(ABOVE_LOAD)}\n")
-        yield from _serving(content, config, data)
+            portal.write(f"\nlimits: {json.dumps(limits)}\n")
+        yield from _serving(content, config, data, environment)
 
 
-def _serving(content: Path, config: Path, data: Path) -> Generator[Portal]:
+def _serving(
+    content: Path, config: Path, data: Path, environment: Mapping[str, str] | None
+) -> Generator[Portal]:
     port = free_port()
     where = ("--content", str(content), "--config", str(config), "--data", str(data))
     begun = time.perf_counter()
-    with launched(["-m", "gateway.cli", "serve", "--port", str(port), *where]) as process:
+    command = ["-m", "gateway.cli", "serve", "--port", str(port), *where]
+    with launched(command, environment) as process:
         yield Portal(port, process, begun)

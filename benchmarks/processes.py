@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,15 +33,22 @@ def free_port() -> int:
 
 
 @contextmanager
-def launched(command: Sequence[str]) -> Generator[subprocess.Popen[bytes]]:
+def launched(
+    command: Sequence[str], environment: Mapping[str, str] | None = None
+) -> Generator[subprocess.Popen[bytes]]:
     """Run a command of this Python while the block lasts; what it prints is shown if it fails.
 
     Args:
         command: what follows the name of this Python.
+        environment: variables beside those of this process.
     """
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            [sys.executable, *command], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT
+            [sys.executable, *command],
+            cwd=ROOT,
+            env={**os.environ, **(environment or {})},
+            stdout=output,
+            stderr=subprocess.STDOUT,
         )
         try:
             yield process
