@@ -91,7 +91,7 @@ def _parts(line: str) -> Iterator[str]:
     part = ""
     for paragraph in [*json.loads(line)["text"].split("\n\n"), "-" * LONGEST]:
         if len(part) + len(paragraph) + 2 > LONGEST:
-            if len(part) >= SHORTEST:
+            if SHORTEST <= len(part) <= LONGEST:
                 yield part
             part = ""
         part = f"{part}\n\n{paragraph.strip()}".strip()
