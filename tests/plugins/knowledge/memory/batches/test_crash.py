@@ -1,0 +1,65 @@
+"""Killed with -9 in the middle of a batch, a restart completes it, and no entry is there twice."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from gateway.testing import open_test_portal
+from plugins.knowledge import plugin
+from plugins.knowledge.memory.store import tables
+from tests.plugins.knowledge.memory.batches.crash import ANA, TIERS
+
+pytestmark = pytest.mark.anyio
+ENTRIES = 120
+ROOT = Path(__file__).parents[5]
+
+
+async def killed(data: Path, moment: int) -> str:
+    """Let a portal die after that many statements; where the batch's results are."""
+    script = str(Path(__file__).with_name("crash.py"))
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, script, str(data), str(moment), str(ENTRIES)),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    out, said = await process.communicate()
+    assert process.returncode == -signal.SIGKILL, said.decode()
+    return next(line for line in out.decode().splitlines() if line.startswith("/openspec/"))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    "moment", [0, 30, *sorted(random.sample(range(60, 1300), 3))], ids=range(5)
+)
+async def test_a_portal_that_is_killed_completes_the_batch_at_its_next_start(
+    tmp_path: Path, moment: int
+) -> None:
+    url = await killed(tmp_path, moment)
+    async with open_test_portal(plugin, data_dir=tmp_path, tiers=TIERS) as portal:
+        await portal.sign_in("ana", ANA)
+        while True:
+            report = (await portal.get(url, tier="ana")).json()
+            if report["status"] not in ("pending", "processing"):
+                break
+            await asyncio.sleep(0.05)
+        assert report["status"] == "completed"
+        assert (report["results"]["succeeded"], report["results"]["failed"]) == (ENTRIES, 0)
+        database = portal.running.services.for_plugin("knowledge").database
+        async with database.read() as connection:
+            contents = list(await connection.scalars(sa.select(tables.entries.c.content)))
+            versions = list(await connection.scalars(sa.select(tables.versions.c.version)))
+            kinds = list(await connection.scalars(sa.select(tables.events.c.kind)))
+            deeds = list(await connection.scalars(sa.select(tables.audit.c.operation)))
+        assert sorted(contents) == sorted(f"Seed {n} of beans." for n in range(ENTRIES))
+        assert versions == [1] * ENTRIES
+        assert kinds == ["created"] * ENTRIES
+        assert deeds == ["create"] * ENTRIES
