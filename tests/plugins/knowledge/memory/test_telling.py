@@ -1,0 +1,99 @@
+"""Who hears of requests: those who may decide them, as far as keys say so, and who asked."""
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.contract import Caller, Tier
+from plugins.knowledge.memory.access import ANYONE, MEMBER, both, group_key, keys, person_key
+from plugins.knowledge.memory.requests import CreateRequest, UpdateRequest
+from plugins.knowledge.memory.roles import holds, keys_of
+from plugins.knowledge.memory.store.tables import events
+from tests.plugins.knowledge.memory.conftest import ANA, CY, World
+
+pytestmark = pytest.mark.anyio
+GROUPS = ["garden", "kitchen"]
+PEOPLE = ["person:ana", "person:cy"]
+key_sets = st.frozensets(
+    st.sampled_from([ANYONE, MEMBER, *map(group_key, GROUPS), *map(person_key, PEOPLE)])
+)
+callers = st.builds(
+    Caller,
+    st.sampled_from([None, *PEOPLE]),
+    st.sampled_from(Tier),
+    groups=st.frozensets(st.sampled_from(GROUPS)),
+)
+roles = st.lists(st.sampled_from(["public", "members", "admin", *(f"group:{g}" for g in GROUPS)]))
+
+
+@given(key_sets, key_sets, callers)
+def test_who_holds_a_key_of_both_holds_one_of_each(
+    some: frozenset[str], others: frozenset[str], caller: Caller
+) -> None:
+    held = keys(caller)
+    if not held.isdisjoint(both(some, others)):
+        assert not held.isdisjoint(some)
+        assert not held.isdisjoint(others)
+
+
+@given(key_sets)
+def test_what_everybody_may_takes_nothing_away(some: frozenset[str]) -> None:
+    assert both(some, {ANYONE}) == both({ANYONE}, some) == some
+    assert both(some, some) == some
+    assert both(some, ()) == frozenset()
+
+
+@given(roles, callers)
+def test_who_holds_a_key_of_a_role_has_the_role(names: list[str], caller: Caller) -> None:
+    if not keys(caller).isdisjoint(keys_of(names)):
+        assert holds(caller, names)
+
+
+async def heard(world: World, kind: str) -> list[Any]:
+    async with world.host.database.read() as connection:
+        chosen = sa.select(events).where(events.c.kind == kind).order_by(events.c.number)
+        return list(await connection.execute(chosen))
+
+
+async def test_a_request_is_told_to_who_may_decide_and_the_decision_to_who_asked(
+    world: World,
+) -> None:
+    request = {
+        "entry": {"content": "Quincunx."},
+        "options": {"access_policy": {"policy": "organization"}},
+        "governance": {"require_approval": True},
+    }
+    made = await world.memory.govern.create(CreateRequest.model_validate(request), ANA)
+    assert made.approval_required is not None
+    id = made.approval_required.request_id
+    (asked,) = await heard(world, "approval_requested")
+    assert asked.readers == [MEMBER]
+    assert asked.body == {
+        "request_id": id,
+        "operation": "create",
+        "entry_id": made.entry.id,
+        "requested_by": "person:ana",
+    }
+    assert await heard(world, "approval_decided") == []
+    await world.memory.govern.decide(id, CY, approve=True)
+    (decided,) = await heard(world, "approval_decided")
+    assert decided.readers == [person_key("person:ana")]
+    assert (decided.body["state"], decided.body["request_id"]) == ("approved", id)
+
+
+async def test_who_may_not_read_the_entry_as_it_is_hears_of_no_change(world: World) -> None:
+    entry = await world.remember(ANA, "For Ana.")
+    change = {
+        "entry": {"content": "For all."},
+        "options": {"access_policy": {"policy": "organization"}},
+        "governance": {"require_approval": True},
+    }
+    await world.memory.govern.update(entry.id, UpdateRequest.model_validate(change), ANA)
+    assert await heard(world, "approval_requested") == []
+    (waiting,) = await world.memory.govern.seen(ANA)
+    await world.memory.govern.decide(waiting.id, ANA, approve=False)
+    (decided,) = await heard(world, "approval_decided")
+    assert decided.body["state"] == "rejected"
