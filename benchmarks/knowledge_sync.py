@@ -92,17 +92,18 @@ def _median(directory: Path) -> list[Path]:
 def _pushed(portal: Portal, history: History, notes: Sequence[Path]) -> float:
     """Change notes, push them, and wait until a search finds each; the seconds it took."""
     words = ["".join(random.choices(_LETTERS, k=12)) for _ in notes]
-    changed = {
-        str(path.relative_to(history.directory)): _with(path.read_bytes(), word)
-        for path, word in zip(notes, words, strict=True)
+    made = [_with(path, word) for path, word in zip(notes, words, strict=True)]
+    changed: dict[str, bytes | None] = {
+        str(path.relative_to(history.directory)): text
+        for path, (_, text) in zip(notes, made, strict=True)
     }
     before = history.resolve("main") or ""
     after = history.commit(changed)
     body = json.dumps(history.push(before, after, NAME)).encode()
     begun = time.perf_counter()
     _deliver(portal, body)
-    for word in words:
-        while not _finds(portal, word):
+    for title, _ in made:
+        while not _finds(portal, title):
             if time.perf_counter() - begun > _PATIENCE:
                 raise TimeoutError(f"a push is not searchable after {_PATIENCE:g} s")
             portal.still_running()
@@ -110,16 +111,17 @@ def _pushed(portal: Portal, history: History, notes: Sequence[Path]) -> float:
     return time.perf_counter() - begun
 
 
-def _with(note: bytes, word: str) -> bytes:
-    """A note with a word of its own in its title, which every result shows."""
-    front, mark, body = note.partition(b"\n---\n")
+def _with(path: Path, word: str) -> tuple[str, bytes]:
+    """A note with a word of its own in its title, which every result shows: title and note."""
+    front, mark, body = path.read_bytes().partition(b"\n---\n")
     lines = [line for line in front.splitlines() if not line.startswith(b"title:")]
-    return b"\n".join([*lines, f"title: What we know about {word}".encode()]) + mark + body
+    title = f"{path.stem.replace('-', ' ')} {word}"
+    return title, b"\n".join([*lines, f"title: {title}".encode()]) + mark + body
 
 
-def _finds(portal: Portal, word: str) -> bool:
-    results = portal.search(word)["results"]
-    return any(word in json.dumps(result) for result in results)
+def _finds(portal: Portal, title: str) -> bool:
+    """Whether a search for a title finds the note that has it."""
+    return any(result["title"] == title for result in portal.search(title)["results"])
 
 
 def _deliver(portal: Portal, body: bytes) -> None:

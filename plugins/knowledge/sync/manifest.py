@@ -11,6 +11,7 @@ one's stays. So each also keeps its own as a file beside its data, to know what 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Set
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +21,7 @@ from pydantic import BaseModel, Field, ValidationError
 from gateway.contract import Objects
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.notes.frontmatter import Problem
-from plugins.knowledge.notes.ids import CONTENT_PREFIX, MANIFEST_KEY
+from plugins.knowledge.notes.ids import CONTENT_PREFIX, MANIFEST_KEY, MARK_KEY
 
 FORMAT = 1
 
@@ -114,9 +115,15 @@ async def written(objects: Objects) -> Manifest | None:
 
 
 async def stamp(objects: Objects) -> str:
-    """What tells the manifest in the store from an older one, without reading it."""
+    """What tells the manifest in the store from an older one, without reading it.
+
+    Some stores know the time of a write to the second only, hence the mark beside it.
+    """
+    mark = await objects.get(MARK_KEY) or b""
     found = [info async for info in objects.list(MANIFEST_KEY) if info.key == MANIFEST_KEY]
-    return "".join(f"{info.modified.timestamp()}:{info.size}" for info in found)
+    return mark.decode(errors="replace") + "".join(
+        f":{info.modified.timestamp()}:{info.size}" for info in found
+    )
 
 
 def without(manifest: Manifest, lost: Set[str]) -> Manifest:
@@ -149,6 +156,7 @@ async def save(objects: Objects, own: Path, manifest: Manifest) -> None:
     """Write the manifest whole, in the store and beside this process's data."""
     data = await asyncio.to_thread(lambda: manifest.model_dump_json().encode())
     await objects.put(MANIFEST_KEY, data)
+    await objects.put(MARK_KEY, secrets.token_hex(8).encode())
     await asyncio.to_thread(_replace, own, data)
 
 

@@ -1,0 +1,154 @@
+"""Two portals on one PostgreSQL, one folder or bucket and one Redis, each with its own index."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.contract import Caller, Change, Host, JobRun, Offer, Tier
+from gateway.plugin_host import make_host
+from gateway.services import open_services
+from plugins.knowledge.config import KnowledgeConfig
+from plugins.knowledge.plugin import open_knowledge
+from plugins.knowledge.sync import keeper, opening
+from plugins.knowledge.sync.hooks import SYNC
+from plugins.knowledge.sync.patience import Patience
+from tests.plugins.knowledge.retrieval.conftest import SETTINGS
+from tests.plugins.knowledge.sync.branch import NAME, note
+from tests.plugins.skills_repo.waiting import until
+from tests.servers.github_contents import GithubContents, Repo
+from tests.servers.github_history import History
+
+
+class AtOnce:
+    """A job that runs here and now; its steps are recorded nowhere."""
+
+    id = "job"
+
+    async def step(self, name: str, function: Any, *args: Any) -> Any:
+        return await function(*args)
+
+    def progress(self, done: int, total: int = 0, message: str = "") -> None:
+        return
+
+
+class Replica:
+    """A portal's knowledge plugin, opened as ``porch serve`` opens it."""
+
+    def __init__(self, offer: Offer, host: Host, changes: list[Change]) -> None:
+        self.offer = offer
+        self.host = host
+        self.changes = changes
+
+    async def sync(self) -> Any:
+        """Run the job that a push queues."""
+        [job] = [job for job in self.offer.jobs if job.name == SYNC]
+        run: JobRun = AtOnce()
+        return await job.run(run, {"source": f"{NAME}@main"})
+
+    async def titles(self, query: str) -> set[str]:
+        """What a search finds."""
+        [route] = [each for each in self.offer.routes if each.path == "/search"]
+        params = route.params.model_validate({"q": query})
+        found: Any = await route.run(params, Caller(person="ana", tier=Tier.MEMBERS))
+        return {one.title for one in found.results}
+
+    async def health(self) -> Any:
+        assert self.offer.health is not None
+        return await self.offer.health()
+
+
+@asynccontextmanager
+async def opened(config: dict[str, Any], data: Path, **services: Any) -> AsyncGenerator[Replica]:
+    settings = type(SETTINGS)(**(vars(SETTINGS) | services))
+    changes: list[Change] = []
+    async with open_services(settings, data) as held:
+        host = make_host(held.for_plugin("knowledge"), "knowledge", "Test", changes.append)
+        async with open_knowledge(KnowledgeConfig.model_validate(config), host) as offer:
+            yield Replica(offer, host, changes)
+
+
+async def told_of(replica: Replica, key: str) -> bool:
+    """Whether its clients have heard that a document has changed."""
+    return any(key in change.uri for change in replica.changes)
+
+
+@pytest.fixture
+def github() -> Iterator[GithubContents]:
+    with GithubContents() as server:
+        yield server
+
+
+@pytest.fixture
+def history(github: GithubContents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> History:
+    monkeypatch.setattr(opening, "PATIENCE", Patience(retries=0, limit=10.0))
+    begun = History.begun(tmp_path / "kb")
+    github.repos[NAME] = Repo(begun.directory, history=begun)
+    return begun
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def objects(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "folder":
+        return str(tmp_path / "objects")
+    return str(request.getfixturevalue("s3_bucket"))
+
+
+@pytest.mark.parametrize("told", [True, False])
+async def test_a_push_that_one_takes_in_is_served_by_the_other(
+    github: GithubContents,
+    history: History,
+    tmp_path: Path,
+    postgres: str,
+    redis_url: str,
+    objects: str,
+    told: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By what they tell each other; or, where the cache is each one's own, by looking."""
+    monkeypatch.setattr(keeper, "LOOK_SECONDS", 3600.0 if told else 0.2)
+    config = {
+        "sources": [{"github": NAME}],
+        "github": {"api_url": github.url},
+        "memory": {"enabled": False},
+    }
+    shared = {"database": postgres, "objects": objects, "cache": redis_url if told else "memory"}
+    history.commit({"tags/old.md": note("The word marmalade.", title="Old")})
+    async with (
+        opened(config, tmp_path / "first", **shared) as first,
+        opened(config, tmp_path / "second", **shared) as second,
+    ):
+        for each in (first, second):
+
+            async def is_served(each: Replica = each) -> bool:
+                return await each.titles("marmalade") == {"Old"}
+
+            await until(is_served)
+        commit = history.commit(
+            {"tags/old.md": None, "tags/new.md": note("The word blancmange.", title="New")}
+        )
+        github.requests.clear()
+        assert (await first.sync())["commit"] == commit
+        asked = len(github.requests)
+
+        async def follows() -> bool:
+            return await second.titles("blancmange") == {"New"} and not await second.titles(
+                "marmalade"
+            )
+
+        await until(follows)
+        assert len(github.requests) == asked, "the second one asks GitHub nothing"
+        health = await second.health()
+        assert (health.state, health.facts["commits"]) == ("ok", {f"{NAME}@main": commit})
+        await until(lambda: told_of(second, "tag/new"))
+        again = history.commit({"tags/new.md": note("The word blancmange.", title="Newest")})
+        assert (await second.sync())["commit"] == again
+
+        async def is_newest() -> bool:
+            return await first.titles("blancmange") == {"Newest"}
+
+        await until(is_newest)
