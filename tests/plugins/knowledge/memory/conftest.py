@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -102,6 +103,29 @@ def address(request: pytest.FixtureRequest, knowledge_migrated: Migrated, tmp_pa
     return knowledge_migrated.on(request.getfixturevalue("postgres_url"))
 
 
+@asynccontextmanager
+async def opened(
+    address: str,
+    data: Path,
+    clock: Clock,
+    embedder: Any = None,
+    roles: Roles | None = None,
+    approval: ApprovalRules | None = None,
+) -> AsyncGenerator[World]:
+    """A memory over the stores in a directory, which are migrated."""
+    settings = SimpleNamespace(**{**vars(SETTINGS), "database": address})
+    async with AsyncExitStack() as stack:
+        services = await stack.enter_async_context(open_services(settings, data))
+        shares = replace(services.for_plugin("knowledge"), embedder=embedder, reranker=None)
+        host = make_host(shares, "knowledge", "Test portal")
+        knowledge = await Knowledge.open(host, Store(host.objects), "test")
+        stack.push_async_callback(knowledge.index.close)
+        memory = await stack.enter_async_context(
+            Memory.opened(host, knowledge, roles or Roles(), clock, approval)
+        )
+        yield World(memory, host, Base(knowledge, host), clock)
+
+
 @pytest.fixture
 async def open_world(tmp_path: Path, address: str) -> AsyncGenerator[Opener]:
     """Opens a memory, with a model or without one, and closes the one that was open."""
@@ -111,20 +135,12 @@ async def open_world(tmp_path: Path, address: str) -> AsyncGenerator[Opener]:
             embedder: Any = None,
             roles: Roles | None = None,
             approval: ApprovalRules | None = None,
+            clock: Clock | None = None,
         ) -> World:
             await stack.aclose()
-            settings: Any = SETTINGS
-            settings = type(settings)(**{**vars(settings), "database": address})
-            services = await stack.enter_async_context(open_services(settings, tmp_path))
-            shares = replace(services.for_plugin("knowledge"), embedder=embedder, reranker=None)
-            host = make_host(shares, "knowledge", "Test portal")
-            knowledge = await Knowledge.open(host, Store(host.objects), "test")
-            stack.push_async_callback(knowledge.index.close)
-            clock = Clock()
-            memory = await stack.enter_async_context(
-                Memory.opened(host, knowledge, roles or Roles(), clock, approval)
+            return await stack.enter_async_context(
+                opened(address, tmp_path, clock or Clock(), embedder, roles, approval)
             )
-            return World(memory, host, Base(knowledge, host), clock)
 
         yield opener
 
