@@ -69,6 +69,34 @@ def both(some: Collection[str], others: Collection[str]) -> frozenset[str]:
     return frozenset(narrower | {one for one in others if ANYONE in some})
 
 
+def lost(before: Collection[str], now: Collection[str]) -> frozenset[str]:
+    """The readers of an event that tells who may read an entry no longer that it is gone.
+
+    Whoever holds one of the other keys as well still reads it, and is not told so.
+
+    Args:
+        before: the entry's readers before.
+        now: its readers now.
+    """
+    left = frozenset(before) - frozenset(now)
+    return left | {except_for(key) for key in now} if left else left
+
+
+def except_for(key: str) -> str:
+    """Among an event's readers: that who holds a key is not told, whatever else they hold."""
+    return f"!{key}"
+
+
+def hears(told: frozenset[str], held: frozenset[str]) -> bool:
+    """Whether who holds some keys is told of an event.
+
+    Args:
+        told: its readers.
+        held: the keys.
+    """
+    return not told.isdisjoint(held) and told.isdisjoint(map(except_for, held))
+
+
 def group_key(name: str) -> str:
     """The key of the members of a group."""
     return f"group:{name}"

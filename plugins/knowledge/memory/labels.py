@@ -33,9 +33,12 @@ def labels(record: Record) -> frozenset[str]:
     return frozenset(found)
 
 
+READER = "reader:"
+
+
 def reader(key: str) -> str:
     """Held by entries that a key may read."""
-    return f"reader:{key}"
+    return READER + key
 
 
 def tag(name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gateway.contract import Database, PersonalData, PersonalFile
-from plugins.knowledge.memory.access import person_key
+from plugins.knowledge.memory.access import except_for, person_key
 from plugins.knowledge.memory.entries import AccessPolicy, Layer
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.records import Record
@@ -134,11 +134,13 @@ async def _unnamed(connection: AsyncConnection, person: str) -> None:
 
     from plugins.knowledge.memory.store.tables import events
 
-    key = person_key(person)
-    of_them = events.c.readers.cast(sa.Text).contains(json.dumps(key), autoescape=True)
+    own = person_key(person)
+    named = {own, except_for(own)}
+    text = events.c.readers.cast(sa.Text)
+    of_them = sa.or_(*(text.contains(json.dumps(key), autoescape=True) for key in named))
     rows = await connection.execute(sa.select(events.c.number, events.c.readers).where(of_them))
     for number, readers in rows.all():
-        left = [each for each in readers if each != key]
+        left = [each for each in readers if each not in named]
         told = sa.update(events).where(events.c.number == number)
         await connection.execute(told.values(readers=left))
 

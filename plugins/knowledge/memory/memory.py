@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -32,7 +32,10 @@ from plugins.knowledge.memory.store.batches import BatchStore
 from plugins.knowledge.memory.store.notices import Notices
 from plugins.knowledge.memory.store.reading import Reading
 from plugins.knowledge.memory.store.together import Together
-from plugins.knowledge.memory.store.writing import Event, Writing
+from plugins.knowledge.memory.store.writing import Writing
+from plugins.knowledge.memory.streaming.hub import Hub
+from plugins.knowledge.memory.streaming.log import EventLog
+from plugins.knowledge.memory.streaming.streams import Streaming
 from plugins.knowledge.memory.upkeep.opening import upkeep_over
 from plugins.knowledge.memory.upkeep.upkeep import EVERY_TEN_MINUTES, Upkeep
 from plugins.knowledge.memory.usage import Usage
@@ -54,6 +57,7 @@ class Memory:
         govern: the same, where some of them wait for a person.
         batches: the same, many at once.
         look: the operations that read one entry.
+        streaming: tells what happens while it happens.
         usage: counts answers and reads.
         upkeep: keeps all of it in order.
         leaving: hands people what is kept of them, and erases it.
@@ -66,6 +70,7 @@ class Memory:
     govern: Governing
     batches: Batches
     look: Looking
+    streaming: Streaming
     usage: Usage
     upkeep: Upkeep
     leaving: Leaving
@@ -105,6 +110,7 @@ class Memory:
                     await task
             await memory.usage.flush()
             await memory.upkeep.promote_pads()
+            await memory.streaming.hub.close()
 
 
 def _made(
@@ -122,25 +128,22 @@ def _made(
     reading = Reading(host.database, clock)
     writing = Writing(host.database, clock, None if vectors is None else vectors.kept)
     working, notes = WorkingLayer(), NotesLayer(knowledge)
-    layers: list[AskedLayer] = [working]
-    layers += [StoredLayer(each, reading, vectors) for each in Layer if each is not Layer.WORKING]
-    layers.append(notes)
+    stored = [StoredLayer(each, reading, vectors) for each in Layer if each is not Layer.WORKING]
+    layers: list[AskedLayer] = [working, *stored, notes]
     shelves: list[Shelf] = [working, reading, notes]
 
     usage = _counting(working, writing)
     audit = AuditLog(host.database, clock)
-
-    def tell(events: Sequence[Event]) -> None:
-        host.log.debug("memory changed", events=len(events))
-
-    failed = FailureLog(host.log)
-    keep = Keeping(reading, writing, working, vectors, audit, roles, clock, tell)
+    hub = Hub(EventLog(together), host.cache, host.log)
+    keep = Keeping(reading, writing, working, vectors, audit, roles, clock, hub.tell)
     govern = _governing(keep, approval, together)
     batches = _batches(govern, host, together)
+    failed = FailureLog(host.log)
     query = Querying(layers, shelves, host.embedder, vectors, usage, provider, failed)
     return Memory(
         provider=provider,
         query=query,
+        streaming=Streaming(hub.events, hub, query, roles, clock),
         keep=keep,
         govern=govern,
         batches=batches,

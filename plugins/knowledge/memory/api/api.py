@@ -20,6 +20,7 @@ from plugins.knowledge.memory.api.requests import (
     Query,
     Update,
 )
+from plugins.knowledge.memory.api.streams import streaming_url, streams
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.responses import (
     CreateResponse,
@@ -81,6 +82,7 @@ def api(memory: Memory) -> Api:
         openapi="3.0.3",
         description=_ABOUT,
         examples=EXAMPLES,
+        streams=streams(memory),
     )
 
 
@@ -89,7 +91,8 @@ def _reads(memory: Memory) -> list[Route]:
         return discovered(memory)
 
     async def query(asked: Query, caller: Caller) -> QueryResponse:
-        return await memory.query(asked, caller)
+        answer = await memory.query(asked, caller)
+        return answer.model_copy(update={"streaming_url": streaming_url(PREFIXES[0], asked)})
 
     async def metadata(asked: Metadata, caller: Caller) -> MetadataResponse:
         return await memory.look.metadata(asked.id, caller, include_custom=asked.include_custom)

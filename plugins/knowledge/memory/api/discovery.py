@@ -156,5 +156,7 @@ def _capabilities(*, semantic: bool) -> Capabilities:
         metadata=MetadataCapabilities(
             fields=list(KnowledgeMetadata.model_fields), custom_fields=True, version_history=True
         ),
-        streaming=StreamingCapabilities(types=[], formats=[]),
+        streaming=StreamingCapabilities(
+            types=["query", "updates", "notifications"], formats=["sse", "websocket"]
+        ),
     )

@@ -14,6 +14,7 @@ from plugins.knowledge.memory.store.adding import inserted, keep_versions
 from plugins.knowledge.memory.store.erasing import erased
 from plugins.knowledge.memory.store.finding import findable, unfindable
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
+from plugins.knowledge.memory.store.losing import tell_lost
 from plugins.knowledge.memory.store.readable import there
 from plugins.knowledge.memory.store.reading import parts
 from plugins.knowledge.memory.store.rows import record_of, row_of
@@ -193,6 +194,7 @@ class Writing:
         )
         if number is None:
             return False
+        await tell_lost(connection, number, record, self._clock())
         await unfindable(connection, [number])
         await findable(connection, [(number, record)])
         given = {} if vector is None else {record.id: vector}
@@ -256,7 +258,7 @@ class Writing:
         """
         import sqlalchemy as sa
 
-        from plugins.knowledge.memory.store.tables import entries, events
+        from plugins.knowledge.memory.store.tables import entries
 
         async with self._database.begin() as connection:
             row = (
@@ -273,8 +275,6 @@ class Writing:
             await unfindable(connection, [row.number])
             if row.deleted is None:
                 await findable(connection, [(row.number, record)])
-            told = sa.update(events).where(events.c.entry == id)
-            await connection.execute(told.values(readers=sorted(record.readers)))
             return record if row.deleted is None else None
 
     async def used(self, uses: Mapping[str, int]) -> None:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.contract import ANONYMOUS, Caller, Tier
-from plugins.knowledge.memory.access import both, keys, readers
+from plugins.knowledge.memory.access import both, hears, keys, lost, readers
 from plugins.knowledge.memory.entries import AccessPolicy, AccessPolicyConfig
 
 PEOPLE = ["person:ana", "person:ben", "person:cy", "ana"]
@@ -105,3 +105,11 @@ def test_of_two_sets_of_readers_the_narrower_keys_stay() -> None:
     assert both(garden, ana) == ana
     assert both(garden, anyone) == both(anyone, garden) == garden
     assert both({"tier:members"}, {"group:garden"}) == frozenset()
+
+
+@given(reader_keys, reader_keys, reader_keys)
+def test_that_an_entry_is_lost_is_told_to_just_those_who_could_read_it_and_cannot(
+    before: frozenset[str], now: frozenset[str], held: frozenset[str]
+) -> None:
+    could, can = bool(before & held), bool(now & held)
+    assert hears(lost(before, now), held) == (could and not can)

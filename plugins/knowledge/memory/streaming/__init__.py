@@ -1,0 +1,1 @@
+"""What happens in memory, told while it happens (protocol, "Streaming Endpoint")."""

@@ -1,0 +1,122 @@
+"""Reads events in their order, each with how it is with its entry now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gateway.contract import Database
+from plugins.knowledge.memory.labels import READER
+from plugins.knowledge.memory.store.reading import parts
+from plugins.knowledge.memory.streaming.told import Standing, Told
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some events.
+
+    Attributes:
+        told: in their order.
+        standings: how it is with their entries, by id, later than any of them.
+    """
+
+    told: Sequence[Told] = ()
+    standings: Mapping[str, Standing] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EventLog:
+    """The events that are kept.
+
+    Attributes:
+        database: the plugin's.
+    """
+
+    database: Database
+
+    async def newest(self) -> int:
+        """The number of the last event; 0 where there was none yet."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import events
+
+        async with self.database.read() as connection:
+            return int(await connection.scalar(sa.select(sa.func.max(events.c.number))) or 0)
+
+    async def kept_after(self) -> int:
+        """The number from which on every event is kept that may still be told.
+
+        Upkeep removes the oldest; where none is left, the last one stays without its readers, for
+        its number alone (``upkeep/purging.py``).
+        """
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import events
+
+        oldest = sa.select(events.c.number, events.c.readers).order_by(events.c.number).limit(1)
+        async with self.database.read() as connection:
+            row = (await connection.execute(oldest)).one_or_none()
+        if row is None:
+            return 0
+        return int(row.number) - (1 if row.readers else 0)
+
+    async def after(self, number: int, limit: int, upto: int | None = None) -> Page:
+        """The events after a number.
+
+        Args:
+            number: of the last that is known.
+            limit: how many at most.
+            upto: the number of the last that is wanted; None for all.
+        """
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import events
+
+        # The type reads NULL and JSON alike, so the size says which it is.
+        size = sa.func.coalesce(sa.func.length(sa.cast(events.c.body, sa.Text)), 0).label("size")
+        wanted = sa.select(events, size).where(events.c.number > number)
+        if upto is not None:
+            wanted = wanted.where(events.c.number <= upto)
+        wanted = wanted.order_by(events.c.number).limit(limit)
+        async with self.database.read() as connection:
+            rows = (await connection.execute(wanted)).all()
+        told = [_told(row) for row in rows]
+        return Page(told, await self._standings({each.entry for each in told} - {""}))
+
+    async def _standings(self, ids: set[str]) -> dict[str, Standing]:
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import entries, labels
+
+        own = sa.and_(labels.c.entry == entries.c.number, labels.c.label.startswith(READER))
+        wanted = sa.select(
+            entries.c.id, entries.c.agent, entries.c.deleted, entries.c.expires, labels.c.label
+        ).select_from(entries.outerjoin(labels, own))
+        found: dict[str, Standing] = {}
+        for some in parts(sorted(ids)):
+            async with self.database.read() as connection:
+                for row in await connection.execute(wanted.where(entries.c.id.in_(some))):
+                    found[row.id] = _standing(row, found.get(row.id))
+        return found
+
+
+def _told(row: Any) -> Told:
+    return Told(
+        number=row.number,
+        kind=row.kind,
+        entry=row.entry,
+        layer=row.layer,
+        readers=frozenset(row.readers),
+        at=row.at,
+        body=row.body,
+        size=row.size,
+    )
+
+
+def _standing(row: Any, known: Standing | None) -> Standing:
+    """How it is with an entry, by its row and one of its readers."""
+    may = frozenset() if row.label is None else frozenset({row.label.removeprefix(READER)})
+    if known is not None:
+        return replace(known, readers=known.readers | may)
+    return Standing(may, row.deleted is not None, row.expires, row.agent)
