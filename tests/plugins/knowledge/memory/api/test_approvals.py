@@ -1,0 +1,102 @@
+"""Requests that wait for a person, over HTTP: who sees them, who decides, and what it says then."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from gateway.testing.portal import TestPortal
+from plugins.knowledge.memory.api.api import PREFIXES
+from plugins.knowledge.memory.api.errors import ErrorResponse
+from plugins.knowledge.memory.failures import ErrorCode
+
+pytestmark = pytest.mark.anyio
+OWN = PREFIXES[0]
+each_prefix = pytest.mark.parametrize("prefix", PREFIXES)
+
+
+async def ask(
+    portal: TestPortal, content: str = "The gate opens at nine.", policy: str = "public"
+) -> tuple[str, str]:
+    """Ask for an entry, as somebody who is signed in: the request's id, and the entry's."""
+    sent = {
+        "entry": {"content": content, "access_policy": policy},
+        "governance": {"require_approval": True},
+    }
+    made = (await portal.http("public").post(f"{OWN}/create", json=sent)).json()
+    assert made["status"] == "pending_approval"
+    return made["approval_required"]["request_id"], made["entry"]["id"]
+
+
+async def get(portal: TestPortal, path: str, tier: str = "members") -> Any:
+    answer = await portal.http(tier).get(path)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def refusal(portal: TestPortal, method: str, path: str, tier: str) -> tuple[int, int, str]:
+    answer = await portal.http(tier).request(method, path)
+    said = ErrorResponse.model_validate_json(answer.content).error
+    return answer.status_code, said.code, said.message
+
+
+@each_prefix
+@pytest.mark.parametrize(("word", "state"), [("approve", "approved"), ("reject", "rejected")])
+async def test_a_person_decides_and_the_answer_says_who_and_when(
+    portal: TestPortal, prefix: str, word: str, state: str
+) -> None:
+    request, entry = await ask(portal)
+    (waiting,) = (await get(portal, f"{prefix}/approvals"))["approvals"]
+    assert (waiting["id"], waiting["entry"], waiting["state"]) == (request, entry, "pending")
+    assert waiting["content"] == "The gate opens at nine."
+    assert await get(portal, f"{prefix}/approvals/{request}") == waiting
+    answer = await portal.http("members").post(
+        f"{prefix}/approvals/{request}/{word}", json={"note": "Asked the gardener."}
+    )
+    assert answer.status_code == 200, answer.text
+    told = answer.json()
+    assert (told["state"], told["note"]) == (state, "Asked the gardener.")
+    assert told["decided_by"] != told["requested_by"] == waiting["requested_by"]
+    assert datetime.fromisoformat(told["decided_at"]) >= datetime.fromisoformat(
+        told["requested_at"]
+    )
+    own = await get(portal, f"{prefix}/approvals/{request}", "public")
+    assert (own["state"], own["decided_by"]) == (state, told["decided_by"])
+    kept = await portal.http("members").get(f"{prefix}/{entry}/metadata")
+    assert kept.status_code == (200 if word == "approve" else 404)
+    again = await refusal(portal, "POST", f"{prefix}/approvals/{request}/{word}", "public")
+    assert again[:2] == (409, ErrorCode.CONFLICT)
+
+
+async def test_requests_come_by_state_and_in_pages(portal: TestPortal) -> None:
+    ids = [(await ask(portal, f"Gate {n}."))[0] for n in range(4)]
+    await portal.http("members").post(f"{OWN}/approvals/{ids[1]}/reject", json={})
+    page = await get(portal, f"{OWN}/approvals?state=pending&limit=2", "public")
+    assert ([each["id"] for each in page["approvals"]], page["total"]) == ([ids[0], ids[2]], 3)
+    page = await get(portal, f"{OWN}/approvals?state=pending&limit=2&offset=2", "public")
+    assert [each["id"] for each in page["approvals"]] == [ids[3]]
+    page = await get(portal, f"{OWN}/approvals?state=rejected", "public")
+    assert [each["id"] for each in page["approvals"]] == [ids[1]]
+
+
+async def test_nobody_approves_their_own_and_who_may_not_decide_sees_nothing(
+    portal: TestPortal,
+) -> None:
+    request, _ = await ask(portal)
+    at = f"{OWN}/approvals/{request}"
+    own = await refusal(portal, "POST", f"{at}/approve", "public")
+    assert own[:2] == (403, ErrorCode.GOVERNANCE_DENIED)
+    hidden, _ = await ask(portal, "For me alone.", "private")
+    for method, path in (("GET", ""), ("POST", "/approve"), ("POST", "/reject")):
+        told = [
+            await refusal(portal, method, f"{OWN}/approvals/{id}{path}", "members")
+            for id in (hidden, "appr_none")
+        ]
+        assert told[0] == told[1]
+        assert told[0][:2] == (404, ErrorCode.NOT_FOUND)
+        nobody = await refusal(portal, method, f"{OWN}/approvals/{request}{path}", "open")
+        assert nobody[:2] == (401, ErrorCode.UNAUTHORIZED)
+    taken_back = await portal.http("public").post(f"{OWN}/approvals/{hidden}/reject")
+    assert taken_back.json()["state"] == "rejected"
