@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from gateway.config_models import PortalConfig
 from gateway.errors import ConfigError
-from gateway.serve import held
+from gateway.serve import _listen, held
 
 
 def test_a_data_directory_that_is_made_here_is_its_users_alone(tmp_path: Path) -> None:
@@ -28,3 +30,15 @@ def test_a_data_directory_is_held_by_one_portal_at_a_time(tmp_path: Path) -> Non
         pass
     with held(tmp_path):
         pass
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="Linux has it")
+def test_a_connection_whose_client_reads_nothing_breaks_after_a_minute() -> None:
+    config = PortalConfig.model_validate({"listen": {"host": "127.0.0.1", "port": 0}})
+    with _listen(config) as listener:
+        listener.setblocking(True)
+        with socket.create_connection(listener.getsockname()):
+            connection = listener.accept()[0]
+            with connection:
+                level, option = socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT
+                assert connection.getsockopt(level, option) == 60_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import AsyncExitStack
 
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -88,6 +89,21 @@ async def test_streams_end_when_the_portal_stops(served: Served) -> None:
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1001
     assert (await served.get(f"{OWN}/watch")).status_code == 429
+
+
+async def test_the_server_stops_though_clients_go_on_reading() -> None:
+    tiers = {"items": {"ticking": "public"}}
+    async with open_test_portal(ticking, tiers=tiers) as portal, AsyncExitStack() as clients:
+        async with over_network(portal) as served:
+            stream = await clients.enter_async_context(served.listen(f"{OWN}/watch"))
+            opened = await clients.enter_async_context(served.socket(f"{OWN}/watch"))
+            await told(opened)
+        assert (await stream.rest())[-1].data["reason"] == "stopping"
+        with pytest.raises(ConnectionClosed) as closed:
+            await opened.recv()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code in {1001, 1012}
+        assert now.source.closed == 2
 
 
 async def test_a_client_that_leaves_closes_its_stream(served: Served) -> None:
