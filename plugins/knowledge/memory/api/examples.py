@@ -7,7 +7,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from plugins.knowledge.memory.api.approvals import ApprovalPage
+from plugins.knowledge.memory.approval_tools import WaitingWrite
 from plugins.knowledge.memory.responses import (
+    BatchReport,
+    BatchResponse,
     CreateResponse,
     DeleteResponse,
     MetadataResponse,
@@ -25,6 +29,19 @@ _ENTRY = {
     "access_policy": "private",
     "created_at": _WHEN,
     "version": 1,
+}
+_BATCH = {
+    "operation_id": "batch_7d1f0a",
+    "results_url": "/openspec/v1/knowledge/batch/batch_7d1f0a",
+}
+_WAITING = {
+    "id": "appr_51b2c8",
+    "operation": "create",
+    "entry": _ENTRY["id"],
+    "content": _ENTRY["content"],
+    "requested_by": "person:ana",
+    "requested_at": _WHEN,
+    "state": "pending",
 }
 
 EXAMPLES: Mapping[type[BaseModel], Any] = {
@@ -48,6 +65,28 @@ EXAMPLES: Mapping[type[BaseModel], Any] = {
     },
     CreateResponse: {"entry": _ENTRY, "status": "created"},
     DeleteResponse: {"deleted": True, "entry_id": _ENTRY["id"]},
+    BatchResponse: {**_BATCH, "status": "pending", "results": {"succeeded": 0, "failed": 0}},
+    BatchReport: {
+        **_BATCH,
+        "status": "completed",
+        "results": {
+            "succeeded": 1,
+            "failed": 1,
+            "errors": [{"index": 1, "code": 400, "message": "entry.content: Field required"}],
+            "pending": 0,
+        },
+        "operation": "create",
+        "total": 2,
+        "created_at": _WHEN,
+        "completed_at": _WHEN,
+        "offset": 0,
+        "entries": [
+            {"index": 0, "id": _ENTRY["id"], "status": "created"},
+            {"index": 1, "id": "mem_3f0c5e", "status": "failed"},
+        ],
+    },
+    WaitingWrite: _WAITING,
+    ApprovalPage: {"approvals": [_WAITING], "total": 1, "offset": 0, "limit": 50},
     MetadataResponse: {
         "entry_id": _ENTRY["id"],
         "metadata": _METADATA,
