@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Route
@@ -11,7 +13,6 @@ from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.requests import Sent
 from plugins.knowledge.memory.store.approvals import State
 
-_RATE = "300 in 60s"
 _ID = Field(min_length=1, max_length=200, description="The request's id.")
 
 
@@ -73,49 +74,29 @@ def approval_routes(memory: Memory) -> list[Route]:
     async def reject(asked: Decision, caller: Caller) -> WaitingWrite:
         return shown(await memory.govern.decide(asked.id, caller, approve=False, note=asked.note))
 
+    lists, decides = "list_approvals", "decide_approval"
     return [
-        Route(
-            method="GET",
-            path="/approvals",
-            run=listed,
-            tool="list_approvals",
-            params=ApprovalsAsked,
-            response=ApprovalPage,
-            summary="Requests that wait for a person, and what became of your own.",
-            operation="approvals",
-            rate=_RATE,
-        ),
-        Route(
-            method="GET",
-            path="/approvals/{id}",
-            run=one,
-            tool="list_approvals",
-            params=ApprovalLook,
-            response=WaitingWrite,
-            summary="One request.",
-            operation="approvals",
-            rate=_RATE,
-        ),
-        Route(
-            method="POST",
-            path="/approvals/{id}/approve",
-            run=approve,
-            tool="decide_approval",
-            params=Decision,
-            response=WaitingWrite,
-            summary="Allow what somebody asked for, which does it.",
-            operation="approvals",
-            rate=_RATE,
-        ),
-        Route(
-            method="POST",
-            path="/approvals/{id}/reject",
-            run=reject,
-            tool="decide_approval",
-            params=Decision,
-            response=WaitingWrite,
-            summary="Refuse what somebody asked for, or take back your own.",
-            operation="approvals",
-            rate=_RATE,
-        ),
+        _route("", listed, lists, ApprovalsAsked, ApprovalPage, _LIST),
+        _route("/{id}", one, lists, ApprovalLook, WaitingWrite, "One request."),
+        _route("/{id}/approve", approve, decides, Decision, WaitingWrite, _APPROVE),
+        _route("/{id}/reject", reject, decides, Decision, WaitingWrite, _REJECT),
     ]
+
+
+def _route(path: str, run: Any, tool: str, params: Any, response: Any, summary: str) -> Route:
+    return Route(
+        method="POST" if params is Decision else "GET",
+        path=f"/approvals{path}",
+        run=run,
+        tool=tool,
+        params=params,
+        response=response,
+        summary=summary,
+        operation="approvals",
+        rate="300 in 60s",
+    )
+
+
+_LIST = "Requests that wait for a person, and what became of your own."
+_APPROVE = "Allow what somebody asked for, which does it."
+_REJECT = "Refuse what somebody asked for, or take back your own."
