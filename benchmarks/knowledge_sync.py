@@ -100,6 +100,7 @@ def _pushed(portal: Portal, history: History, notes: Sequence[Path]) -> float:
     before = history.resolve("main") or ""
     after = history.commit(changed)
     body = json.dumps(history.push(before, after, NAME)).encode()
+    pause = 0.05 if len(notes) == 1 else 0.5  # a search keeps the model from indexing
     begun = time.perf_counter()
     _deliver(portal, body)
     for title, _ in made:
@@ -107,7 +108,7 @@ def _pushed(portal: Portal, history: History, notes: Sequence[Path]) -> float:
             if time.perf_counter() - begun > _PATIENCE:
                 raise TimeoutError(f"a push is not searchable after {_PATIENCE:g} s")
             portal.still_running()
-            time.sleep(0.02)
+            time.sleep(pause)
     return time.perf_counter() - begun
 
 

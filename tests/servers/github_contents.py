@@ -89,6 +89,7 @@ class GithubContents:
         app: the id, installation and public key (PEM) of a GitHub App that gets tokens.
         app_token_seconds: how long the App's tokens live.
         requests: everything that was asked, in order.
+        open: the requests that wait for their answer.
         most_at_once: the most requests that were open at a time.
     """
 
@@ -107,7 +108,7 @@ class GithubContents:
         self.issued: list[str] = []
         self.requests: list[Asked] = []
         self.most_at_once = 0
-        self._open = 0
+        self.open = 0
         self._limited: tuple[int, Mapping[str, str]] | None = None
         self._stack = ExitStack()
 
@@ -152,8 +153,8 @@ class GithubContents:
             path = scope["raw_path"].decode()
             if query := scope["query_string"].decode():
                 path += f"?{query}"
-            self._open += 1
-            self.most_at_once = max(self.most_at_once, self._open)
+            self.open += 1
+            self.most_at_once = max(self.most_at_once, self.open)
             status = 0
 
             async def noting(message: Any) -> None:
@@ -167,7 +168,7 @@ class GithubContents:
             try:
                 await app(scope, receive, noting)
             finally:
-                self._open -= 1
+                self.open -= 1
 
         return seen
 
