@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from plugins.knowledge.memory.responses import Highlight
 from plugins.knowledge.retrieval.terms import terms
@@ -13,6 +16,14 @@ LONGEST = 240
 """Characters of one part."""
 _PART = re.compile(r"[^\n.!?]+[.!?]?")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
+
+
+class _Hit(NamedTuple):
+    """A word that was asked for: where it stands, and which terms it is."""
+
+    start: int
+    end: int
+    terms: frozenset[str]
 
 
 def highlighted(question: str, content: str, title: str | None = None) -> Highlight | None:
@@ -27,31 +38,50 @@ def highlighted(question: str, content: str, title: str | None = None) -> Highli
         Them, or None where none of the words stands anywhere.
     """
     asked = frozenset(terms(question))
-    parts = [(part, found) for part in _parts(content) if (found := _named(part, asked))]
-    best = sorted(range(len(parts)), key=lambda at: (-len(parts[at][1]), at))[:MOST]
-    shown = [_marked(parts[at][0], asked) for at in sorted(best)]
-    titled = [_marked(title, asked)] if title and _named(title, asked) else []
+    parts = list(_parts(content, _hits(content, asked)))
+    best = sorted(range(len(parts)), key=lambda at: (-parts[at][0], at))[:MOST]
+    shown = [parts[at][1] for at in sorted(best)]
+    found = _hits(title, asked) if title else []
+    titled = [_marked(title, 0, len(title), found)] if title and found else []
     if not shown and not titled:
         return None
     return Highlight(content=shown, metadata={"title": titled} if titled else None)
 
 
-def _parts(content: str) -> list[str]:
-    return [part for found in _PART.finditer(content) if (part := found[0].strip()[:LONGEST])]
+def _hits(text: str, asked: frozenset[str]) -> list[_Hit]:
+    return [
+        _Hit(word.start(), word.end(), named)
+        for word in _WORD.finditer(text)
+        if (named := asked & _terms(word[0]))
+    ]
 
 
-def _named(part: str, asked: frozenset[str]) -> set[str]:
-    """Which of the words a part has."""
-    return {term for word in _WORD.findall(part) for term in _terms(word) if term in asked}
+def _parts(content: str, hits: Sequence[_Hit]) -> Iterator[tuple[int, str]]:
+    """The parts in which a word was hit: how many different terms, and the part marked."""
+    waiting = deque(hits)
+    for part in _PART.finditer(content):
+        if not waiting:
+            return
+        own = []
+        while waiting and waiting[0].start < part.end():
+            own.append(waiting.popleft())
+        start = part.start() + len(part[0]) - len(part[0].lstrip())
+        end = min(part.start() + len(part[0].rstrip()), start + LONGEST)
+        if shown := [hit for hit in own if hit.end <= end]:
+            named = frozenset().union(*(hit.terms for hit in shown))
+            yield len(named), _marked(content, start, end, shown)
 
 
-def _marked(part: str, asked: frozenset[str]) -> str:
-    return _WORD.sub(
-        lambda word: word[0] if asked.isdisjoint(_terms(word[0])) else f"**{word[0]}**", part
-    )
+def _marked(text: str, start: int, end: int, hits: Sequence[_Hit]) -> str:
+    """What stands between two places of a text, its hits marked."""
+    pieces = []
+    for hit in hits:
+        pieces += [text[start : hit.start], "**", text[hit.start : hit.end], "**"]
+        start = hit.end
+    return "".join([*pieces, text[start:end]])
 
 
 @lru_cache(maxsize=20_000)
-def _terms(word: str) -> tuple[str, ...]:
-    """The terms of a word; the words of entries are few, and each is asked for often."""
-    return tuple(terms(word))
+def _terms(word: str) -> frozenset[str]:
+    """The terms of a word; the words of entries are few, and each is looked at often."""
+    return frozenset(terms(word))

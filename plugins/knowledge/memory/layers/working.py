@@ -75,7 +75,9 @@ class WorkingLayer:
         found = [
             Scored(one.record.id, told, one.record.changed)
             for one in pad.held.values()
-            if _asked_for(one, question) and (told := _score(one, question.terms)) > 0
+            if not one.weights.keys().isdisjoint(question.terms)
+            and _asked_for(one, question)
+            and (told := _score(one, question.terms)) > 0
         ]
         return Answers(ordered(found)[: question.limit])
 
