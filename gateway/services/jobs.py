@@ -31,8 +31,9 @@ __all__ = ["JobService", "JobsNotRunning", "OwnedJobs", "Run", "open_jobs"]
 
 SCHEMA = "porch_jobs"
 """Where DBOS keeps its tables, in PostgreSQL."""
-POLLING = 0.25
-"""Seconds between two looks at a queue."""
+POLLING, PATIENT = 0.25, 2.0
+"""Seconds between two looks at a queue: of a job that somebody waits for, and of one with a
+schedule. Each look takes milliseconds of this process, also where nothing is queued."""
 _CLOSING = 5.0
 _STATES = {
     "ENQUEUED": "queued",
@@ -131,7 +132,7 @@ class JobService:
             await DBOS.register_queue_async(
                 name,
                 global_concurrency=job.concurrency,
-                polling_interval_sec=POLLING,
+                polling_interval_sec=PATIENT if job.schedule else POLLING,
                 on_conflict="always_update",
             )
         await asyncio.to_thread(self._schedule)
