@@ -94,7 +94,8 @@ class ThreadedEmbedder:
         Raises:
             ModelUnavailable: the model cannot be opened.
         """
-        await self.warm()
+        if self._dimensions is None:  # to ask is to wait for a turn of the model
+            await self.warm()
         result = np.empty((len(texts), self.dimensions), dtype=np.float32)
         waiting = []
         for rows in _batches(texts):
