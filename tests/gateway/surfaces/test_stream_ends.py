@@ -16,6 +16,11 @@ from tests.gateway.surfaces import ticking
 from tests.gateway.surfaces.ticking import ALIAS, OWN, now, streams_of
 from tests.servers.streaming import Served, over_network, told, until
 
+UPGRADE = (
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+)
+
 
 async def test_one_caller_has_so_many_streams_at_once(
     served: Served, monkeypatch: pytest.MonkeyPatch
@@ -114,14 +119,15 @@ async def test_a_client_that_leaves_closes_its_stream(served: Served) -> None:
     await until(lambda: now.source.closed == 2)
 
 
+@pytest.mark.parametrize("upgrade", ["", UPGRADE], ids=["sse", "websocket"])
 async def test_a_client_that_stops_reading_is_let_go_and_holds_up_nobody(
-    served: Served, soon: None
+    served: Served, soon: None, upgrade: str
 ) -> None:
     host, port = served.address.split(":")
     stalled = socket.create_connection((host, int(port)))
     token = served.headers("members")["authorization"]
     asked = f"GET {OWN}/watch?large=100000 HTTP/1.1\r\nHost: {served.address}\r\n"
-    stalled.sendall(f"{asked}Authorization: {token}\r\n\r\n".encode())
+    stalled.sendall(f"{asked}{upgrade}Authorization: {token}\r\n\r\n".encode())
     async with served.listen(f"{OWN}/watch") as stream:
         await until(lambda: len(now.source.asked) == 2)
         now.source.tick(500)  # 50 MB for the one that reads nothing

@@ -67,13 +67,14 @@ class Hub:
         self._followers = 0
         self._reading: list[asyncio.Task[None]] = []
         self._sending: asyncio.Task[None] | None = None
-        self._silent = False
+        self._silent = self._unsent = False
 
     def tell(self, events: Sequence[Event]) -> None:
         """Hear that something was written, here; returns at once. What it was is read."""
         if not events:
             return
         self._woken.set()
+        self._unsent = True
         if self._sending is None or self._sending.done():
             self._sending = asyncio.create_task(self._publish(), context=Context())
 
@@ -204,5 +205,7 @@ class Hub:
             await asyncio.sleep(_AGAIN)
 
     async def _publish(self) -> None:
-        with suppress(Exception):  # a follower elsewhere looks by itself, a little later
-            await self._cache.publish(CHANNEL, b"")
+        while self._unsent:
+            self._unsent = False
+            with suppress(Exception):  # a follower elsewhere looks by itself, a little later
+                await self._cache.publish(CHANNEL, b"")
