@@ -23,6 +23,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks import remembering as ask
+from benchmarks.following import following
 from benchmarks.judged import data_directory
 from benchmarks.load import Load, measured
 from benchmarks.memories import Filled, bare, filled, question
@@ -42,6 +43,7 @@ COUNTED = (
     "deletes",
     "batches",
     "batch_results",
+    "streams",
 )
 LIMITS = {
     **ABOVE_LOAD,
@@ -53,6 +55,8 @@ CALLS, WARM_UP = 300, 20
 AT_ONCE = 16
 QUERIES, WHOLE, CREATES, LONG, BATCH = 1_200, 300, 500, 150, 400
 """Requests, or entries, of each measure of throughput."""
+CLIENTS, UPDATES = 20, 300
+"""Who follows the stream, and the updates that all of them are told."""
 ALONE = 200
 """Rounds of what is measured alone."""
 
@@ -157,7 +161,7 @@ def measure() -> list[Row]:
         with spawned(ROOT / "content", data, LIMITS, environment) as portal:
             portal.await_ready()
             asked = Asked(portal, token, kept)
-            return [*rows, *_latencies(asked), *_rates(asked), *_batches(asked)]
+            return [*rows, *_latencies(asked), *_rates(asked), *_batches(asked), _streams(asked)]
 
 
 async def _alone(data: Path, kept: Filled) -> list[Row]:
@@ -274,3 +278,22 @@ def _batches(asked: Asked) -> list[Row]:
             Row(SECTION, f"batch of creates, {what}", rate, "/min", bar, note, headline=True)
         )
     return rows
+
+
+def _streams(asked: Asked) -> Row:
+    """Updates as fast as they can be written, told to all who follow."""
+    path = f"{ask.PREFIX}/stream?type=updates"
+    ids = asked.filled.ids[Layer.SESSION][CALLS + WARM_UP :][:UPDATES]
+    written = ask.updates(ids, asked.filled.unused)
+    with following(asked.portal.port, asked.token, path, CLIENTS, UPDATES) as followers:
+        times = asked.send("entry", written, 4, warm_up=0)
+        rate = followers.heard()
+    return Row(
+        SECTION,
+        f"events told to {CLIENTS} clients of the stream",
+        rate,
+        "/s",
+        Bar("at least", 1_000),
+        f"{UPDATES} updates, {times.rate:.0f} written a second, each told to all; {LIFTED}",
+        headline=True,
+    )
