@@ -5,12 +5,20 @@ from __future__ import annotations
 from pydantic import ConfigDict, Field
 
 from gateway.contract import Caller, Route
+from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.requests import LARGEST_BATCH_BODY, BatchRequest, Sent
 from plugins.knowledge.memory.responses import BatchReport, BatchResponse
 
 _BATCHES = "30 in 60s"
 _LOOKS = "600 in 60s"
+_TOOLS = {
+    "create": "remember",
+    "update": "update_memory",
+    "upsert": "update_memory",
+    "delete": "forget",
+}
+"""The tool that a caller must be allowed to use for an operation, beside the route's own."""
 
 
 class Batch(BatchRequest):
@@ -63,6 +71,11 @@ def batch_routes(memory: Memory, prefix: str) -> list[Route]:
         return response.model_copy(update={"results_url": url})
 
     async def batch(asked: Batch, caller: Caller) -> BatchResponse:
+        tool = _TOOLS[asked.operation]
+        if not memory.exchange().allows(tool):
+            raise MemoryFailed(
+                ErrorCode.FORBIDDEN, f"You may not {asked.operation} entries: it takes {tool}."
+            )
         return placed(await memory.batches.submit(asked, caller))
 
     async def results(asked: BatchLook, caller: Caller) -> BatchResponse:

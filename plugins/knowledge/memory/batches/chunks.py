@@ -12,6 +12,7 @@ from plugins.knowledge.memory.acting import acting
 from plugins.knowledge.memory.batches import operations
 from plugins.knowledge.memory.batches.later import LaterVectors, made
 from plugins.knowledge.memory.batches.operations import Asked
+from plugins.knowledge.memory.batches.pads import RevocablePads
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.governing import Governing
 from plugins.knowledge.memory.store.batches import Batch, BatchItem, BatchStore
@@ -36,11 +37,13 @@ class _Writes:
     Attributes:
         govern: the operations.
         vectors: what is done to the vector store then, or None where there is no model.
+        pads: working memory, which is taken back where nothing is committed.
         told: the events of which others hear then.
     """
 
     govern: Governing
     vectors: LaterVectors | None
+    pads: RevocablePads
     told: list[Event] = field(default_factory=list)
 
     def mark(self) -> tuple[int, int]:
@@ -80,12 +83,16 @@ class Chunks:
         asked = [operations.read(batch.operation, each) for each in items]
         caller = acting(batch.person, batch.acting)
         writes = await self._writes(asked, caller)
-        async with self.together.one() as connection:
-            await in_turn(connection)
-            if not await self.store.take(connection, batch):
-                return
-            tried = await self._tried(connection, batch, asked, caller, writes)
-            await self._recorded(connection, batch, tried, writes.told)
+        try:
+            async with self.together.one() as connection:
+                await in_turn(connection)
+                if not await self.store.take(connection, batch):
+                    return
+                tried = await self._tried(connection, batch, asked, caller, writes)
+                await self._recorded(connection, batch, tried, writes.told)
+        except BaseException:
+            writes.pads.revoke()
+            raise
         self.govern.keep.tell(writes.told)
         if writes.vectors is not None:
             await writes.vectors.catch_up()
@@ -111,9 +118,11 @@ class Chunks:
         if vectors is not None:
             texts = await operations.texts(self.govern, asked, caller)
             later = LaterVectors(vectors, await made(vectors, texts))
-        writes = _Writes(self.govern, later)
-        keep = replace(self.govern.keep, vectors=later, tell=writes.told.extend)
-        notices = self.govern.notices.telling(writes.told.extend)
+        pads = RevocablePads(self.govern.keep.working)
+        writes = _Writes(self.govern, later, pads)
+        told = writes.told.extend
+        keep = replace(self.govern.keep, working=pads, vectors=later, tell=told)
+        notices = self.govern.notices.telling(told)
         return replace(writes, govern=replace(self.govern, keep=keep, notices=notices))
 
     async def _tried(

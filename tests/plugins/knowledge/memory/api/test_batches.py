@@ -135,6 +135,17 @@ async def test_a_batch_that_is_none_names_what_is_wrong(
     assert place in [each["parameter"] for each in said.error.details["errors"]]
 
 
+async def test_a_batch_takes_the_tier_of_the_tool_that_does_the_same() -> None:
+    tiers = {"items": {"knowledge": "public", "knowledge/forget": "members"}}
+    async with open_test_portal(plugin, tiers=tiers) as portal:
+        sent = {"operation": "delete", "entries": [{"id": "none"}]}
+        answer = await portal.http("public").post(f"{OWN}/batch", json=sent)
+        assert "forget" in refused(answer, 403, ErrorCode.FORBIDDEN).error.message
+        await send(portal, OWN, sent)
+        entries = [{"entry": {"content": "Mine."}}]
+        await send(portal, OWN, {"operation": "create", "entries": entries}, "public")
+
+
 async def test_batches_have_a_limit_of_their_own_on_both_prefixes_together() -> None:
     config = {"limits": {"operations": {"knowledge.batches": "2 in 60s"}}}
     async with open_test_portal(plugin, config=config) as portal:

@@ -88,6 +88,29 @@ async def test_an_entry_that_breaks_something_is_one_error(
     assert SEEDS[7] not in found
 
 
+async def test_working_memory_is_as_it_was_where_the_rest_is_tried_again(
+    sender: Sender, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, asked = sender.world, {"layer": {"types": ["working"]}, "mode": "keyword"}
+    gone = [(await world.remember(ANA, f"Old {n}.", layer="working")).id for n in range(2)]
+    kept = await world.remember(ANA, "Lasting.")
+    ids = (gone[0], kept.id)
+    changed = [{"id": id, "entry": {"content": "New.", "version": 1}} for id in ids]
+    options = {"options": {"layer": {"type": "working"}}}
+    made = [{"id": "pad", **draft("Made.", **options)}, *changed]
+
+    with failing(monkeypatch, ConnectionError("gone"), lambda count, records: count < 3):
+        report = await sender.send(ANA, "upsert", made)
+    assert [each.status for each in report.entries] == ["created", "updated", "updated"]
+    assert sorted(await world.found(ANA, "old new made", **asked)) == ["Made.", "New.", "Old 1."]
+    assert (await world.memory.look.entry(gone[0], ANA)).version == 2
+    removed = [{"id": gone[1]}, {"id": kept.id}]
+    with failing(monkeypatch, ConnectionError("gone"), lambda count, records: count == 1):
+        report = await sender.send(ANA, "delete", removed)
+    assert [each.status for each in report.entries] == ["deleted", "deleted"]
+    assert sorted(await world.found(ANA, "old new made", **asked)) == ["Made.", "New."]
+
+
 async def test_two_who_take_up_a_batch_do_it_once(sender: Sender) -> None:
     id = await sender.submit(ANA, "create", [draft(each) for each in SEEDS])
     await asyncio.gather(*(sender.batches.work(id) for _ in range(3)))
