@@ -95,6 +95,57 @@ async def test_a_push_is_searchable_and_what_it_deletes_is_not(
         assert (await push(portal, "3", other)).json()["jobs"] == []
 
 
+LIES: dict[str, dict[str, Any]] = {
+    "it lists no commits, as one of more than GitHub lists": {"commits": []},
+    "it names other files": {
+        "commits": [
+            {
+                "id": "0" * 40,
+                "timestamp": "2030-01-01T00:00:00Z",
+                "added": ["tags/none.md", "../../etc/passwd", "/etc/passwd", "tags/old.md"],
+                "modified": ["README.md"],
+                "removed": ["tags/new.md", "tags/other.md"],
+            }
+        ]
+    },
+    "it names a commit that is not there": {"after": "5f8b6d0f0e6c4c1f8a0d3b7e9a2c4d6e8f0a1b2c"},
+    "it calls itself forced": {"forced": True, "before": "0" * 40},
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+async def test_whatever_a_payload_says_what_the_branch_holds_is_served(
+    github: GithubContents, history: History, tmp_path: Path, lie: str
+) -> None:
+    first = history.commit({"tags/old.md": note("The word marmalade."), "tags/other.md": note()})
+    async with opened(github, tmp_path / "data") as portal:
+        await until(finds(portal, "marmalade", "old"))
+        second = history.commit({"tags/old.md": None, "tags/new.md": note("A blancmange.")})
+        told_of = history.push(first, second, NAME) | LIES[lie]
+        answer = await push(portal, "1", told_of)
+        assert len(answer.json()["jobs"]) == 1
+        await until(finds(portal, "blancmange", "new"))
+        await until(finds(portal, "marmalade"))
+        assert (await told(portal))["facts"]["documents"] == 2
+        assert (await told(portal))["facts"]["commits"] == {f"{NAME}@main": second}
+
+
+async def test_a_force_push_takes_back_what_it_took_away(
+    github: GithubContents, history: History, tmp_path: Path
+) -> None:
+    first = history.commit({"tags/old.md": note("The word marmalade.")})
+    second = history.commit({"tags/new.md": note("A blancmange.")})
+    async with opened(github, tmp_path / "data") as portal:
+        await until(finds(portal, "blancmange", "new"))
+        history.git("reset", "-q", "--hard", first)
+        third = history.commit({"tags/newest.md": note("A trifle.")})
+        history.forget()
+        body = history.push(first, third, NAME) | {"before": second, "forced": True}
+        await push(portal, "1", body)
+        await until(finds(portal, "trifle", "newest"))
+        await until(finds(portal, "blancmange"))
+
+
 async def test_a_deleted_branch_is_told_and_everything_is_served_on(
     github: GithubContents, history: History, tmp_path: Path
 ) -> None:
