@@ -206,6 +206,7 @@ EDITS = st.one_of(
     st.tuples(st.just("delete"), st.sampled_from(PATHS)),
     st.tuples(st.just("back")),
     st.tuples(st.just("follow"), st.integers(0, 16)),
+    st.tuples(st.just("cancel"), st.integers(0, 60)),
     st.tuples(st.just("away")),
 )
 
@@ -220,27 +221,55 @@ def edit(branch: Branch, kind: str, path: str = "", text: str = "") -> None:
         branch.history.git("reset", "-q", "--hard", "main~1")
 
 
-async def killed(branch: Branch, objects: Failing, writes: int) -> None:
-    """Follow in a process that ends at a write."""
+class Ending(Failing):
+    """A store whose caller is cancelled after ``turns`` of anything that it is asked."""
+
+    turns = 10**9
+
+    def _turn(self) -> None:
+        self.turns -= 1
+        if self.turns < 0:
+            raise asyncio.CancelledError
+
+    async def get(self, key: str) -> bytes | None:
+        self._turn()
+        return await super().get(key)
+
+    async def put(self, key: str, data: bytes) -> None:
+        self._turn()
+        await super().put(key, data)
+        self._turn()
+
+    async def delete(self, key: str) -> None:
+        self._turn()
+        await super().delete(key)
+
+
+async def killed(
+    branch: Branch, objects: Ending, *, writes: int = 10**9, turns: int = 10**9
+) -> None:
+    """Follow in a process that ends at a write, or wherever it waits for the store."""
     async with branch.started(objects):
-        objects.left = writes
-        with suppress(StorageError):
+        objects.left, objects.turns = writes, turns
+        with suppress(StorageError, asyncio.CancelledError):
             await branch.follower.follow()
-        objects.left = 10**9
+        objects.left = objects.turns = 10**9
 
 
 async def check(make: Any, github: GithubContents, root: Path, edits: list[Any]) -> None:
-    objects = Failing(str(root / "objects"))
+    objects = Ending(str(root / "objects"))
     library = make(root, objects)
     await library.start()
     branch = Branch(library, github, root)
     branch.history.commit({"README.md": b"x"})
     for kind, *arguments in edits:
         if kind == "follow":
-            await killed(branch, objects, arguments[0])
+            await killed(branch, objects, writes=arguments[0])
+        elif kind == "cancel":
+            await killed(branch, objects, turns=arguments[0])
         elif kind == "away":
             github.failing = 503
-            await killed(branch, objects, 10**9)
+            await killed(branch, objects)
             github.answers()
         else:
             edit(branch, kind, *arguments)
