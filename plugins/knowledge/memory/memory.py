@@ -149,7 +149,7 @@ def _made(
         batches=batches,
         look=Looking(shelves, reading, usage),
         usage=usage,
-        upkeep=upkeep_over(keep, together, approval.layers, batches.purge, host.log, upkeep),
+        upkeep=upkeep_over(keep, together, approval.layers, batches.tidy, host.log, upkeep),
         leaving=Leaving(together, writing, working, vectors, batches.store),
         exchange=host.exchange,
     )

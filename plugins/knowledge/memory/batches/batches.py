@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,7 @@ class Batches:
         jobs: the plugin's jobs.
         log: for the admin.
         wait: seconds before a store that does not answer is tried again, the first time.
+        stood: how far each batch was that had not ended at the last :meth:`tidy`.
     """
 
     govern: Governing
@@ -75,6 +76,7 @@ class Batches:
     jobs: Jobs
     log: FilteringBoundLogger
     wait: float = 1.0
+    stood: dict[str, int] = field(default_factory=dict)
 
     def declared(self) -> Job:
         """The job that the plugin declares."""
@@ -152,6 +154,20 @@ class Batches:
         old = await self.store.sent_before(before)
         await self.store.remove(old)
         return len(old)
+
+    async def tidy(self, before: datetime) -> int:
+        """As :meth:`purge`, and queue those again that have stood still since the last time.
+
+        Their job was lost: with another replica, or where its start found a full disk.
+        """
+        forgotten = await self.purge(before)
+        stand = await self.store.standing()
+        for id, done in stand.items():
+            if self.stood.get(id) == done:
+                await self.jobs.enqueue(JOB, {"batch": id}, key=f"{id}/{done}")
+        self.stood.clear()
+        self.stood.update(stand)
+        return forgotten
 
     async def run(self, run: JobRun, payload: Mapping[str, Any]) -> dict[str, Any]:
         """Do a batch to its end, as a job."""

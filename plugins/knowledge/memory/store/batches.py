@@ -154,6 +154,16 @@ class BatchStore:
         async with self._database.read() as connection:
             return await connection.scalar(own) or 0
 
+    async def standing(self) -> dict[str, int]:
+        """How far the batches are that have not ended, by their ids."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import batches
+
+        open_ones = sa.select(batches.c.id, batches.c.done).where(batches.c.status.in_(OPEN))
+        async with self._database.read() as connection:
+            return {row.id: row.done for row in await connection.execute(open_ones)}
+
     async def take(self, connection: AsyncConnection, batch: Batch) -> bool:
         """Have a batch for this transaction; false where it ended, or somebody else went on."""
         import sqlalchemy as sa

@@ -259,6 +259,8 @@ async def test_a_batch_that_is_too_large_says_so_and_writes_nothing(sender: Send
     assert await sender.rows("memory_batches") == []
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize("address", ["sqlite"], indirect=True)
 async def test_ten_thousand_entries_with_one_bad_are_all_but_one_written(sender: Sender) -> None:
     options = {"options": {"layer": {"type": "working"}}}
     entries: list[Any] = [draft(f"n{n}", **options) for n in range(LARGEST_BATCH)]
@@ -306,6 +308,19 @@ async def test_old_batches_are_forgotten_and_what_they_wrote_stays(sender: Sende
     assert left == {new.operation_id}
     assert old.operation_id not in left
     assert await sender.world.found(ANA, "kept", mode="keyword") == ["Kept."]
+
+
+async def test_a_batch_whose_job_was_lost_is_queued_again(sender: Sender) -> None:
+    sent = sender.world.clock()
+    lost = await sender.submit(ANA, "create", [draft("Lost.")])
+    assert await sender.batches.tidy(sent) == 0
+    assert sender.queue.batches == [lost]
+    await sender.batches.tidy(sent)
+    assert sender.queue.batches == [lost, f"{lost}/0"]
+    await sender.batches.work(lost)
+    await sender.batches.tidy(sent)
+    assert len(sender.queue.batches) == 2
+    assert await sender.batches.tidy(sender.world.clock()) == 1
 
 
 async def test_a_batch_leaves_with_who_sent_it(sender: Sender) -> None:
