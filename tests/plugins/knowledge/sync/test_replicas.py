@@ -74,7 +74,7 @@ async def opened(config: dict[str, Any], data: Path, **services: Any) -> AsyncGe
 
 async def told_of(replica: Replica, key: str) -> bool:
     """Whether its clients have heard that a document has changed."""
-    return any(key in change.uri for change in replica.changes)
+    return any(key in (change.uri or "") for change in replica.changes)
 
 
 @pytest.fixture
