@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from gateway.surfaces.openapi import Described
 
+# Without a type: some read such a schema as that of the text, others as that of one event.
 _BODY = {
-    "type": "string",
     "description": "Server-sent events. The data of each is JSON; x-events has its schema by the "
     "event's kind.",
 }
