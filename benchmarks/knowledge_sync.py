@@ -1,7 +1,8 @@
 """How soon a push is searchable: ``porch serve`` over HTTP, and a GitHub on loopback with civic-kb.
 
 Everything is the embedded default with its model. The clock runs from the moment the webhook is
-delivered until ``search_knowledge`` finds a word that only the pushed notes have.
+delivered until the portal says that the pushed commit is indexed; a search must then find each note
+by a title that it has had since.
 """
 
 from __future__ import annotations
@@ -103,11 +104,11 @@ def _pushed(portal: Portal, history: History, notes: Sequence[Path]) -> float:
     _, last = max(zip(changed, (title for title, _ in made), strict=True))
     begun = time.perf_counter()
     _deliver(portal, body)
-    while not _finds(portal, last):  # notes are indexed in the order of their paths
+    while not (_is_served(portal, after) and _finds(portal, last)):
         if time.perf_counter() - begun > _PATIENCE:
             raise TimeoutError(f"a push is not searchable after {_PATIENCE:g} s")
         portal.still_running()
-        time.sleep(0.05 if len(notes) == 1 else 0.25)  # a search keeps the model from indexing
+        time.sleep(0.05)
     seconds = time.perf_counter() - begun
     if missing := [title for title, _ in made if not _finds(portal, title)]:
         raise RuntimeError(f"{len(missing)} pushed notes are not found: {missing[:3]}")
@@ -120,6 +121,12 @@ def _with(path: Path, word: str) -> tuple[str, bytes]:
     lines = [line for line in front.splitlines() if not line.startswith(b"title:")]
     title = f"{path.stem.replace('-', ' ')} {word}"
     return title, b"\n".join([*lines, f"title: {title}".encode()]) + mark + body
+
+
+def _is_served(portal: Portal, commit: str) -> bool:
+    """Whether the portal says that it serves a commit, and that its index is written."""
+    facts = portal.health()["plugins"]["knowledge"]["facts"]
+    return facts["commits"] == {f"{NAME}@main": commit} and not facts["syncing"]
 
 
 def _finds(portal: Portal, title: str) -> bool:

@@ -66,6 +66,11 @@ class Portal:
         found: dict[str, Any] = result["structuredContent"]
         return found
 
+    def health(self) -> dict[str, Any]:
+        """What ``/readyz`` says in full."""
+        details: dict[str, Any] = json.loads(self._exchange("GET", "/readyz")[1])
+        return details
+
     def await_ready(self, seconds: float = 600) -> None:
         """Wait until everything asked for is indexed; raises ``TimeoutError``."""
         while not self._ready():

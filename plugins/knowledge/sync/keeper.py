@@ -198,6 +198,7 @@ class Keeper:
         errors = sum(problem.severity == "error" for problem in status.problems)
         facts: dict[str, Any] = {
             "documents": served,
+            "syncing": self._sync.is_running,
             "errors": errors,
             "warnings": len(status.problems) - errors,
             "problems": [str(one) for one in status.problems if one.severity == "error"][:20],

@@ -111,6 +111,11 @@ class Sync:
         self._seen = ""
         self._running = asyncio.Lock()
 
+    @property
+    def is_running(self) -> bool:
+        """Whether store and index are being brought up to date, or compared, just now."""
+        return self._running.locked()
+
     async def load(self) -> None:
         """Show what an earlier process left in the store."""
         self._manifest = await manifests.load(self._objects, self.own, self._index.fingerprint)
