@@ -27,6 +27,8 @@ from plugins.knowledge.memory.store.writing import Event, Writing
 from plugins.knowledge.memory.vectors import MemoryVectors
 
 if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
     from plugins.knowledge.memory.vectors import Vector
 
 _TRIES = 5
@@ -98,7 +100,6 @@ class Keeping:
             twins = await self.reading.same(record)
             if not twins:
                 await self._add(record, vector, person)
-                await self._log(person, "create", record.id)
                 shown = vector if options.generate_embedding else None
                 return CreateResponse(entry=record.entry(_numbers(shown)), status="created")
             if made := await self._resolve(record, twins, vector, person):
@@ -123,7 +124,6 @@ class Keeping:
                 self.working.put([wanted])
                 return CreateResponse(entry=wanted.entry(), status="updated")
             if await self._replace(current, wanted, request, person):
-                await self._log(person, "update", id)
                 return CreateResponse(entry=wanted.entry(), status="updated")
         raise _busy()
 
@@ -138,9 +138,7 @@ class Keeping:
         self.check_removal(record, caller)
         self.working.take([record.id])
         if record.layer is not Layer.WORKING:
-            await self._remove(record.id, hard=request.options.hard_delete)
-            deed = "erase" if request.options.hard_delete else "delete"
-            await self._log(person, deed, record.id)
+            await self._remove(record.id, person, hard=request.options.hard_delete)
         return DeleteResponse(deleted=True, entry_id=record.id)
 
     def check_removal(self, record: Record, caller: Caller) -> None:
@@ -190,7 +188,8 @@ class Keeping:
 
     async def _add(self, record: Record, vector: Vector | None, person: str) -> None:
         given = {} if vector is None else {record.id: vector}
-        self.tell(await self.writing.add([record], person, given))
+        writing = self._noted(Deed(person, "create", record.id, "done"))
+        self.tell(await writing.add([record], person, given))
         await self._show(record, vector)
 
     async def _replace(
@@ -206,15 +205,17 @@ class Keeping:
             current.embedded if generate is None else generate,
         )
         wanted = replace(wanted, embedded=vector is not None)
-        event = await self.writing.replace(wanted, current.version, person, vector)
+        writing = self._noted(Deed(person, "update", wanted.id, "done"))
+        event = await writing.replace(wanted, current.version, person, vector)
         if event is None:
             return False
         self.tell([event])
         await self._show(wanted, vector, hidden=current.embedded)
         return True
 
-    async def _remove(self, id: str, *, hard: bool) -> None:
-        self.tell(await (self.writing.erase([id]) if hard else self.writing.forget([id])))
+    async def _remove(self, id: str, person: str, *, hard: bool) -> None:
+        writing = self._noted(Deed(person, "erase" if hard else "delete", id, "done"))
+        self.tell(await (writing.erase([id]) if hard else writing.forget([id])))
         if self.vectors is not None:
             await self.vectors.hide([id])
 
@@ -234,7 +235,10 @@ class Keeping:
         was written meanwhile, and nothing was done."""
         settled = settlement([record, *twins], self.clock(), new=record.id)
         stands, new = settled.stands, settled.stands.id == record.id
-        told = await self.writing.settle(
+        gone = sorted(settled.gone.keys() - {record.id})
+        deeds = [Deed(person, "replace", id, "done", stands.id) for id in gone]
+        deeds.append(Deed(person, "create" if new else "update", stands.id, "done"))
+        told = await self._noted(*deeds).settle(
             stands,
             None if new else stands.version - 1,
             {id: version for id, version in settled.gone.items() if id != record.id},
@@ -251,10 +255,7 @@ class Keeping:
             await self.vectors.follow([stands])
         if self.vectors is not None:
             await self.vectors.hide(settled.gone)
-        gone = sorted(settled.gone.keys() - {record.id})
-        await self.audit.add(*(Deed(person, "replace", id, "done", stands.id) for id in gone))
         status: Literal["created", "updated"] = "created" if new else "updated"
-        await self._log(person, status.removesuffix("d"), stands.id)
         return CreateResponse(entry=stands.entry(), status=status)
 
     async def _merged(self, current: Record, wanted: Record, began: int | None) -> Record:
@@ -291,8 +292,13 @@ class Keeping:
         if wanted != record.access and not may_remove(caller, record):
             raise MemoryFailed(ErrorCode.FORBIDDEN, "Only its owner can say who reads an entry.")
 
-    async def _log(self, person: str, operation: str, entry: str) -> None:
-        await self.audit.add(Deed(person, operation, entry, "done"))
+    def _noted(self, *deeds: Deed) -> Writing:
+        """What writes a change with its lines in the audit log: both, or neither."""
+
+        async def alongside(connection: AsyncConnection) -> None:
+            await self.audit.added(connection, *deeds)
+
+        return self.writing.alongside(alongside)
 
 
 def _busy() -> MemoryFailed:

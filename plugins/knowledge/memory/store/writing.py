@@ -78,9 +78,14 @@ class Writing:
         """The same, for one change: its first transaction does something else as well, or fails.
 
         Args:
-            once: what; the entry is not written where it raises.
+            once: what, after all else that was given so; the entry is not written where it raises.
         """
-        return Writing(self._database, self._clock, self._kept, once)
+
+        async def both(connection: AsyncConnection) -> None:
+            await self._once(connection)
+            await once(connection)
+
+        return Writing(self._database, self._clock, self._kept, both)
 
     async def add(
         self, records: Sequence[Record], by: str, vectors: Mapping[str, Vector] | None = None

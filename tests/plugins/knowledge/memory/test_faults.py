@@ -8,6 +8,7 @@ import pytest
 
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.store.audit import AuditLog
 from plugins.knowledge.memory.store.reading import Reading
 from plugins.knowledge.store import Store
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, Opener, World
@@ -246,3 +247,24 @@ async def test_nobody_elses_vector_is_taken_for_the_same_words(world: World) -> 
     assert vectors is not None
     kept = (await vectors.kept.of([record]))[mine.id]
     assert kept.tolist() == pytest.approx((await vectors.embed(["Compost."]))[0].tolist())
+
+
+async def test_a_write_and_its_line_in_the_audit_log_are_there_both_or_neither(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = await world.remember(ANA, "The pump is in the shed.")
+
+    async def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(AuditLog, "added", full)
+        with pytest.raises(OSError, match="No space"):
+            await world.remember(ANA, "The pump is in the cellar.")
+        with pytest.raises(OSError, match="No space"):
+            await world.change(ANA, kept.id, "The pump was sold.")
+        with pytest.raises(OSError, match="No space"):
+            await world.memory.keep.delete(DeleteRequest(id=kept.id), ANA)
+    assert await world.found(ANA, "pump") == ["The pump is in the shed."]
+    deeds = await world.memory.keep.audit.of(kept.id)
+    assert [deed.operation for deed in deeds] == ["create"]
