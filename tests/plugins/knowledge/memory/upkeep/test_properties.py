@@ -20,7 +20,7 @@ from plugins.knowledge.memory.vectors import home
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, DEE, World
 from tests.plugins.knowledge.memory.upkeep.conftest import named, points, rows, upkeep
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
 PEOPLE = [ANA, BEN, CY, DEE]
 TEXTS = ["The {} is dry.", "the {} is DRY.", "A {} is deep.", "Of {} nobody knows."]
 _number = count()
@@ -155,7 +155,7 @@ class History:
 
 
 @settings(
-    max_examples=25,
+    max_examples=20,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
