@@ -11,6 +11,7 @@ from plugins.knowledge.memory.asking import Shelf
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.records import Record
 from plugins.knowledge.memory.responses import MetadataResponse, VersionSaid
+from plugins.knowledge.memory.roles import Roles, demand
 from plugins.knowledge.memory.store.reading import Reading, Version
 from plugins.knowledge.memory.usage import Usage
 
@@ -23,18 +24,21 @@ class Looking:
         shelves: where entries are read.
         reading: the database, for versions.
         usage: counts reads.
+        roles: who may read at all.
     """
 
     shelves: Sequence[Shelf]
     reading: Reading
     usage: Usage
+    roles: Roles
 
     async def entry(self, id: str, caller: Caller) -> Record:
         """An entry that a caller can read.
 
         Raises:
-            MemoryFailed: there is none.
+            MemoryFailed: the caller may not read, or there is none.
         """
+        demand(caller, self.roles.read, "read memory")
         held = keys(caller)
         for shelf in self.shelves:
             if record := (await shelf.read([id], held)).get(id):

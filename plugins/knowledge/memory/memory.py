@@ -139,7 +139,7 @@ def _made(
     govern = _governing(keep, approval, together)
     batches = _batches(govern, host, together)
     failed = FailureLog(host.log)
-    query = Querying(layers, shelves, host.embedder, vectors, usage, provider, failed)
+    query = Querying(layers, shelves, host.embedder, vectors, usage, provider, failed, roles)
     return Memory(
         provider=provider,
         query=query,
@@ -147,7 +147,7 @@ def _made(
         keep=keep,
         govern=govern,
         batches=batches,
-        look=Looking(shelves, reading, usage),
+        look=Looking(shelves, reading, usage, roles),
         usage=usage,
         upkeep=upkeep_over(keep, together, approval.layers, batches.tidy, host.log, upkeep),
         leaving=Leaving(together, writing, working, vectors, batches.store),

@@ -27,6 +27,7 @@ from plugins.knowledge.memory.responses import (
     QueryResponse,
     QueryResult,
 )
+from plugins.knowledge.memory.roles import Roles, demand
 from plugins.knowledge.memory.similarity import distance
 from plugins.knowledge.memory.store.words import asked
 from plugins.knowledge.memory.usage import Usage
@@ -55,6 +56,7 @@ class Querying:
         usage: counts answers.
         provider: who answers.
         failed: hears why a layer does not answer.
+        roles: who may ask.
     """
 
     layers: Sequence[AskedLayer]
@@ -64,13 +66,16 @@ class Querying:
     usage: Usage
     provider: ProviderName
     failed: Failed
+    roles: Roles
 
     async def __call__(self, request: QueryRequest, caller: Caller) -> QueryResponse:
         """Answer a query (protocol, "Query Endpoint").
 
         Raises:
-            MemoryFailed: the question is empty, or none of the layers answers.
+            MemoryFailed: the caller may not ask, the question is empty, or none of the layers
+                answers.
         """
+        demand(caller, self.roles.read, "ask memory")
         start = time.perf_counter()
         layers = self._asked(request)
         question = await self._question(request, caller, layers)

@@ -63,7 +63,6 @@ class Streaming:
         Raises:
             MemoryFailed: as the query operation.
         """
-        demand(caller, self.roles.read, "ask memory")
         if last is not None and last.endswith(_END):
             return None
         return _answered(await self.query(request, caller))

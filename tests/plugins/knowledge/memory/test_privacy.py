@@ -112,5 +112,6 @@ async def _refused_alike(world: World, who: Caller, id: str) -> bool:
                 await told(memory.look.history(each, who)),
             ]
         )
-    assert ErrorCode.NOT_FOUND.name in there[0][2]
+    expected = ErrorCode.UNAUTHORIZED if who.anonymous else ErrorCode.NOT_FOUND
+    assert expected.name in there[0][2]
     return there[0] == there[1]
