@@ -1,7 +1,7 @@
 """Reads a directory as it lies there, and nothing outside of it. All of it blocks.
 
-Links are followed as far as they lead to files in the directory. What a path leads to is looked
-at again once it is open, so that a link put there in between is refused too.
+Links are followed as far as they lead to files in the directory. What a path leads to is then
+opened step by step without following any, so that a link put there in between is refused too.
 """
 
 from __future__ import annotations
@@ -16,14 +16,9 @@ from gateway.repositories import paths
 from gateway.repositories.blobs import streamed
 from gateway.repositories.protocol import Entry
 
-_OPEN = (
-    os.O_RDONLY
-    | getattr(os, "O_BINARY", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)  # a named pipe would wait for someone to write
-)
+_FOLDER = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
+# Without O_NONBLOCK a named pipe would wait for someone to write.
+_FILE = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class Outside(Exception):
@@ -110,18 +105,21 @@ def _opened(root: Path, path: str) -> int:
         Outside: the path leads out of the directory.
         OSError: there is no such file, or it cannot be read.
     """
-    real = _real(root, root / path)
-    descriptor = os.open(real, _OPEN)
+    parts = _real(root, root / path).relative_to(root).parts
+    folder = os.open(root, _FOLDER)
     try:
-        opened = os.fstat(descriptor)
-        if not stat.S_ISREG(opened.st_mode):
-            raise FileNotFoundError(errno.ENOENT, "it is no regular file")
-        if not os.path.samestat(opened, _real(root, real).lstat()):
-            raise Outside
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
+        # None of the steps is a link, but for one that somebody has put there in between.
+        for each in parts[:-1]:
+            below = os.open(each, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        descriptor = os.open(parts[-1] if parts else ".", _FILE, dir_fd=folder)
+    finally:
+        os.close(folder)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise FileNotFoundError(errno.ENOENT, "it is no regular file")
 
 
 def _real(root: Path, path: Path) -> Path:
