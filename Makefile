@@ -51,7 +51,7 @@ bench: $(DEV) ## measure every bar and print one table; ARGS=--strict fails on a
 
 coverage: dev ## run the knowledge plugin's tests and print the protocol's coverage table
 	@mkdir -p build/coverage
-	@$(BIN)/pytest -n auto --dist worksteal --cov --cov-report= tests/plugins/knowledge $(ARGS)
+	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report= tests/plugins/knowledge $(ARGS)"
 	@$(BIN)/python scripts/covered.py
 
 mutants: $(DEV) ## count the mutants of memory's algorithms that its tests kill; about ten minutes
