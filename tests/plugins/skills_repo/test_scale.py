@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 from collections import Counter
@@ -23,22 +24,24 @@ pytestmark = pytest.mark.timeout(180)
 
 
 @pytest.fixture
-def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each file is opened."""
-    counted: Counter[str] = Counter()
+def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[int]:
+    """How often each file is opened, by its inode: a path may be opened in steps."""
+    counted: Counter[int] = Counter()
     real = os.open
 
     def opened(path: Any, flags: int, *more: Any, **named: Any) -> int:
-        if not Path(path).is_dir():
-            counted[os.fspath(path)] += 1
-        return real(path, flags, *more, **named)
+        descriptor = real(path, flags, *more, **named)
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode):
+            counted[status.st_ino] += 1
+        return descriptor
 
     monkeypatch.setattr(os, "open", opened)
     return counted
 
 
 async def test_an_index_of_two_thousand_pages_reads_each_file_once(
-    tmp_path: Path, test_data: Path, reads: Counter[str]
+    tmp_path: Path, test_data: Path, reads: Counter[int]
 ) -> None:
     write_pages(test_data, tmp_path / "docs", PAGES)
     reads.clear()
@@ -48,8 +51,8 @@ async def test_an_index_of_two_thousand_pages_reads_each_file_once(
     assert reads == _once(tmp_path)
 
 
-def _once(folder: Path) -> dict[str, int]:
-    return {str(file): 1 for file in folder.rglob("*") if file.is_file()}
+def _once(folder: Path) -> dict[int, int]:
+    return {file.stat().st_ino: 1 for file in folder.rglob("*") if file.is_file()}
 
 
 async def test_an_index_of_two_thousand_files_at_github_is_one_download(
