@@ -39,6 +39,12 @@ def stir(root: Path, step: int) -> None:
     shutil.rmtree(root / f"new{step - 1}", ignore_errors=True)
 
 
+async def knows_some(indexed: Bench, mark: str) -> bool:
+    """Whether a file was read that nobody had changed before: which ones depends on the pace."""
+    graph = await indexed.graph()
+    return any([await graph.find(f"{mark}_{at}") for at in range(FILES)])
+
+
 def _delete(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
@@ -64,11 +70,11 @@ async def test_a_tree_that_changes_at_every_step_is_indexed_and_then_caught_up_w
         steps += 1
 
     await indexed.indexer.index(indexed.source, told)
-    assert await (await indexed.graph()).find("first_23")
+    assert await knows_some(indexed, "first")
     await asyncio.to_thread(shutil.rmtree, indexed.root / "part")
     fill(indexed.root, "second")
     await indexed.indexer.index(indexed.source, told)
-    assert await (await indexed.graph()).find("second_23")
+    assert await knows_some(indexed, "second")
     assert steps > 4
     await indexed.index()
     served = await indexed.dump()
