@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
+REMEMBERED = "memory/"
+"""The keys of what agents remember begin so, which is kept beside the documents' vectors."""
 _AT_ONCE = 400
 """Values in one SQL statement; SQLite and PostgreSQL allow more."""
 
@@ -98,7 +100,7 @@ class Embeddings:
     async def all(self) -> dict[str, set[str]]:
         """For each document's key, the fingerprints of the texts whose vectors are kept for it.
 
-        A vector of another model counts as an unknown text.
+        A vector of another model counts as an unknown text. What is ``REMEMBERED`` is no document.
         """
         import sqlalchemy as sa
 
@@ -106,7 +108,8 @@ class Embeddings:
         found: dict[str, set[str]] = defaultdict(set)
         async with self._database.read() as connection:
             columns = (table.c.document, table.c.text_hash, table.c.model)
-            rows = await connection.stream(sa.select(*columns))
+            ours = sa.not_(table.c.document.startswith(REMEMBERED, autoescape=True))
+            rows = await connection.stream(sa.select(*columns).where(ours))
             async for row in rows:
                 found[row.document].add(row.text_hash if row.model == self._model else row.model)
         return dict(found)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gateway.contract import Database
 from plugins.knowledge.memory.records import Record
-from plugins.knowledge.retrieval.embeddings import Embeddings
+from plugins.knowledge.retrieval.embeddings import REMEMBERED, Embeddings
 from plugins.knowledge.retrieval.passages import fingerprint
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class KeptVectors:
     def __init__(self, database: Database, model: str = "") -> None:
         # Clients may give vectors of their own: no other text is ever compared by those.
         self._database = database
-        self._kept = Embeddings(database, f"memory/{model}")
+        self._kept = Embeddings(database, f"{REMEMBERED}{model}")
 
     async def written(
         self,
@@ -77,11 +77,8 @@ class KeptVectors:
         """The vectors of entries, by their ids; those are left out that are not kept."""
         wanted = {_document(each.id): fingerprint(each.text) for each in records if each.embedded}
         found = await self._kept.own(wanted)
-        return {document.removeprefix(_OWN): vector for document, vector in found.items()}
+        return {document.removeprefix(REMEMBERED): vector for document, vector in found.items()}
 
 
 def _document(id: str) -> str:
-    return f"{_OWN}{id}"
-
-
-_OWN = "memory/"
+    return f"{REMEMBERED}{id}"

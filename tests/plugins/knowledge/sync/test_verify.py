@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 
-from gateway.contract import Condition, Host, Objects
+from gateway.contract import Caller, Condition, Host, Objects, Tier
 from gateway.plugin_host import make_host
 from gateway.services import open_services
 from plugins.knowledge.config import KnowledgeConfig
+from plugins.knowledge.memory.memory import Memory
+from plugins.knowledge.memory.requests import CreateRequest
+from plugins.knowledge.memory.roles import Roles
 from plugins.knowledge.notes.ids import MANIFEST_KEY
 from plugins.knowledge.sync.patience import Patience
 from plugins.knowledge.sync.standing import Standing, standing
@@ -148,14 +151,14 @@ async def points_gone(world: World) -> None:
 
 
 async def points_stale(world: World) -> None:
-    dao = await world.standing.knowledge.store.document("tag/dao", _members())
+    dao = await world.standing.knowledge.store.document("tag/dao", Tier.MEMBERS)
     assert dao is not None
     metadata = dao.metadata.model_copy(update={"title": "Another"})
     await _indexed(world, dao.model_copy(update={"metadata": metadata}))
 
 
 async def points_left(world: World) -> None:
-    hat = await world.standing.knowledge.store.document("tag/hat", _members())
+    hat = await world.standing.knowledge.store.document("tag/hat", Tier.MEMBERS)
     assert hat is not None
     await _indexed(world, hat.model_copy(update={"id": "ghost"}))
 
@@ -187,10 +190,17 @@ async def _indexed(world: World, document: Any) -> None:
     await world.standing.knowledge.index.finish()
 
 
-def _members() -> Any:
-    from gateway.contract import Tier
-
-    return Tier.MEMBERS
+async def test_what_agents_remember_is_no_difference_and_stays(world: World) -> None:
+    """Its vectors are kept in the same table, and a repair must not take them."""
+    async with Memory.opened(world.host, world.standing.knowledge, Roles()) as memory:
+        ana = Caller("person:ana", Tier.MEMBERS)
+        asked = {"entry": {"content": "Hats hang in the hall."}}
+        entry = (await memory.keep.create(CreateRequest.model_validate(asked), ana)).entry
+        assert await world.found() == []
+        await world.verified(repair=True)
+        record = await memory.look.entry(entry.id, ana)
+        assert memory.keep.vectors is not None
+        assert list(await memory.keep.vectors.kept.of([record])) == [entry.id]
 
 
 Damage = Callable[[World], Awaitable[None]]
@@ -265,7 +275,7 @@ async def test_a_document_whose_note_is_broken_by_now_is_made_of_its_original(
     assert await world.found() == ["document tag/dao (tags/dao.md): altered"]
     done = await world.verified(repair=True)
     assert done.differences == []
-    dao = await world.standing.knowledge.store.document("tag/dao", _members())
+    dao = await world.standing.knowledge.store.document("tag/dao", Tier.MEMBERS)
     assert dao is not None
     assert dao.content.startswith("# One")
 
