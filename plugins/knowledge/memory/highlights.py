@@ -26,18 +26,17 @@ class _Hit(NamedTuple):
     terms: frozenset[str]
 
 
-def highlighted(question: str, content: str, title: str | None = None) -> Highlight | None:
+def highlighted(asked: frozenset[str], content: str, title: str | None = None) -> Highlight | None:
     """The parts that hold the most different words of a question, in their order.
 
     Args:
-        question: whose words are looked for; endings make no difference.
+        asked: the terms of a question, which many entries are looked through for.
         content: what is cut into sentences and lines.
         title: the entry's title, if it has one.
 
     Returns:
         Them, or None where none of the words stands anywhere.
     """
-    asked = frozenset(terms(question))
     parts = list(_parts(content, _hits(content, asked)))
     best = sorted(range(len(parts)), key=lambda at: (-parts[at][0], at))[:MOST]
     shown = [parts[at][1] for at in sorted(best)]

@@ -32,6 +32,7 @@ from plugins.knowledge.memory.similarity import distance
 from plugins.knowledge.memory.store.words import asked
 from plugins.knowledge.memory.usage import Usage
 from plugins.knowledge.memory.vectors import MemoryVectors
+from plugins.knowledge.retrieval.terms import terms
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.asking import Vector
@@ -180,13 +181,14 @@ class Querying:
         embeddings: Mapping[str, Vector] = {}
         if options.include_embeddings and self.vectors is not None:
             embeddings = await self.vectors.kept.of(list(records.values()))
+        asked_terms = frozenset(terms(question.text))
         return [
             QueryResult(
                 entry=_shown(records[one.id], embeddings.get(one.id), options),
                 score=round(one.score, 4),
                 distance=_distance(one, options),
                 highlight=highlighted(
-                    question.text, records[one.id].content, records[one.id].metadata.title
+                    asked_terms, records[one.id].content, records[one.id].metadata.title
                 ),
             )
             for one in page
