@@ -22,6 +22,7 @@ from gateway.apis import Allowance, Api, Refusal
 from gateway.config_types import ConfigPath, Duration, SecretRef
 from gateway.directories import follow
 from gateway.listed import ListedResource, PromptFamily, ResourceLister
+from gateway.near import near
 from gateway.offers import (
     Completer,
     Health,
@@ -131,6 +132,7 @@ __all__ = [
     "hookimpl",
     "hookspec",
     "is_outage",
+    "near",
     "piece",
 ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -15,6 +14,7 @@ from pydantic_core import ErrorDetails
 from yaml.reader import ReaderError
 
 from gateway.errors import ConfigError, Problem
+from gateway.near import near
 
 Location = Sequence[str | int]
 """A path into the data: mapping keys and list positions, from the root."""
@@ -288,8 +288,8 @@ def unknown(name: str, valid: Iterable[str], what: str = "key") -> str:
 
 def nearest(name: str, valid: Iterable[str]) -> str:
     """``; did you mean NAME?`` with the valid name nearest to this one, or nothing."""
-    near = difflib.get_close_matches(name, sorted(valid), n=1, cutoff=0.6)
-    return f"; did you mean {near[0]}?" if near else ""
+    found = near(name, valid, 1)
+    return f"; did you mean {found[0]}?" if found else ""
 
 
 def keys_at(model: type[BaseModel], location: Location) -> list[str]:

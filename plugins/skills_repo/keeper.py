@@ -142,9 +142,12 @@ class Keeper:
         self._show()
 
     def _show(self) -> None:
-        self._shelf.show(Library(list(self._sources.values()), self._indexes))
+        self._shelf.show(self._library())
         self._left_out = left_out(self._shelf.library)
         self._host.reoffer(self._offer())
+
+    def _library(self) -> Library:
+        return Library(list(self._sources.values()), self._indexes)
 
     async def _refresh_search(self) -> None:
         try:
@@ -171,6 +174,8 @@ class Keeper:
         if before is None or _entries(before) != _entries(index):
             self._host.log.info("indexed", source=source.name, entries=len(index))
             self._show()
+        else:  # The same entries at another commit: nothing that a client was told has changed.
+            self._shelf.show(self._library())
 
     def _failed(self, source: Source, error: Exception) -> None:
         expected = isinstance(error, ToolFailed | OSError)

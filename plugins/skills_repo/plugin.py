@@ -9,6 +9,7 @@ from gateway.contract import Host, Offer, Plugin, hookimpl
 from plugins.skills_repo.check import check
 from plugins.skills_repo.commands import CHECK, INDEX
 from plugins.skills_repo.config import SkillsRepoConfig
+from plugins.skills_repo.heads import Heads
 from plugins.skills_repo.index.library import Library
 from plugins.skills_repo.index.store import IndexStore
 from plugins.skills_repo.keeper import Keeper
@@ -43,7 +44,8 @@ async def open_skills_repo(config: SkillsRepoConfig, host: Host) -> AsyncGenerat
     """
     async with opened(config, host.secret) as repositories:
         reader = Reader(config, repositories)
-        shelf = Shelf(Library(config.sources, {}), reader, host.exchange)
+        heads = Heads(repositories)
+        shelf = Shelf(Library(config.sources, {}), reader, host.exchange, heads)
         search = Search(host, IndexStore(host.objects))
         offer = offering(shelf, search)
         keeper = Keeper(host, config.sources, repositories, shelf, search, offer)
@@ -51,4 +53,5 @@ async def open_skills_repo(config: SkillsRepoConfig, host: Host) -> AsyncGenerat
             async with keeper.running():
                 yield whole(offer(), config, host, keeper)
         finally:
+            await heads.close()
             await reader.close()

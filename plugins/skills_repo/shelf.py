@@ -10,10 +10,12 @@ from typing import Any
 from gateway.contract import Caller, Exchange, Tier
 from gateway.repositories import Place, SourceFailed, checked_path, joined_path
 from plugins.skills_repo.config import Source
+from plugins.skills_repo.heads import Heads
 from plugins.skills_repo.index.build import SKILL_FILE
 from plugins.skills_repo.index.entries import Kind
 from plugins.skills_repo.index.library import Library
 from plugins.skills_repo.index.pages import candidates, tree
+from plugins.skills_repo.misses import Misses, Wanted, What
 from plugins.skills_repo.reading import Reader, Reading
 from plugins.skills_repo.results import (
     AgentInfo,
@@ -65,16 +67,20 @@ class Shelf:
         library: the indexes; replaced whole whenever one of them changes.
         reader: reads files.
         exchange: the call that runs now, for the caller's own credential.
+        heads: says which sources may hold more than their index.
 
     Attributes:
         library: what is served now.
         out_of_step: the sources that were seen to differ from their index.
     """
 
-    def __init__(self, library: Library, reader: Reader, exchange: Callable[[], Exchange]) -> None:
+    def __init__(
+        self, library: Library, reader: Reader, exchange: Callable[[], Exchange], heads: Heads
+    ) -> None:
         self._reader = reader
         self._exchange = exchange
         self.out_of_step: set[str] = set()
+        self._misses = Misses[_At](heads, self.out_of_step.add)
         self.show(library)
 
     def show(self, library: Library) -> None:
@@ -181,7 +187,7 @@ class Shelf:
         if found is not None:
             at = await self.read(found.source, found.entry.path, skip_cache, caller)
         else:
-            at = await self._first("agents", [f"{name}.md"], source, skip_cache, caller)
+            at = await self._newer("agents", name, [f"{name}.md"], source, skip_cache, caller)
         return AgentText(name=name, content=at.text, path=at.reading.file.path, **at.origin())
 
     async def doc(
@@ -215,9 +221,16 @@ class Shelf:
         self, skill: str, file: str, source: str | None, skip_cache: bool, caller: Caller
     ) -> _At:
         found = self.library.skill(skill, caller.tier, source)
-        if found is not None:
-            return await self.read(found.source, found.entry.file(file), skip_cache, caller)
-        return await self._first("skills", [f"{skill}/{file}"], source, skip_cache, caller)
+        if found is None:
+            paths = [f"{skill}/{file}"]
+            return await self._newer("skills", skill, paths, source, skip_cache, caller)
+        entry = found.entry
+        if file == SKILL_FILE or file in {each.path for each in entry.files}:
+            return await self.read(found.source, entry.file(file), skip_cache, caller)
+        files = [each.path for each in entry.files]
+        return await self._newer(
+            "files", file, [entry.file(file)], found.source.name, skip_cache, caller, files
+        )
 
     async def _page(
         self, path: Sequence[str], source: str | None, skip_cache: bool, caller: Caller
@@ -235,27 +248,34 @@ class Shelf:
             except SourceFailed as error:  # It may have moved since the index was built.
                 if error.code != "NOT_FOUND":
                     raise
-        return await self._first("docs", candidates(path), source, skip_cache, caller)
+        name = "/".join(path)
+        return await self._newer("docs", name, candidates(path), source, skip_cache, caller)
 
-    async def _first(
-        self, kind: Kind, paths: Sequence[str], source: str | None, skip_cache: bool, caller: Caller
+    async def _newer(
+        self,
+        what: What,
+        name: str,
+        paths: Sequence[str],
+        source: str | None,
+        skip_cache: bool,
+        caller: Caller,
+        known: Sequence[str] | None = None,
     ) -> _At:
         """What no index has (yet): the first of the paths that a source knows."""
-        failed: SourceFailed | None = None
-        for each in self.library.seen(kind, caller.tier, source):
-            for path in paths:
-                try:
-                    return await self.read(each, path, skip_cache, caller)
-                except SourceFailed as error:
-                    if failed is None or failed.code == "NOT_FOUND":
-                        failed = error
-                    if error.code != "NOT_FOUND":
-                        break
-        if failed is None:
-            raise SourceFailed("NOT_FOUND", f"There is no source of {kind} for your tier.")
-        if failed.code == "NOT_FOUND":
-            raise failed.advising(f"`list_{kind}` names the {kind} there are.")
-        raise failed
+        kind: Kind = "skills" if what == "files" else what
+        library, tier = self.library, caller.tier
+        wanted = Wanted(
+            what=what,
+            name=name,
+            paths=paths,
+            sources=library.seen(kind, tier, source),
+            known=lambda: library.names(kind, tier, source) if known is None else known,
+            anew=skip_cache,
+            has_token=bool(self._exchange().credential),
+        )
+        return await self._misses.find(
+            library, wanted, lambda each, path: self.read(each, path, skip_cache, caller)
+        )
 
 
 def _list(words: Sequence[str] | None) -> list[str] | None:

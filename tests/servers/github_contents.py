@@ -36,7 +36,6 @@ from starlette.routing import Route
 from tests.servers.github_history import History
 from tests.servers.serving import bound, serving
 
-COMMIT = "5f8b6d0f0e6c4c1f8a0d3b7e9a2c4d6e8f0a1b2c"
 WITH_CONTENT = 1024 * 1024
 """Bytes of a file that the JSON holds; a larger one is sent raw only."""
 
@@ -224,6 +223,8 @@ class GithubContents:
             return _said(404, f"No commit found for the ref {ref}")
         if what == "tarball":
             return RedirectResponse(f"{self.elsewhere}/codeload/{name}?token=of-the-moment", 302)
+        if what == "commits":
+            return Response(commit_of(repo.directory), media_type="application/vnd.github.sha")
         return (
             self._contents(request, repo, path) if what == "contents" else _said(404, "Not Found")
         )
@@ -338,11 +339,22 @@ class GithubContents:
         return token in self.tokens.union(*named, *forbidden)
 
 
+def commit_of(directory: Path) -> str:
+    """A commit's id for what lies in a directory: another one as soon as any file changes."""
+    seen = hashlib.sha1()
+    for file in sorted(each for each in directory.rglob("*") if each.is_file()):
+        if ".git" not in file.relative_to(directory).parts:
+            seen.update(f"{file.relative_to(directory)}\0{file.stat().st_size}\0".encode())
+            seen.update(file.read_bytes())
+    return seen.hexdigest()
+
+
 def tarball(directory: Path, name: str) -> bytes:
     """The files of a directory as GitHub packs them: one folder, the commit in the pax header."""
     out = io.BytesIO()
-    top = f"{name.replace('/', '-')}-{COMMIT[:7]}"
-    headers = {"comment": COMMIT}
+    commit = commit_of(directory)
+    top = f"{name.replace('/', '-')}-{commit[:7]}"
+    headers = {"comment": commit}
     with tarfile.open(fileobj=out, mode="w:gz", pax_headers=headers, compresslevel=1) as archive:
         archive.add(directory, top, filter=_but_git)
     return out.getvalue()

@@ -14,7 +14,7 @@ from gateway.contract import Tier
 from gateway.repositories import SourceFailed
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.entries import AgentEntry, DocEntry, Kind, SkillEntry, SourceIndex
-from plugins.skills_repo.index.pages import candidates
+from plugins.skills_repo.index.pages import candidates, shown
 
 Named = TypeVar("Named", SkillEntry, AgentEntry)
 
@@ -102,6 +102,16 @@ class Library:
     def agent(self, name: str, tier: Tier, source: str | None = None) -> Found[AgentEntry] | None:
         """The agent of that file name or frontmatter name; else as :meth:`skill`."""
         return _one(name, self._agents.get(name, ()), self.seen("agents", tier, source))
+
+    def names(self, kind: Kind, tier: Tier, source: str | None = None) -> list[str]:
+        """What may be asked for by name, of all that a tier may see; raises as :meth:`seen`."""
+        if kind == "skills":
+            skills = self.skills(tier, source)
+            return [name for each in skills for name in (each.entry.name, each.entry.directory)]
+        if kind == "agents":
+            agents = self.agents(tier, source)
+            return [name for each in agents for name in (each.entry.name, each.entry.stem)]
+        return [shown(page.path) for _, pages in self.docs(tier, source) for page in pages]
 
     def page(self, source: Source, path: Sequence[str]) -> DocEntry | None:
         """The page that a path means, if the source's index has it."""

@@ -28,6 +28,12 @@ def candidates(path: Sequence[str]) -> list[str]:
     return [*found, stem] if stem.endswith(_ENDINGS) else found
 
 
+def shown(file: str) -> str:
+    """What a page is asked for by, as one text: its path without an ending or ``index``."""
+    stem = file.rpartition(".")[0]
+    return stem.removesuffix("/index")
+
+
 def tree(entries: Iterable[DocEntry]) -> dict[str, Any]:
     """The pages as sections within sections; a leaf is what a page says of itself.
 

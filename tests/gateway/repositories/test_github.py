@@ -17,7 +17,7 @@ from gateway.repositories.errors import SourceFailed
 from gateway.repositories.github import GithubRepository
 from gateway.repositories.protocol import Entry, File, Known, NotModified
 from tests.gateway.repositories.conftest import FILES, LARGEST
-from tests.servers.github_contents import COMMIT, GithubContents
+from tests.servers.github_contents import GithubContents, commit_of
 
 CONTENTS = "/repos/garden/tools/contents"
 ANAS = "ghp_" + "A" * 36
@@ -274,7 +274,7 @@ async def test_a_snapshot_takes_two_requests_and_knows_its_commit(
 ) -> None:
     async with repository(client, github).snapshot() as opened:
         found = [entry async for entry in opened.files("skills")]
-        assert opened.commit == COMMIT
+        assert opened.commit == commit_of(github.repos["garden/tools"].directory)
     assert len(found) == sum(path.startswith("skills/") for path in FILES)
     assert len(github.requests) == 2
 
