@@ -118,8 +118,9 @@ class Keeping:
             current = await self.found(id, caller)
             self.check_change(current, request, caller)
             wanted = rewritten(current, request, self.clock())
-            if request.entry.version not in (None, current.version):
-                wanted = await self._merged(current, wanted, request.entry.version)
+            began = request.entry.version
+            if began is not None and began != current.version:
+                wanted = await self._merged(current, wanted, began, caller)
             if current.layer is Layer.WORKING:
                 self.working.put([wanted])
                 return CreateResponse(entry=wanted.entry(), status="updated")
@@ -258,14 +259,16 @@ class Keeping:
         status: Literal["created", "updated"] = "created" if new else "updated"
         return CreateResponse(entry=stands.entry(), status=status)
 
-    async def _merged(self, current: Record, wanted: Record, began: int | None) -> Record:
-        """What an update wants, with what was written since the version it began with."""
-        versions = {each.number: each.fields for each in await self.reading.versions(current.id)}
-        base = versions.get(began or 0)
-        if base is None:
+    async def _merged(self, current: Record, wanted: Record, began: int, caller: Caller) -> Record:
+        """What an update wants, with what was written since the version it began with.
+
+        A version that the caller may not read is no base: what is merged would tell of it.
+        """
+        base = await self.reading.version(current.id, began, keys(caller))
+        if base is None or base.fields is None:
             message = f"Version {began} of the entry is not kept. Begin with {current.version}."
             raise MemoryFailed(ErrorCode.CONFLICT, message, {"version": current.version})
-        merged = merge(base, wanted.fields(), current.fields())
+        merged = merge(base.fields, wanted.fields(), current.fields())
         if merged.conflicts:
             fields = sorted(merged.conflicts)
             raise MemoryFailed(

@@ -13,6 +13,7 @@ from plugins.knowledge.memory.entries import AccessPolicy, Layer
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.records import Record
 from plugins.knowledge.memory.store.batches import BatchStore
+from plugins.knowledge.memory.store.reading import Reading, Version
 from plugins.knowledge.memory.store.rows import record_of
 from plugins.knowledge.memory.store.writing import Writing
 from plugins.knowledge.memory.vectors import MemoryVectors
@@ -34,6 +35,7 @@ class Leaving:
 
     Attributes:
         database: the plugin's database.
+        reading: reads versions.
         writing: what erases entries.
         working: working memory.
         vectors: the vector store, or None where the portal has no model.
@@ -41,6 +43,7 @@ class Leaving:
     """
 
     database: Database
+    reading: Reading
     writing: Writing
     working: WorkingLayer
     vectors: MemoryVectors | None
@@ -61,6 +64,7 @@ class Leaving:
             owners = await connection.scalars(sa.select(entries.c.owner).distinct())
             writers = await connection.scalars(sa.select(versions.c.by).distinct())
             deciders = [approvals.c.requested_by, approvals.c.decided_by, batches.c.person]
+            deciders.append(versions.c.approved_by)
             asked = sa.union(*(sa.select(each).where(each.is_not(None)) for each in deciders))
             askers = await connection.scalars(asked)
             return (held | set(owners) | set(writers) | set(askers)) - {FORMER}
@@ -69,16 +73,15 @@ class Leaving:
         """A file for each entry of a person, also those they have forgotten, with its versions."""
         import sqlalchemy as sa
 
-        from plugins.knowledge.memory.store.tables import approvals, versions
+        from plugins.knowledge.memory.store.tables import approvals
 
         for record in self.working.everything():
             if record.owner == person:
                 yield _file(record, [])
+        held = frozenset({person_key(person)})
         for record in await self._entries(person):
-            kept = sa.select(versions).where(versions.c.entry == record.id)
-            async with self.database.read() as connection:
-                rows = await connection.execute(kept.order_by(versions.c.version))
-                yield _file(record, [_version(row) for row in rows])
+            kept = await self.reading.versions(record.id, held)
+            yield _file(record, [_version(each) for each in reversed(kept)])
         own = sa.select(approvals).where(approvals.c.requested_by == person)
         async with self.database.read() as connection:
             for row in (await connection.execute(own.order_by(approvals.c.requested_at))).all():
@@ -107,7 +110,8 @@ class Leaving:
         async with self.database.begin() as connection:
             own = sa.delete(approvals).where(approvals.c.requested_by == person)
             await connection.execute(own)
-            for column in (entries.c.owner, versions.c.by, approvals.c.decided_by):
+            signed = (versions.c.by, versions.c.approved_by, approvals.c.decided_by)
+            for column in (entries.c.owner, *signed):
                 named = sa.update(column.table).where(column == person)
                 await connection.execute(named.values({column.name: FORMER}))
             await _unnamed(connection, person)
@@ -129,28 +133,30 @@ class Leaving:
 
 
 async def _unnamed(connection: AsyncConnection, person: str) -> None:
-    """Let no event say that a person could read of it."""
+    """Let no event, and no version, say that a person could read of it."""
     import sqlalchemy as sa
 
-    from plugins.knowledge.memory.store.tables import events
+    from plugins.knowledge.memory.store.tables import events, versions
 
     own = person_key(person)
     named = {own, except_for(own)}
-    text = events.c.readers.cast(sa.Text)
-    of_them = sa.or_(*(text.contains(json.dumps(key), autoescape=True) for key in named))
-    rows = await connection.execute(sa.select(events.c.number, events.c.readers).where(of_them))
-    for number, readers in rows.all():
-        left = [each for each in readers if each not in named]
-        told = sa.update(events).where(events.c.number == number)
-        await connection.execute(told.values(readers=left))
+    for table in (events, versions):
+        text = table.c.readers.cast(sa.Text)
+        of_them = sa.or_(*(text.contains(json.dumps(key), autoescape=True) for key in named))
+        key = tuple(table.primary_key.columns)
+        rows = await connection.execute(sa.select(table.c.readers, *key).where(of_them))
+        for readers, *at in rows.all():
+            left = [each for each in readers if each not in named]
+            told = sa.update(table).where(sa.tuple_(*key) == sa.tuple_(*at))
+            await connection.execute(told.values(readers=left))
 
 
 def _is_everybodys(record: Record) -> bool:
     return record.layer is Layer.ORGANIZATION and record.access.policy in EVERYBODYS
 
 
-def _version(row: Any) -> dict[str, Any]:
-    return {"version": row.version, "at": row.at.isoformat(), "by": row.by, "fields": row.fields}
+def _version(one: Version) -> dict[str, Any]:
+    return {"version": one.number, "at": one.at.isoformat(), "by": one.by, "fields": one.fields}
 
 
 def _file(record: Record, versions: list[dict[str, Any]]) -> PersonalFile:

@@ -49,14 +49,14 @@ class Looking:
     async def metadata(
         self, id: str, caller: Caller, *, include_custom: bool = True
     ) -> MetadataResponse:
-        """All of an entry but its content, with who wrote its versions and when.
+        """All of an entry but its content, with who wrote the versions that the caller may read.
 
         Raises:
             MemoryFailed: there is none that the caller can read.
         """
         record = await self.entry(id, caller)
         said = record.metadata
-        versions = await self.reading.versions(id)
+        versions = await self.reading.versions(id, keys(caller))
         return MetadataResponse(
             entry_id=id,
             metadata=said if include_custom else said.model_copy(update={"custom": {}}),
@@ -69,10 +69,10 @@ class Looking:
         )
 
     async def history(self, id: str, caller: Caller) -> Sequence[Version]:
-        """What an entry was, the newest version first.
+        """What an entry was, the newest version first: those that the caller may read.
 
         Raises:
             MemoryFailed: there is none that the caller can read.
         """
         await self.entry(id, caller)
-        return await self.reading.versions(id)
+        return await self.reading.versions(id, keys(caller))

@@ -150,7 +150,7 @@ def _made(
         look=Looking(shelves, reading, usage, roles),
         usage=usage,
         upkeep=upkeep_over(keep, together, approval.layers, batches.tidy, host.log, upkeep),
-        leaving=Leaving(together, writing, working, vectors, batches.store),
+        leaving=Leaving(together, reading, writing, working, vectors, batches.store),
         exchange=host.exchange,
     )
 

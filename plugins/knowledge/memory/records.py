@@ -20,6 +20,9 @@ from plugins.knowledge.memory.entries import (
     Layer,
 )
 
+UPKEEP = "upkeep"
+"""Who moves entries and settles conflicts, in histories and in the audit log: the portal itself."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:

@@ -29,13 +29,16 @@ async def inserted(connection: AsyncConnection, records: Sequence[Record]) -> No
     await findable(connection, [(numbers[each.id], each) for each in records])
 
 
-async def keep_versions(connection: AsyncConnection, records: Sequence[Record], by: str) -> None:
-    """Keep what entries say now as a version.
+async def keep_versions(
+    connection: AsyncConnection, records: Sequence[Record], by: str, approved_by: str | None = None
+) -> None:
+    """Keep what entries say now as a version, with who may read that version.
 
     Args:
         connection: the transaction that writes them.
         records: the entries.
         by: who writes.
+        approved_by: who allowed it, where that was somebody else.
     """
     import sqlalchemy as sa
 
@@ -48,6 +51,8 @@ async def keep_versions(connection: AsyncConnection, records: Sequence[Record], 
             "at": max(each.changed, each.placed),
             "by": by,
             "fields": each.fields() if each.versioned else None,
+            "readers": sorted(each.readers),
+            "approved_by": approved_by,
         }
         for each in records
     ]

@@ -12,7 +12,7 @@ from gateway.contract import Database
 from plugins.knowledge.memory.asking import Question
 from plugins.knowledge.memory.entries import Layer
 from plugins.knowledge.memory.ranking import Mode, Scored, score, words_score
-from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.records import UPKEEP, Record
 from plugins.knowledge.memory.store import words
 from plugins.knowledge.memory.store.readable import (
     Shape,
@@ -25,7 +25,7 @@ from plugins.knowledge.memory.store.readable import (
 from plugins.knowledge.memory.store.rows import record_of
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select
+    from sqlalchemy import ColumnElement, Select
 
 Value = TypeVar("Value")
 AT_ONCE = 500
@@ -55,6 +55,19 @@ class Version:
     at: datetime
     by: str
     fields: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who wrote what an entry says now.
+
+    Attributes:
+        person: the one who wrote it last; upkeep, which changes no word, counts for nobody.
+        approved_by: who allowed it, where that was somebody else.
+    """
+
+    person: str
+    approved_by: str | None
 
 
 class Reading:
@@ -108,16 +121,53 @@ class Reading:
         async with self._database.read() as connection:
             return await connection.scalar(own) is not None
 
-    async def versions(self, id: str) -> list[Version]:
-        """What an entry was, the newest first; for those who may read the entry."""
+    async def versions(self, id: str, keys: frozenset[str]) -> list[Version]:
+        """What an entry was, the newest first: the versions that one of these keys may read.
+
+        Each is judged by the policy that it was written under, whatever the entry's is now; for
+        those who may read the entry.
+        """
+        from plugins.knowledge.memory.store.tables import versions
+
+        return await self._versions(keys, versions.c.entry == id)
+
+    async def version(self, id: str, number: int, keys: frozenset[str]) -> Version | None:
+        """One of these; None where there is none, or no key may read it."""
+        from plugins.knowledge.memory.store.tables import versions
+
+        found = await self._versions(keys, versions.c.entry == id, versions.c.version == number)
+        return found[0] if found else None
+
+    async def _versions(self, keys: frozenset[str], *which: ColumnElement[bool]) -> list[Version]:
         import sqlalchemy as sa
 
         from plugins.knowledge.memory.store.tables import versions
 
-        kept = sa.select(versions).where(versions.c.entry == id).order_by(versions.c.version.desc())
+        kept = sa.select(versions).where(*which).order_by(versions.c.version.desc())
         async with self._database.read() as connection:
             rows = await connection.execute(kept)
-            return [Version(row.version, row.at, row.by, row.fields) for row in rows]
+            return [
+                Version(row.version, row.at, row.by, row.fields)
+                for row in rows
+                if not keys.isdisjoint(row.readers)
+            ]
+
+    async def writers(self, records: Collection[Record]) -> dict[str, Writer]:
+        """Who wrote what entries say now, by the entries' ids; for those who may read them."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import versions
+
+        shown = (versions.c.entry, versions.c.by, versions.c.approved_by)
+        found: dict[str, Writer] = {}
+        async with self._database.read() as connection:
+            for some in parts(sorted(each.id for each in records)):
+                chosen = sa.select(*shown).where(
+                    versions.c.entry.in_(some), versions.c.by != UPKEEP
+                )
+                rows = await connection.execute(chosen.order_by(versions.c.version))
+                found |= {row.entry: Writer(row.by, row.approved_by) for row in rows}
+        return found
 
     async def with_words(self, layer: Layer, question: Question) -> list[Scored]:
         """The entries of a layer that have the question's words, best first."""

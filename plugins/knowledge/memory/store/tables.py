@@ -91,8 +91,11 @@ versions = Table(
     Column("at", UtcDateTime, nullable=False),
     Column("by", Text, nullable=False),
     Column("fields", Json),
+    Column("readers", Json, nullable=False),
+    Column("approved_by", Text),
 )
-"""What an entry was; ``fields`` is null where it keeps no versions, only who wrote when."""
+"""What an entry was, and the keys that could read it then; ``fields`` is null where it keeps no
+versions, only who wrote when. ``approved_by`` is somebody else who allowed it."""
 
 events = Table(
     "memory_events",

@@ -11,14 +11,12 @@ from plugins.knowledge.memory.drafting import LIVES
 from plugins.knowledge.memory.entries import OWN, PRIVATE, Layer
 from plugins.knowledge.memory.layers.stored import WITH_VECTORS
 from plugins.knowledge.memory.promotion import ARCHIVED, NEXT, Standing, destination
-from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.records import UPKEEP, Record
 from plugins.knowledge.memory.store.audit import AuditLog, Deed
 from plugins.knowledge.memory.store.inventory import Inventory
 from plugins.knowledge.memory.store.writing import Event, Writing
 from plugins.knowledge.memory.vectors import MemoryVectors
 
-UPKEEP = "upkeep"
-"""Who does it, in histories and in the audit log: the portal itself."""
 _DAY = timedelta(days=1)
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from plugins.knowledge.memory.entries import Layer
 from plugins.knowledge.memory.layers.working import WorkingLayer
-from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.records import UPKEEP, Record
 from plugins.knowledge.memory.store.audit import AuditLog, Deed
 from plugins.knowledge.memory.store.writing import Event, Writing
-from plugins.knowledge.memory.upkeep.moving import UPKEEP, belongs, placed, standing_of
+from plugins.knowledge.memory.upkeep.moving import belongs, placed, standing_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from gateway.contract import Database
+from plugins.knowledge.memory.records import UPKEEP
 from plugins.knowledge.memory.store.audit import AuditLog, Deed
 from plugins.knowledge.memory.store.erasing import blank, purged
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
 from plugins.knowledge.memory.store.writing import in_turn
-from plugins.knowledge.memory.upkeep.moving import UPKEEP
 from plugins.knowledge.memory.vectors import MemoryVectors
 
 if TYPE_CHECKING:

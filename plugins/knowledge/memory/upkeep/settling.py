@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.records import UPKEEP, Record
 from plugins.knowledge.memory.settlement import Settlement, settlement
 from plugins.knowledge.memory.store.audit import AuditLog, Deed
 from plugins.knowledge.memory.store.inventory import Inventory
 from plugins.knowledge.memory.store.writing import Event, Writing
-from plugins.knowledge.memory.upkeep.moving import UPKEEP
 from plugins.knowledge.memory.vectors import MemoryVectors
 
 

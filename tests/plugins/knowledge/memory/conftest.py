@@ -70,6 +70,12 @@ class World:
         request = UpdateRequest.model_validate({"entry": {"content": content, **entry}})
         return (await self.memory.keep.update(id, request, who)).entry
 
+    async def open(self, who: Caller, id: str, content: str, policy: Any) -> KnowledgeEntry:
+        """Write a new version under another policy."""
+        options = {"access_policy": policy}
+        request = UpdateRequest.model_validate({"entry": {"content": content}, "options": options})
+        return (await self.memory.keep.update(id, request, who)).entry
+
     async def ask(self, who: Caller, query: str, **request: Any) -> QueryResponse:
         """Query memory."""
         return await self.memory.query(
