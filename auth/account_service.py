@@ -6,11 +6,12 @@ looked up again because of the note finds the change.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
 from auth.callers import Account
+from auth.claims import is_news, renewed, with_undated
 from auth.revocations import Revocations
 from auth.stores import NoSuchPerson, Person, Stores
 
@@ -34,7 +35,7 @@ class AccountService:
         """
         before = await self._stores.people.by_subject(account.subject)
         person = await self._stores.people.signed_in(account)
-        if before is not None and before.accounts != person.accounts:
+        if before is not None and renewed(before.accounts, person.accounts):
             await self._revocations.revoke(person.id)
         return person
 
@@ -42,15 +43,21 @@ class AccountService:
         """The person of an account that a token speaks of; made at first sight.
 
         One token proves its account again and again, so this only reads where the provider says
-        nothing new of it.
+        nothing new of it. A token that is older than what is known changes nothing, and its own
+        request gets what is known, not what it says.
 
         Raises:
             NoSuchPerson: the person was deleted just now.
         """
-        known = await self._stores.people.by_subject(account.subject)
-        if known is not None and account in known.accounts:
-            return known
-        return await self.sign_in(account)
+        person = await self._stores.people.by_subject(account.subject)
+        known = None if person is None else person.account(account.subject)
+        if person is None or is_news(known, account):
+            person = await self.sign_in(account)
+        accounts = [
+            with_undated(each, account) if each.subject == account.subject else each
+            for each in person.accounts
+        ]
+        return replace(person, accounts=tuple(accounts))
 
     async def link(self, person: str, account: Account) -> None:
         """Add an account that the person has proved just now.
@@ -127,7 +134,7 @@ class AccountService:
 
 def _record(record: Any) -> dict[str, Any]:
     """A record as JSON values, without whose it is and the digest of its secret."""
-    left_out = {"person", "digest"}
+    left_out = {"person", "digest", "outdated"}
     return {name: _json(value) for name, value in asdict(record).items() if name not in left_out}
 
 

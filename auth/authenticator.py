@@ -11,6 +11,7 @@ from typing import Protocol
 
 from auth.callers import ANONYMOUS, Caller, Identity
 from auth.credentials import BEARER, BadCredential, UnknownCredential, presented
+from auth.jwts import LONGEST, TOO_LONG
 from auth.resolver import Resolver
 from auth.revocations import Revocations
 
@@ -121,4 +122,6 @@ class Authenticator:
             if identity := await verifier.identify(token, path):
                 return identity
         unknown = UnknownCredential if header == BEARER else BadCredential
+        if len(token) > LONGEST:
+            raise unknown(f"The token {TOO_LONG}")
         raise unknown("The token is not known here, or no longer. Check it, or sign in.")

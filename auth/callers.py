@@ -20,6 +20,11 @@ class Account:
         name: what its provider calls it: an ENS name, a login; it may change.
         email: an address that the provider has verified, in lower case, or None.
         claims: what else the provider said and rules may ask for; JSON values.
+        dated: when the provider said each claim (``email`` included), in seconds since the epoch
+            by its clock; what is not named has no time. None of what was asked just now and
+            replaces all that was said before.
+        outdated: claims that were said too long ago to count; they are in no other place.
+        sid: the provider's session in which it was proved just now, or None; not kept with it.
     """
 
     subject: str
@@ -27,6 +32,9 @@ class Account:
     name: str | None = None
     email: str | None = None
     claims: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    dated: Mapping[str, float] | None = field(default=None, compare=False)
+    outdated: frozenset[str] = frozenset()
+    sid: str | None = field(default=None, compare=False)
 
     @property
     def id(self) -> str:
@@ -77,7 +85,8 @@ class Caller:
         name: what to call the person, or None.
         tools: the only tools that the credential may be used for, by name, or None for all.
         ceiling: the highest tier that the credential may be used for.
-        degraded: whether a source of roles did not answer, so that the tier may be too low.
+        degraded: whether something that decides the tier is not known, so that it may be too low.
+        sign_in_again: whether some of that would be known once the person signs in again.
     """
 
     person: str | None
@@ -89,6 +98,7 @@ class Caller:
     tools: frozenset[str] | None = None
     ceiling: Tier = Tier.MEMBERS
     degraded: bool = False
+    sign_in_again: bool = False
 
     @property
     def anonymous(self) -> bool:

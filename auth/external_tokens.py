@@ -11,7 +11,7 @@ from auth.callers import Account, Identity
 from auth.credentials import BadCredential
 from auth.discovery import IssuerUnavailable
 from auth.jwks import ALGORITHMS, Jwks
-from auth.jwts import Unverified, audiences, check_times, unverified, verified
+from auth.jwts import Unverified, audiences, check_times, issued_at, unverified, verified
 from auth.stores import NoSuchPerson, Person
 
 Recognise = Callable[[Account], Awaitable[Person]]
@@ -107,7 +107,8 @@ class ExternalTokens:
                 f"The {self.whose} is for another audience than this portal's ({self._audience})."
             )
         self.check(claims)
-        account = oidc_claims.account(self._issuer, claims, vouched=self.vouched)
+        at = issued_at(claims)
+        account = oidc_claims.account(self._issuer, claims, at=at, vouched=self.vouched)
         person = await self._person(account)
         return Identity(
             person=person.id,

@@ -20,6 +20,11 @@ from auth.credentials import BadCredential
 
 LONGEST = 16 * 1024
 """Characters of a token; what is longer is not read."""
+TOO_LONG = (
+    f"is longer than {LONGEST // 1024} KiB, so it is not read. Its issuer must put less into it: "
+    "fewer groups, or only those that this portal asks for."
+)
+"""What to say of such a token, after its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +118,16 @@ def check_times(claims: Mapping[str, Any], now: float, skew: float, whose: str) 
                 "clocks is wrong: its issuer's or the portal's."
             )
     return expires
+
+
+def issued_at(claims: Mapping[str, Any]) -> float | None:
+    """When a token was made, in seconds since the epoch; None where it does not tell.
+
+    Args:
+        claims: of a token that :func:`check_times` has passed.
+    """
+    iat = claims.get("iat")
+    return None if iat is None else float(iat)
 
 
 def audiences(claims: Mapping[str, Any]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from auth.discovery import Discovery, IssuerUnavailable, fetch_json
 from auth.external_tokens import SKEW, checked_claims
 from auth.fetching import Document, system_tls
 from auth.jwks import ALGORITHMS, Jwks
-from auth.jwts import audiences, check_times, unverified
+from auth.jwts import LONGEST, TOO_LONG, audiences, check_times, issued_at, unverified
 from auth.redirects import Begun, begun, returned_code
 
 TIME_LIMIT = 10.0
@@ -88,7 +88,9 @@ class OidcSignIn:
         await self._check_sender(query)
         token = await self._token(callback, code, str(remembered.get("verifier", "")))
         claims = await self._id_claims(token, str(remembered.get("nonce", "")))
-        return oidc_claims.account(self._issuer, await self._completed(claims, token))
+        made = issued_at(claims)
+        at = self._clock() if made is None else made
+        return oidc_claims.account(self._issuer, await self._completed(claims, token), at=at)
 
     async def _check_sender(self, query: Mapping[str, str]) -> None:
         # RFC 9207: an answer names its sender, so that one provider's code is not taken to
@@ -140,6 +142,8 @@ class OidcSignIn:
 
     async def _id_claims(self, token: Mapping[str, Any], nonce: str) -> dict[str, Any]:
         text = token.get("id_token")
+        if isinstance(text, str) and len(text) > LONGEST:
+            raise BadCredential(f"The ID token of {self.label} {TOO_LONG}")
         read = unverified(text) if isinstance(text, str) else None
         if not isinstance(text, str) or read is None or read.issuer != self._issuer:
             raise BadCredential(f"{self.label} sent no ID token of its own. Tell an admin.")

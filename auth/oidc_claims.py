@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from auth.callers import Account
+from auth.claims import dated
 from auth.credentials import BadCredential
 
 _TIMES = {"exp", "iat", "nbf", "auth_time"}
@@ -16,12 +17,15 @@ LONGEST = 255
 """Characters of a subject (OpenID Connect Core 1.0, section 2), a name or an email address."""
 
 
-def account(issuer: str, claims: Mapping[str, Any], *, vouched: bool = False) -> Account:
+def account(
+    issuer: str, claims: Mapping[str, Any], *, at: float | None, vouched: bool = False
+) -> Account:
     """The account of a subject.
 
     Args:
         issuer: who says it; a subject means nothing without it.
         claims: what it says, already verified.
+        at: when it said so, in seconds since the epoch; None where the token does not tell.
         vouched: whether the issuer answers for every email address that it gives, so that
             ``email_verified`` is not asked for.
 
@@ -31,13 +35,20 @@ def account(issuer: str, claims: Mapping[str, Any], *, vouched: bool = False) ->
     subject = claims.get("sub")
     if not isinstance(subject, str) or not _is_plain(subject):
         raise BadCredential("The token does not say whom it is about (sub), so it is not taken.")
+    said = {name: value for name, value in claims.items() if name not in PROTOCOL}
     return Account(
         subject=f"oidc:{issuer}#{subject}",
         provider="oidc",
         name=_first_text(claims, "name", "preferred_username", "nickname"),
         email=verified_email(claims, vouched=vouched),
-        claims={name: value for name, value in claims.items() if name not in PROTOCOL},
+        claims=said,
+        dated={} if at is None else dated(said, at),
+        sid=_session(claims.get("sid")),
     )
+
+
+def _session(sid: Any) -> str | None:
+    return sid if isinstance(sid, str) and _is_plain(sid) else None
 
 
 def verified_email(claims: Mapping[str, Any], *, vouched: bool = False) -> str | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from auth.callers import Caller, Identity
+from auth.callers import Account, Caller, Identity
+from auth.claims import current
 from auth.facts import Answer, Facts, Question
 from auth.rules import NAMES, AccessRules
 from auth.tiers import Tier
@@ -38,13 +40,23 @@ class Resolver:
         rules: who has which tier.
         facts: what others know about people.
         clock: seconds that only grow; replaced in tests.
+        claims_age: seconds for which what a provider said of somebody counts.
+        wall: seconds since the epoch.
     """
 
     def __init__(
-        self, rules: AccessRules, facts: Facts, clock: Callable[[], float] = time.monotonic
+        self,
+        rules: AccessRules,
+        facts: Facts,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        claims_age: float = math.inf,
+        wall: Callable[[], float] = time.time,
     ) -> None:
         self._rules = rules
         self._facts = facts
+        self._claims_age = claims_age
+        self._wall = wall
         self._clock = clock
         # By the identity's place in memory, which nothing else takes while it is kept here: the
         # authenticator hands over the same one again, and to compare them would cost more.
@@ -54,6 +66,12 @@ class Resolver:
         """Put new rules in force, from the next call on."""
         self._rules = rules
         self._known.clear()
+
+    def under(self, rules: AccessRules) -> Resolver:
+        """A resolver that judges by other rules, and all else alike."""
+        return Resolver(
+            rules, self._facts, self._clock, claims_age=self._claims_age, wall=self._wall
+        )
 
     async def resolve(self, identity: Identity) -> Caller:
         """Resolve an identity to a caller."""
@@ -82,8 +100,10 @@ class Resolver:
         rules = self._rules
         if identity.granted is not None:
             return _granted(identity, identity.granted), {}
-        answers = await self._facts.answers(rules.questions(identity.accounts))
-        return _judged(identity, rules, answers), answers
+        now = self._wall()
+        accounts = [current(each, now, self._claims_age) for each in identity.accounts]
+        answers = await self._facts.answers(rules.questions(accounts))
+        return _judged(identity, accounts, rules, answers), answers
 
     def _keep(self, resolved: _Resolved) -> None:
         self._known[id(resolved.identity)] = resolved
@@ -102,9 +122,11 @@ def _granted(identity: Identity, granted: Tier) -> Resolution:
 
 
 def _judged(
-    identity: Identity, rules: AccessRules, answers: Mapping[Question, Answer]
+    identity: Identity,
+    accounts: Sequence[Account],
+    rules: AccessRules,
+    answers: Mapping[Question, Answer],
 ) -> Resolution:
-    accounts = identity.accounts
     public, members, admins = (rules.verdict(name, accounts, answers) for name in NAMES)
     by_rules, reasons = _tier(public, members)
     tier = min(by_rules, identity.ceiling)
@@ -120,6 +142,7 @@ def _judged(
         groups=frozenset().union(*_groups(public, members, admins)),
         admin=admins.holds == "yes" and _is_personal(identity),
         degraded=bool(unknown),
+        sign_in_again=any(each.again for _, verdict in unknown for each in deciding(verdict)),
     )
     return Resolution(caller, None, public, members, admins)
 
@@ -140,6 +163,7 @@ def _caller(
     groups: frozenset[str] = frozenset(),
     admin: bool = False,
     degraded: bool = False,
+    sign_in_again: bool = False,
 ) -> Caller:
     return Caller(
         person=identity.person,
@@ -151,6 +175,7 @@ def _caller(
         tools=identity.tools,
         ceiling=identity.ceiling,
         degraded=degraded,
+        sign_in_again=sign_in_again,
     )
 
 
@@ -167,10 +192,11 @@ def _spoken(identity: Identity) -> str:
 
 def _degraded(unknown: list[tuple[Tier, Verdict]]) -> Iterator[str]:
     for tier, verdict in unknown:
-        for fact in dict.fromkeys(each.because for each in deciding(verdict)):
+        for fact, again in dict.fromkeys((each.because, each.again) for each in deciding(verdict)):
             # Some sources say why in a sentence of their own.
             why = fact[:1].upper() + fact[1:].rstrip(".")
-            yield f"{tier.capitalize()}: not known now. {why}."
+            cure = " Sign in again." if again else ""
+            yield f"{tier.capitalize()}: not known now. {why}.{cure}"
 
 
 def _groups(*verdicts: Verdict) -> Iterator[frozenset[str]]:

@@ -50,6 +50,10 @@ class Person:
     accounts: tuple[Account, ...]
     created: datetime
 
+    def account(self, subject: str) -> Account | None:
+        """Their account of that subject."""
+        return next((each for each in self.accounts if each.subject == subject), None)
+
 
 class NoSuchPerson(LookupError):
     """The person is not there, or not any more: people delete their accounts at any moment."""
@@ -72,8 +76,9 @@ class People(Protocol):
     async def signed_in(self, account: Account) -> Person:
         """The person of an account that was proved just now; made at the first proof.
 
-        What the provider says now (name, email, claims) replaces what it said before. Two first
-        proofs at once give one person.
+        Of what the provider says (name, email, claims) the newest word counts, by
+        ``auth.claims.merged``; also where two replicas hear of it at once. Two first proofs at
+        once give one person.
         """
         ...
 

@@ -29,6 +29,8 @@ class Verdict:
             ``hat:30.3.1``, ``github_org:NAME``, ``github_team:ORG/TEAM``, ``claim:NAME=VALUE``.
         need: what someone would do for the condition to hold: ``wear the hat 30.3.1``; of parts,
             ``one of these``, ``all of these`` or ``not this``. It names nobody.
+        again: whether it is unknown because it was proved too long ago, so that signing in again
+            tells.
     """
 
     rule: str
@@ -37,6 +39,7 @@ class Verdict:
     parts: tuple[Verdict, ...] = ()
     groups: frozenset[str] = frozenset()
     need: str = ""
+    again: bool = False
 
     def conditions(self) -> Iterator[Verdict]:
         """The conditions below it, in the order written; itself where it is one."""

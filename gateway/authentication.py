@@ -117,7 +117,7 @@ def _put_together(
     methods = SignInMethods(portal, config.site, key, stores)
     believed = config.roles.cache.total_seconds()
     facts = Facts(methods.sources(), believed=believed, failed=_source_broke)
-    resolver = Resolver(rules, facts)
+    resolver = Resolver(rules, facts, claims_age=config.roles.claims.total_seconds())
     revocations = Revocations(stores.revocations, failed=_revocations_unread)
     accounts = AccountService(stores, revocations)
     keys, lives = SigningKeys(key), config.sign_in.tokens

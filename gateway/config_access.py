@@ -13,12 +13,14 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from auth.claims import SHORTEST_AGE_S
 from auth.discovery import is_safe
 from gateway.config_types import Address, Duration, SecretRef, is_reference
 
 _HATS = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
 _SLUG = re.compile(r"[^a-z0-9]+")
 _SHORTEST, _LONGEST = timedelta(seconds=1), timedelta(days=3650)
+_SHORTEST_CLAIMS = timedelta(seconds=SHORTEST_AGE_S)
 _LONGEST_ACCESS = timedelta(days=30)  # as long as a grant without refresh tokens is kept
 
 
@@ -33,6 +35,13 @@ def _whole(value: str) -> str:
     if url.scheme not in {"http", "https"} or not url.hostname or url.username or url.password:
         raise ValueError("must be a whole address without a password, such as https://example.org")
     return value
+
+
+def _issuer(value: str) -> str:
+    # An account is named ISSUER#SUBJECT, which must mean one person only.
+    if urlsplit(value).query or "#" in value:
+        raise ValueError("must be an issuer's address: without a query and a fragment (? and #)")
+    return _whole(value)
 
 
 def _url(value: str) -> str:
@@ -65,7 +74,7 @@ Url = Annotated[str, AfterValidator(_url)]
 """An http or https address; a slash at its end is taken away."""
 SafeUrl = Annotated[Url, AfterValidator(_safe)]
 """The address of someone whose word is believed."""
-Issuer = Annotated[str, AfterValidator(_whole)]
+Issuer = Annotated[str, AfterValidator(_issuer)]
 """An issuer: an address that is compared letter by letter, so that a slash at its end stays."""
 Life = Annotated[Duration, AfterValidator(_life)]
 """How long a credential lives."""
@@ -246,6 +255,14 @@ class Passport(Section):
     key: SecretRef = Field(description="The API key, as env:NAME or file:PATH.")
 
 
+def _claims_age(value: timedelta) -> timedelta:
+    if not _SHORTEST_CLAIMS <= value <= _LONGEST:
+        raise ValueError(
+            f"must be from 1h to {_LONGEST.days}d; what a provider says counts so long"
+        )
+    return value
+
+
 class Roles(Section):
     """Where the facts that rules ask for come from, and how long they are believed."""
 
@@ -257,4 +274,9 @@ class Roles(Section):
     cache: Duration = Field(
         timedelta(minutes=5),
         description="How long a fact is believed; asked again ahead of it while it is in use.",
+    )
+    claims: Annotated[Duration, AfterValidator(_claims_age)] = Field(
+        timedelta(days=30),
+        description="How long what a provider said of somebody counts (claims, a verified e-mail "
+        "address); then it is unknown until they sign in again or bring a newer token.",
     )

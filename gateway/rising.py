@@ -37,6 +37,11 @@ class Rising:
             return (
                 f"This connection goes up to {caller.ceiling}: allow {tier} when connecting again."
             )
+        if caller.sign_in_again:
+            return (
+                f"What was proved of this person is too old to count. Sign in again at {self.url}"
+                f"/signin?again=1; {self.url}/account says what."
+            )
         if caller.degraded:
             return (
                 "Roles cannot be read completely right now, so this may be too low. Try again in a "

@@ -157,7 +157,7 @@ class Surfaces:
     def _admin(self) -> Admin:
         who = self._who
         catalog, closed = self._running.catalog, self._running.plugins.closed
-        return Admin(catalog, who.resolver, who.facts, who.stores, closed)
+        return Admin(catalog, who.resolver, who.stores, closed)
 
     def _oauth(self) -> OAuthSurface:
         who, config = self._who, self._running.portal.config

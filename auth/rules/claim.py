@@ -37,7 +37,7 @@ class Claim(Part):
     claim: Said = Field(description="People of whom an OpenID Connect provider says something.")
 
     def questions(self, accounts: Accounts) -> Iterable[Question]:
-        """Nothing: the provider said it at sign-in."""
+        """Nothing: the provider said it, at sign-in or in a token."""
         return ()
 
     def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
@@ -56,8 +56,12 @@ class Claim(Part):
         for account in accounts:
             # A subject may hold a "#", the address of an issuer cannot.
             issuer = account.id.partition("#")[0]
-            if self._is_of(issuer) and _says(account.claims.get(self.claim.name), self.claim.value):
+            if not self._is_of(issuer):
+                continue
+            if _says(account.claims.get(self.claim.name), self.claim.value):
                 yield "yes", f"has the claim {self.claim.name}={self.claim.value} from {issuer}"
+            elif self.claim.name in account.outdated:
+                yield "outdated", f"what {issuer} said of {self.claim.name} is too old to count"
 
     def _is_of(self, issuer: str) -> bool:
         return self.claim.issuer is None or self.claim.issuer.rstrip("/") == issuer.rstrip("/")

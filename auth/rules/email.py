@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pydantic import Field
 
+from auth.claims import EMAIL
 from auth.facts import Question
-from auth.rules.parts import Accounts, Answers, Part, judged
+from auth.rules.parts import Accounts, Answers, Finding, Part, judged
 from auth.rules.scalars import Email
 from auth.verdicts import Verdict
 
@@ -27,15 +28,21 @@ class VerifiedEmail(Part):
 
     def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
         """Whether an account has the address, or one at the domain."""
-        found = [account.email for account in accounts if account.email]
         domain = self.email.removeprefix(_ANY) if self.email.startswith(_ANY) else None
         whose = f"at {domain}" if domain else "that an admin has listed"
         return judged(
             f"email: {self.email}",
             f"sign in where your e-mail address {whose} is verified",
-            [("yes", f"has the verified address {each}") for each in found if self._is(each)],
+            self._findings(accounts),
             f"no verified e-mail address is {'one ' + whose if domain else 'the listed one'}",
         )
+
+    def _findings(self, accounts: Accounts) -> Iterator[Finding]:
+        for account in accounts:
+            if account.email and self._is(account.email):
+                yield "yes", f"has the verified address {account.email}"
+            elif EMAIL in account.outdated:
+                yield "outdated", "the e-mail address was verified too long ago to count"
 
     def _is(self, email: str) -> bool:
         email = email.lower()

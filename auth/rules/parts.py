@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -17,8 +17,11 @@ Accounts = Sequence[Account]
 Answers = Mapping[Question, Answer]
 """What the sources said."""
 
-Finding = tuple[Holds, str]
-"""Whether a condition holds for one account, and the fact that says so."""
+Finding = tuple[Holds | Literal["outdated"], str]
+"""Whether a condition holds for one account, and the fact that says so.
+
+``outdated`` is unknown too: it was proved too long ago to count, until it is proved again.
+"""
 
 
 class Judge(Protocol):
@@ -74,13 +77,15 @@ def judged(
         otherwise: why it does not hold, where no account satisfies it.
         groups: the groups that someone is in for whom it holds.
     """
-    because: dict[Holds, str] = {}
+    because: dict[Holds | Literal["outdated"], str] = {}
     for holds, fact in findings:
         because.setdefault(holds, fact)
     if "yes" in because:
         return Verdict(rule, "yes", because["yes"], groups=frozenset(groups), need=need)
     if "unknown" in because:
         return Verdict(rule, "unknown", because["unknown"], need=need)
+    if "outdated" in because:
+        return Verdict(rule, "unknown", because["outdated"], need=need, again=True)
     return Verdict(rule, "no", otherwise, need=need)
 
 

@@ -94,10 +94,15 @@ def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
     for reason in answer["reasons"]:
         yield f"  {clean(reason)}"
     admin = ", admin" if answer["admin"] else ""
-    unsure = "; a source did not answer, so it may be too low" if answer["degraded"] else ""
-    yield f"  tier: {answer['tier']}{admin}{unsure}"
+    yield f"  tier: {answer['tier']}{admin}{_unsure(answer)}"
     for item in answer["items"]:
         yield from _item_lines(item)
+
+
+def _unsure(answer: Mapping[str, Any]) -> str:
+    if answer["sign_in_again"]:
+        return "; what was proved is too old, so it may be higher after they sign in again"
+    return "; a source did not answer, so it may be too low" if answer["degraded"] else ""
 
 
 def _item_lines(item: Mapping[str, Any]) -> Iterator[str]:

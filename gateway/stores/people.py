@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import secrets
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -13,6 +14,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, u
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from auth.callers import PERSON, Account
+from auth.claims import is_news, merged, statements
 from auth.stores import AccountTaken, LastAccount, NoSuchPerson, Person
 from gateway.stores.locks import alone
 from gateway.stores.reaching import Reached
@@ -40,7 +42,7 @@ class SqlPeople:
                 await connection.execute(insert(people).values(id=owner, created=now))
                 await self._add(connection, owner, account)
             else:
-                await self._replace(connection, account)
+                await self._hear(connection, owner, account)
             return await _present(connection, owner)
 
     async def get(self, person: str) -> Person | None:
@@ -81,7 +83,7 @@ class SqlPeople:
             if owner is None:
                 await self._add(connection, person, account)
             elif owner == person:
-                await self._replace(connection, account)
+                await self._hear(connection, person, account)
             else:
                 raise AccountTaken("The account already signs in as another person.")
 
@@ -139,13 +141,18 @@ class SqlPeople:
                 person=person,
                 place=0 if place is None else place + 1,
                 provider=account.provider,
-                **self._said(account),
+                **self._said(merged(None, account)),
             )
         )
 
-    async def _replace(self, connection: AsyncConnection, account: Account) -> None:
+    async def _hear(self, connection: AsyncConnection, owner: str, account: Account) -> None:
+        """Keep what is newest of what the provider says and has said; the subject is locked."""
+        known = (await _present(connection, owner)).account(account.subject)
+        if account.dated is not None and not is_news(known, account):
+            return
+        heard = self._said(merged(known, account))
         own = accounts.c.subject == account.subject
-        await connection.execute(update(accounts).where(own).values(**self._said(account)))
+        await connection.execute(update(accounts).where(own).values(**heard))
 
     def _said(self, account: Account) -> dict[str, Any]:
         """What the provider says of the account, and when."""
@@ -154,6 +161,7 @@ class SqlPeople:
             "known_as": None if account.name is None else account.name.casefold(),
             "email": account.email,
             "claims": dict(account.claims),
+            "dated": dict(account.dated or {}),
             "proved": self._clock(),
         }
 
@@ -188,11 +196,16 @@ async def _all(connection: AsyncConnection, where: ColumnElement[bool]) -> list[
 
 
 def _person(rows: list[Any]) -> Person:
-    theirs = tuple(
-        Account(row.subject, row.provider, row.name, row.email, row.claims) for row in rows
-    )
+    theirs = tuple(map(_account, rows))
     name = next((account.name for account in theirs if account.name), None)
     return Person(rows[0].id, name, theirs, rows[0].created)
+
+
+def _account(row: Any) -> Account:
+    account = Account(row.subject, row.provider, row.name, row.email, row.claims)
+    # What has no time of its own was said when the account was last proved, or before.
+    proved = dict.fromkeys(statements(account), row.proved.timestamp())
+    return replace(account, dated={**proved, **(row.dated or {})})
 
 
 def _new_id() -> str:

@@ -56,12 +56,15 @@ accounts = Table(
     Column("known_as", Shown),
     Column("email", Shown),
     Column("claims", Json, nullable=False),
+    Column("dated", Json),
     Column("proved", UtcDateTime, nullable=False),
     Index("ix_porch_accounts_known_as", "provider", "known_as"),
 )
 """What people have proved to be theirs, in the order of ``place``.
 
-``known_as`` is the name without regard to case, ``proved`` the time of the last proof.
+``known_as`` is the name without regard to case, ``proved`` the time of the last proof, ``dated``
+when the provider said each claim (seconds since the epoch); a claim that is not in it was said by
+``proved``.
 """
 
 forgotten = Table(
@@ -97,6 +100,8 @@ sessions = Table(
     Column("created", UtcDateTime, nullable=False),
     Column("expires", UtcDateTime, nullable=False, index=True),
     Column("agent", Shown, nullable=False),
+    Column("account", Text, index=True),
+    Column("sid", Text),
 )
 """Browsers in which people are signed in (``auth.stores.Session``)."""
 
@@ -112,6 +117,8 @@ grants = Table(
     Column("created", UtcDateTime, nullable=False, index=True),
     Column("used", UtcDateTime),
     Column("revoked", UtcDateTime),
+    Column("account", Text, index=True),
+    Column("sid", Text),
 )
 """Consents to OAuth clients (``auth.stores.Grant``)."""
 

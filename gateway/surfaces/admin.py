@@ -17,7 +17,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from auth import Caller
-from auth.facts import Facts
 from auth.resolver import Resolver
 from auth.stores import Person, Stores
 from auth.verdicts import Resolution, Verdict, lines
@@ -46,14 +45,12 @@ class Admin:
     Attributes:
         catalog: the items and what is decided for them.
         resolver: judges people.
-        facts: what it judges them by.
         stores: the people.
         closed: names the plugins that are not open, whose tools nobody knows now.
     """
 
     catalog: Catalog
     resolver: Resolver
-    facts: Facts
     stores: Stores
     closed: Callable[[], Sequence[str]] = tuple
 
@@ -113,7 +110,7 @@ class Admin:
     async def _people(self, tiers: Tiers) -> AsyncIterator[tiers_diff.PersonChange]:
         now = tiers_diff.Rules(self.resolver, self.catalog.decisions())
         then = tiers_diff.Rules(
-            Resolver(tiers.access, self.facts), self.catalog.decisions(tiers.items)
+            self.resolver.under(tiers.access), self.catalog.decisions(tiers.items)
         )
         async for people in _together(self.stores.people.everyone()):
             judged = (tiers_diff.person_change(person, now, then) for person in people)
@@ -171,6 +168,7 @@ def _caller(caller: Caller) -> dict[str, Any]:
         "tier": caller.tier,
         "admin": caller.admin,
         "degraded": caller.degraded,
+        "sign_in_again": caller.sign_in_again,
         "reasons": caller.reasons,
         "groups": sorted(caller.groups),
     }

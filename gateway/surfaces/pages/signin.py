@@ -55,7 +55,8 @@ class SignInPages:
         purpose = _purpose(request)
         if purpose.link and visitor.person is None:
             return self._frame.go(visitor, "/signin?next=/account")
-        if visitor.person is not None and not purpose.link:
+        again = request.query_params.get("again") == "1"
+        if visitor.person is not None and not purpose.link and not again:
             return self._frame.leave(visitor.root + purpose.next)
         parts = self._frame.parts
         return self._frame.render(

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from auth.callers import Account
 from auth.stores import AccountTaken, LastAccount, Stores
+from gateway.services.database import OwnedDatabase
 from gateway.stores import forgotten_people
 from gateway.stores import people as module
+from gateway.stores.tables import accounts
 from tests.gateway.stores.conftest import ALICE, NOON, OCTO, Clock, Replica
 
 
@@ -33,6 +38,58 @@ async def test_what_a_provider_says_now_replaces_what_it_said(stores: Stores) ->
     assert person.accounts == (renamed,)
     assert person.name == "mona"
     assert await stores.people.named("github", "octo-cat") is None
+
+
+def said(groups: list[str] | None, at: float, **more: Any) -> Account:
+    """What an issuer says of one subject; no groups where it is silent on them."""
+    claims = {"groups": groups, **more} if groups is not None else more
+    dates = dict.fromkeys(claims, at)
+    return Account("oidc:https://id.example#ana", "oidc", claims=claims, dated=dates)
+
+
+async def test_an_older_word_changes_nothing_and_a_silent_one_erases_nothing(
+    stores: Stores,
+) -> None:
+    await stores.people.signed_in(said(["staff"], 100))
+    person = await stores.people.signed_in(said([], 200))
+    for older in (said(["staff"], 100), said(["staff"], 199.9), said(None, 300, level=2)):
+        person = await stores.people.signed_in(older)
+        assert person.accounts[0].claims["groups"] == []
+    assert person.accounts[0].claims == {"groups": [], "level": 2}
+    assert person.accounts[0].dated == {"groups": 200, "level": 300}
+    await stores.people.link(person.id, said(["staff"], 150))
+    assert (await stores.people.get(person.id)) == person
+    again = await stores.people.signed_in(said(["staff"], 201))
+    assert again.accounts[0].claims == {"groups": ["staff"], "level": 2}
+
+
+async def test_the_newest_word_counts_whichever_replica_hears_it_last(
+    replica: Replica, other: Replica
+) -> None:
+    words = [said([str(at)], at) for at in range(40)]
+    random.Random(7).shuffle(words)
+    heard = [
+        each.stores.people.signed_in(word)
+        for each, word in zip([replica, other] * 20, words, strict=True)
+    ]
+    await asyncio.gather(*heard)
+    person = await replica.stores.people.by_subject(words[0].subject)
+    assert person is not None
+    assert person.accounts[0].claims == {"groups": ["39"]}
+
+
+async def test_what_was_kept_before_times_were_counts_as_of_the_last_proof(
+    stores: Stores, database: OwnedDatabase
+) -> None:
+    at = NOON.timestamp()
+    await stores.people.signed_in(said(["staff"], 100))
+    async with database.begin() as connection:
+        await connection.execute(update(accounts).values(dated=None))
+    person = await stores.people.signed_in(said([], at - 1))
+    assert person.accounts[0].claims == {"groups": ["staff"]}
+    assert person.accounts[0].dated == {"groups": at}
+    person = await stores.people.signed_in(said([], at + 1))
+    assert person.accounts[0].claims == {"groups": []}
 
 
 async def test_claims_are_any_json_and_names_any_text(stores: Stores) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +91,45 @@ async def test_the_release_before_refuses_newer_tables(old: OwnedDatabase, befor
     with pytest.raises(MigrationFailed, match="install that version again"):
         await old.migrate(before)
     assert await recorded(old) == CALLS
+
+
+async def test_claims_of_the_release_before_count_as_of_their_last_proof(
+    open_replica: Callable[[], Replica], tmp_path: Path
+) -> None:
+    database = open_replica().database
+    older = tmp_path / "older" / "versions"
+    older.mkdir(parents=True)
+    for each in ("0001_audit.py", "0002_access.py", "0003_forgotten.py"):
+        shutil.copy(MIGRATIONS / "versions" / each, older)
+    await database.migrate(older.parent)
+    async with database.begin() as connection:
+        for row in ROWS_BEFORE:
+            await connection.execute(text(row))
+    await database.migrate(MIGRATIONS)
+    stores = open_stores(database)
+    person = await stores.people.get("person:ana")
+    assert person is not None
+    proved = datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp()
+    assert person.accounts[0].claims == {"groups": ["staff"]}
+    assert person.accounts[0].dated == {"groups": proved, "email": proved}
+    before = replace(person.accounts[0], claims={"groups": []}, dated={"groups": proved - 1})
+    assert (await stores.people.signed_in(before)).accounts == person.accounts
+    newer = replace(before, dated={"groups": proved + 1})
+    assert (await stores.people.signed_in(newer)).accounts[0].claims == {"groups": []}
+    grant = await stores.grants.get("grant-1")
+    assert grant is not None
+    assert grant.created == datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+ROWS_BEFORE = (
+    "INSERT INTO porch_people (id, created) VALUES ('person:ana', '2026-03-01 12:00:00')",
+    "INSERT INTO porch_accounts (subject, person, place, provider, name, email, claims, proved)"
+    " VALUES ('oidc:https://id.example#ana', 'person:ana', 0, 'oidc', 'Ana', 'ana@example.org',"
+    """ '{"groups": ["staff"]}', '2026-03-01 12:00:00')""",
+    "INSERT INTO porch_grants (id, person, client_id, client_name, resource, scope, created)"
+    " VALUES ('grant-1', 'person:ana', 'client', 'Client', 'http://x', '[]',"
+    " '2026-03-01 12:00:00')",
+)
 
 
 async def test_a_downgrade_takes_what_is_new_and_keeps_the_record(
