@@ -49,7 +49,7 @@ async def library(content: Path, data: Path) -> AsyncGenerator[Library]:
             raise RuntimeError("The embedded model is missing: " + " ".join(services.notices))
         host = make_host(services.for_plugin("knowledge"), "knowledge", "Benchmark")
         config = KnowledgeConfig(sources=(SourceConfig(directory=content),))
-        store = Store(host.objects)
+        store = Store.of(host)
         knowledge = await Knowledge.open(host, store, "benchmark")
         sources = [Source(source, config.types, config.max_note) for source in config.sources]
         rules = rules_of(config)

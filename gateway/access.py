@@ -4,19 +4,27 @@
 two patterns, then the plugin. Where it names neither the item nor the plugin, the plugin's own
 suggestion counts; what nobody names gets the file's default, members. A floor that the plugin
 declares raises whatever was decided.
+
+A row is what several doors show: a document, a skill, a repository. A line that names one, by the
+row's own key or by the key of a door that shows it alone, counts at every door, beside what is
+decided for the door itself (:class:`RowRules`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from auth import Caller, Tier
 
-_PREFIX = {"tool": "", "prompt": "prompt:", "resource": "resource:"}
+_PREFIX = {"tool": "", "prompt": "prompt:", "resource": "resource:", "row": ""}
+# A key for one item or some of them; one for all prompts, or all resources, is about the door.
+_PARTICULAR = re.compile(r"(?:prompt|resource):(?:[a-z][a-z0-9+.-]*://)?[^*]", re.IGNORECASE)
+_OF_ROWS = re.compile(r"(?!prompt:|resource:)([a-z][a-z_]*):")
+_KEPT_DECISIONS = 65536
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -26,11 +34,12 @@ class ItemKey:
     Attributes:
         plugin: the plugin's name.
         kind: what sort of item it is.
-        name: the tool's or prompt's name, the resource's URI, or its URI template.
+        name: the tool's or prompt's name, the resource's URI, or its URI template; of a row its
+            kind and its name, such as ``document:pattern/coordination``.
     """
 
     plugin: str
-    kind: Literal["tool", "prompt", "resource"]
+    kind: Literal["tool", "prompt", "resource", "row"]
     name: str
 
     def __str__(self) -> str:
@@ -49,6 +58,23 @@ class Decision:
 
     tier: Tier
     hidden: bool
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a caller may use an item, or may not.
+
+    Attributes:
+        decision: the tier that the item asks for, and what decided it.
+        allowed: whether the caller may use it.
+        known: whether the caller is told that it exists.
+        because: what it came down to, in one sentence.
+    """
+
+    decision: Decision
+    allowed: bool
+    known: bool
     because: str
 
 
@@ -76,8 +102,22 @@ class Rule:
         return self.key.partition("/")[0]
 
     def matches(self, item: ItemKey) -> bool:
-        """Whether the rule speaks about an item."""
+        """Whether the rule speaks about an item; of a row only where it names rows of its kind."""
+        if item.kind == "row" and self.row_kind is None:
+            return False
         return self._expression.fullmatch(f"{item}") is not None
+
+    @cached_property
+    def row_kind(self) -> str | None:
+        """The kind of rows that the rule names, such as ``document``; None where it names none."""
+        match = _OF_ROWS.match(self.key.partition("/")[2])
+        return match[1] if match else None
+
+    @cached_property
+    def is_particular(self) -> bool:
+        """Whether it names rows, or single prompts or resources rather than all of them."""
+        item = self.key.partition("/")[2]
+        return self.row_kind is not None or _PARTICULAR.match(item) is not None
 
     @cached_property
     def rank(self) -> tuple[int, int, int, bool]:
@@ -132,9 +172,17 @@ class TierRules:
         because = f"{decision.because}, raised to {floor} because {item.plugin} needs it"
         return replace(decision, tier=floor, because=because)
 
-    def _named(self, item: ItemKey) -> Decision | None:
+    def names_rows(self, plugin: str) -> bool:
+        """Whether any line may speak about single rows of a plugin."""
+        return any(rule.is_particular for rule in self._by_plugin.get(plugin, ()))
+
+    def particular(self, item: ItemKey) -> Decision | None:
+        """What the most specific line decides of those that name this item in particular."""
+        return self._named(item, particular=True)
+
+    def _named(self, item: ItemKey, *, particular: bool = False) -> Decision | None:
         for rule in self._by_plugin.get(item.plugin, ()):
-            if rule.matches(item):
+            if (rule.is_particular or not particular) and rule.matches(item):
                 return Decision(rule.tier, rule.hidden, str(rule))
         return None
 
@@ -143,6 +191,40 @@ class TierRules:
             because = f"suggested by {item.plugin}; {self.file} names neither the item nor it"
             return Decision(suggestion, False, because)
         return Decision(self.default, False, f"the default of {self.file}")
+
+
+class RowRules:
+    """What ``tiers.yaml`` says of single rows: the strictest of the lines that name one.
+
+    Args:
+        rules: the lines.
+        doors: the prompts and resources that show one row alone, by the row's key.
+    """
+
+    def __init__(self, rules: TierRules, doors: Mapping[ItemKey, Iterable[ItemKey]]) -> None:
+        self._rules = rules
+        self._doors = doors
+        self.decide = lru_cache(_KEPT_DECISIONS)(self._decide)
+
+    def _decide(self, plugin: str, row: str) -> Decision | None:
+        """What is decided for a row; None where no line names it.
+
+        Args:
+            plugin: whose it is.
+            row: its kind and name, such as ``document:pattern/coordination``.
+        """
+        if not self._rules.names_rows(plugin):
+            return None
+        key = ItemKey(plugin, "row", row)
+        keys = (key, *self._doors.get(key, ()))
+        said = [decided for each in keys if (decided := self._rules.particular(each))]
+        return strictest(*said) if said else None
+
+
+def strictest(*several: Decision) -> Decision:
+    """The highest tier of some decisions, hidden where one of them hides."""
+    highest = max(several, key=lambda each: each.tier.level)
+    return replace(highest, hidden=any(each.hidden for each in several))
 
 
 def may_use(caller: Caller, item: ItemKey, decision: Decision) -> bool:

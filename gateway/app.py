@@ -176,7 +176,8 @@ def _scrubber(config: Scrubbing) -> Scrubber | None:
 
 def _of_the_files(portal: Portal, tiers: TierRulesFile, catalog: Catalog) -> list[str]:
     """What an admin should look at in what they wrote, and in what plugins offer."""
-    misplaced = check_keys(tiers.current, catalog.keys(), catalog.plugins()).problems
+    found = check_keys(tiers.current, catalog.keys(), catalog.plugins(), catalog.row_kinds)
+    misplaced = (*found.problems, *found.absent)
     access = check_access(tiers.tiers, portal.config).problems
     limits = unknown_tools(portal, catalog)
     return [

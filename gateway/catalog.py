@@ -9,14 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from auth import Caller, Tier
-from gateway.access import Decision, ItemKey, TierRules, may_know, may_use, within_limits
+from gateway.access import (
+    Decision,
+    Explanation,
+    ItemKey,
+    TierRules,
+    may_know,
+    may_use,
+    within_limits,
+)
 from gateway.catalog_messages import SetAside, clash, unknown
 from gateway.contract import Offer, SkillFile
+from gateway.decisions import Decisions, item_key
 from gateway.errors import BeyondToken, NotAllowed, NotFound
 from gateway.items import (
     BadDeclaration,
@@ -29,28 +37,12 @@ from gateway.items import (
     tool_item,
 )
 from gateway.logs import get_logger
+from gateway.rows import RowKind
 from gateway.skills import SkillTree, skill_item
 
 __all__ = ["Catalog", "Decision", "Explanation", "HowToRise", "SetAside"]
 
 log = get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why a caller may use an item, or may not.
-
-    Attributes:
-        decision: the tier that the item asks for, and what decided it.
-        allowed: whether the caller may use it.
-        known: whether the caller is told that it exists.
-        because: what it came down to, in one sentence.
-    """
-
-    decision: Decision
-    allowed: bool
-    known: bool
-    because: str
 
 
 HowToRise = Callable[[Caller, Tier], str]
@@ -81,7 +73,8 @@ class Catalog:
             "skill": {},
         }
         self._skills = SkillTree()
-        self._decisions: dict[str, Decision] = {}
+        self._decisions = self._decide(rules)
+        self.row_kinds: dict[str, dict[str, RowKind]] = {}
         self.set_aside: list[SetAside] = []
         self.instructions: dict[str, str] = {}
         self.version = 0
@@ -112,9 +105,10 @@ class Catalog:
             self._take(plugin, template.uri_template, partial(template_item, plugin, template))
         for skill in offer.skills:
             self._take(plugin, f"skill:{skill.path}", partial(skill_item, plugin, skill))
-        self._place_skills()
+        self._skills = SkillTree(self._items["skill"].values())
+        self.row_kinds[plugin] = {kind.name: kind for kind in offer.rows}
         self.instructions[plugin] = offer.instructions
-        self.version += 1
+        self.apply(self._rules)
 
     def replace(self, plugin: str, offer: Offer, alias: Mapping[str, str] | None = None) -> None:
         """Take in another offer of a plugin, in place of all that it offered before."""
@@ -122,7 +116,6 @@ class Catalog:
             kept = {name: item for name, item in items.items() if item.plugin != plugin}
             self._items[kind] = kept
         self.set_aside = [each for each in self.set_aside if each.plugin != plugin]
-        self._decisions = {item.key: self._decisions[item.key] for item in self.items()}
         self.add(plugin, offer, alias)
         # Lists keep the order in which plugins opened, whichever has offered anew since.
         place = {name: at for at, name in enumerate(self.instructions)}
@@ -145,7 +138,6 @@ class Catalog:
             self._set_aside(plugin, name, clash(item, name, holder))
             return
         self._items[item.kind][item.name] = item
-        self._decide(item)
 
     def _holder(self, item: Item) -> Item | None:
         # A skill is the resource of its SKILL.md: both have one key in tiers.yaml.
@@ -158,12 +150,6 @@ class Catalog:
             held += [each for each in others if each.covers(item) or item.covers(each)]
         return next((each for each in held if each), None)
 
-    def _place_skills(self) -> None:
-        skills = self._items["skill"].values()
-        self._skills = SkillTree(skills)
-        for item in skills:
-            self._decide(item)
-
     def _set_aside(self, plugin: str, name: str, reason: str) -> None:
         log.warning("item_set_aside", plugin=plugin, item=name, reason=reason)
         self.set_aside.append(SetAside(plugin, name, reason))
@@ -173,26 +159,38 @@ class Catalog:
     def apply(self, rules: TierRules) -> None:
         """Put new tier rules in force, for every item at once."""
         self._rules = rules
-        self._decisions = {}
-        for item in self.items():
-            self._decide(item)
+        self._decisions = self._decide(rules)
         self.version += 1
 
-    def _decide(self, item: Item) -> None:
-        self._decisions[item.key] = self._decision(item, self._rules)
+    def _decide(self, rules: TierRules) -> Decisions:
+        return Decisions(rules, self.items(), self._skills.above)
 
-    def _decision(self, item: Item, rules: TierRules) -> Decision:
-        decided = _decided(item, rules)
-        if item.kind == "skill" and (around := self._skills.above(item)):
-            # A nested skill is part of those around it, so the strictest counts for it.
-            several = [decided, *(_decided(each, rules) for each in around)]
-            strictest = max(several, key=lambda each: each.tier.level)
-            return replace(strictest, hidden=any(each.hidden for each in several))
-        return decided
+    def row_tier(self, plugin: str, row: str, own: Tier) -> Tier:
+        """The tier of a plugin's row: its own, or the higher one of the line that names it."""
+        return self._decisions.row(plugin, row, own).tier
+
+    def explain_row(self, key: str, caller: Caller) -> Explanation | None:
+        """Why ``tiers.yaml`` lets a caller see a row, or not; the plugin's own tier is its own.
+
+        Args:
+            key: the row's, such as ``knowledge/document:pattern/coordination``.
+            caller: who asks.
+
+        Returns:
+            None where the key is no row's.
+        """
+        plugin, _, row = key.partition("/")
+        if row.partition(":")[0] not in self.row_kinds.get(plugin, {}):
+            return None
+        decision = self._decisions.row(plugin, row, Tier.OPEN)
+        allowed = caller.tier.allows(decision.tier)
+        word = "is enough for" if allowed else "is below"
+        because = f"the caller's tier, {caller.tier}, {word} {decision.tier}"
+        return Explanation(decision, allowed, allowed or not decision.hidden, because)
 
     def explain(self, item: Item, caller: Caller) -> Explanation:
         """Why a caller may use an item, or may not: the one way to ask."""
-        key, decision = _item_key(item), self._decisions[item.key]
+        key, decision = item_key(item), self._decisions[item]
         allowed = may_use(caller, key, decision)
         if not within_limits(caller, key):
             because = f"the credential is for {', '.join(sorted(caller.tools or ()))} only"
@@ -203,7 +201,7 @@ class Catalog:
 
     def requires(self, item: Item) -> Tier:
         """The tier that an item asks for."""
-        return self._decisions[item.key].tier
+        return self._decisions[item].tier
 
     # What callers get.
 
@@ -284,7 +282,7 @@ class Catalog:
             if self._is_for(caller, child.gate)
         }
         if children and not entries:
-            lowest = min(children, key=lambda child: self._decisions[child.gate.key].tier.level)
+            lowest = min(children, key=lambda child: self._decisions[child.gate].tier.level)
             self._admit(lowest.owner, lowest.gate, ("directory", uri), caller)
         if not entries:
             raise unknown("directory", uri)
@@ -314,9 +312,9 @@ class Catalog:
         """The tools that a higher tier would add, by tier; hidden ones are not told."""
         more: dict[Tier, list[Item]] = {}
         for item in self._items["tool"].values():
-            decision = self._decisions[item.key]
+            decision = self._decisions[item]
             beyond = not caller.tier.allows(decision.tier) and not decision.hidden
-            if beyond and only in (None, item.plugin) and within_limits(caller, _item_key(item)):
+            if beyond and only in (None, item.plugin) and within_limits(caller, item_key(item)):
                 more.setdefault(decision.tier, []).append(item)
         return dict(sorted(more.items(), key=lambda pair: pair[0].level))
 
@@ -333,19 +331,19 @@ class Catalog:
         return [
             item
             for item in self.items()
-            if name in (item.name, item.key, f"{_item_key(item)}")
+            if name in (item.name, item.key, f"{item_key(item)}")
             or item.may_hold(name)
             or (item.kind == "family" and name.startswith(item.key[:-1]))
         ]
 
     def decisions(self, rules: TierRules | None = None) -> list[tuple[str, Decision]]:
         """Every item's key, and what these rules decide for it, or those in force."""
-        rules = rules or self._rules
-        return [(f"{_item_key(item)}", self._decision(item, rules)) for item in self.items()]
+        decided = self._decide(rules) if rules else self._decisions
+        return [(f"{item_key(item)}", decided[item]) for item in self.items()]
 
     def keys(self) -> list[ItemKey]:
         """The key of every item, as ``tiers.yaml`` writes it."""
-        return [_item_key(item) for item in self.items()]
+        return [item_key(item) for item in self.items()]
 
     def holds(self, kind: Kind, name: str) -> bool:
         """Whether a plugin has declared an item of that kind under that very name."""
@@ -367,10 +365,10 @@ class Catalog:
 
     def _admit(self, item: Item, gate: Item, asked: tuple[str, str], caller: Caller) -> Item:
         """Let a caller have an item, under what was decided for another that holds it."""
-        decision = self._decisions[gate.key]
-        if may_use(caller, _item_key(item), decision):
+        decision = self._decisions[gate]
+        if may_use(caller, item_key(item), decision):
             return item
-        if not may_know(caller, _item_key(item), decision):
+        if not may_know(caller, item_key(item), decision):
             raise unknown(*asked)
         if caller.tools is not None and caller.tier.allows(decision.tier):
             raise BeyondToken(item.key, decision.tier, caller.tier, caller.tools)
@@ -378,22 +376,4 @@ class Catalog:
         raise NotAllowed(item.key, decision.tier, caller.tier, how)
 
     def _is_for(self, caller: Caller, item: Item) -> bool:
-        return may_use(caller, _item_key(item), self._decisions[item.key])
-
-
-def _decided(item: Item, rules: TierRules) -> Decision:
-    return rules.decide(_item_key(item), item.declared.tier, item.declared.floor)
-
-
-def _item_key(item: Item) -> ItemKey:
-    return ItemKey(item.plugin, _KEY_KIND[item.kind], item.name)
-
-
-_KEY_KIND: Mapping[Kind, Literal["tool", "prompt", "resource"]] = {
-    "tool": "tool",
-    "prompt": "prompt",
-    "family": "prompt",
-    "resource": "resource",
-    "template": "resource",
-    "skill": "resource",
-}
+        return may_use(caller, item_key(item), self._decisions[item])

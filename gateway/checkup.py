@@ -181,10 +181,11 @@ async def _asked(
 def _look_up_keys(running: Running, problems: list[str], notes: list[str]) -> None:
     """Lines of tiers.yaml that mean nothing here; those of absent plugins in one together."""
     catalog = running.catalog
-    findings = check_keys(running.tiers.current, catalog.keys(), catalog.plugins())
+    rules = running.tiers.current
+    findings = check_keys(rules, catalog.keys(), catalog.plugins(), catalog.row_kinds)
     access = check_access(running.tiers.tiers, running.portal.config)
     problems += map(str, (*findings.problems, *access.problems))
-    notes += map(str, access.notices)
+    notes += map(str, (*findings.absent, *access.notices))
     waiting = set()
     for notice in findings.notices:
         if "did you mean" in notice.reason:

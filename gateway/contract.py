@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -61,6 +61,7 @@ from gateway.ports import (
     VectorQuery,
     Vectors,
 )
+from gateway.rows import RowKind, Rows, Unruled
 from gateway.streams import Stream, StreamEvent
 from gateway.tool_results import ToolResult
 
@@ -114,6 +115,8 @@ __all__ = [
     "ResourceLister",
     "ResourceTemplate",
     "Route",
+    "RowKind",
+    "Rows",
     "SecretRef",
     "Skill",
     "SkillFile",
@@ -124,6 +127,7 @@ __all__ = [
     "Tool",
     "ToolFailed",
     "ToolResult",
+    "Unruled",
     "UpstreamCredential",
     "VectorQuery",
     "Vectors",
@@ -257,6 +261,7 @@ class Host:
             one-shot calls), rather than go on in the background (``porch serve``).
         local: whether nobody but this machine is meant to reach the portal: its address is a
             loopback one, and it stands behind no proxy.
+        rows: which tier a row asks for; ask it at every read.
     """
 
     plugin: str
@@ -276,6 +281,7 @@ class Host:
     exchange: Callable[[], Exchange]
     wait_ready: bool = False
     local: bool = False
+    rows: Rows = field(default_factory=Unruled)
 
 
 async def _nobody_runs(method: str, path: str, body: Mapping[str, Any] | None = None) -> None:

@@ -20,6 +20,7 @@ from gateway.listed import PromptFamily, ResourceLister
 from gateway.paging import Listing, Page
 from gateway.personal_data import PersonalData
 from gateway.ports import JobRun
+from gateway.rows import RowKind
 
 
 class ToolFailed(Exception):
@@ -124,6 +125,7 @@ class Resource:
         read: ``await read(caller)``; returns a string, bytes or a pydantic model (as JSON).
         mime_type: the media type of what is read.
         tier: as in :class:`Tool`, like ``floor`` and ``icons``.
+        rows: the rows that it shows, its own first, then those that this is part of.
     """
 
     uri: str
@@ -135,6 +137,7 @@ class Resource:
     floor: Tier = Tier.OPEN
     title: str | None = None
     icons: tuple[Icon, ...] = ()
+    rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,7 @@ class Prompt:
             of ``PromptMessage``, or an ``InputRequiredResult``.
         args: the pydantic model of the arguments, all of them strings.
         complete: a completer for each argument that has one.
+        rows: as in :class:`Resource`.
     """
 
     name: str
@@ -183,6 +187,7 @@ class Prompt:
     floor: Tier = Tier.OPEN
     title: str | None = None
     icons: tuple[Icon, ...] = ()
+    rows: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, function: Callable[..., Awaitable[Any]], **overrides: Any) -> Prompt:
@@ -228,6 +233,7 @@ class Skill:
         files: the complete manifest, SKILL.md among them.
         read: ``await read(file path, caller)``; the raw bytes that the manifest describes.
         tier: as in :class:`Tool`, like ``floor``.
+        rows: as in :class:`Resource`.
     """
 
     path: str
@@ -236,6 +242,7 @@ class Skill:
     read: Callable[[str, Caller], Awaitable[bytes]]
     tier: Tier | None = None
     floor: Tier = Tier.OPEN
+    rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,6 +378,7 @@ class Offer:
         health: asked at ``/readyz``, under a deadline.
         instructions: one or two sentences that tell an agent what this plugin holds.
         personal: how it answers for what it keeps of people, or None where it keeps nothing.
+        rows: the kinds of rows that ``tiers.yaml`` may name one by one.
     """
 
     tools: Sequence[Tool] = ()
@@ -387,3 +395,4 @@ class Offer:
     instructions: str = ""
     prompt_families: Sequence[PromptFamily] = ()
     personal: PersonalData | None = None
+    rows: Sequence[RowKind] = ()

@@ -17,6 +17,7 @@ from typing import Any
 
 import pluggy
 
+from auth import Tier
 from gateway.catalog import Catalog
 from gateway.config import Portal
 from gateway.contract import CONTRACT_VERSION, Change, Hooks, Host, Offer, Plugin
@@ -207,7 +208,8 @@ class PluginHost:
             root=self._portal.root,
             wait_ready=wait_ready,
         )
-        return replace(made, local=self._portal.config.is_local)
+        rows = CatalogRows(self._catalog, name)
+        return replace(made, local=self._portal.config.is_local, rows=rows)
 
     def _reoffer(self, name: str, offer: Offer, changed: Callable[[Change], None]) -> None:
         """Serve another offer of a plugin that is open, and tell clients of it."""
@@ -218,6 +220,23 @@ class PluginHost:
         self._catalog.replace(name, self.offers[name], self._portal.section(name).alias)
         for kind in ("tools", "prompts", "resources"):
             changed(Change(name, kind))
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogRows:
+    """A plugin's rows, as the catalog decides them (``gateway.rows.Rows``)."""
+
+    catalog: Catalog
+    plugin: str
+
+    @property
+    def version(self) -> int:
+        """The catalog's."""
+        return self.catalog.version
+
+    def tier(self, row: str, own: Tier = Tier.OPEN) -> Tier:
+        """The tier below which a row is not there."""
+        return self.catalog.row_tier(self.plugin, row, own)
 
 
 _LISTED = ("tools", "prompts", "prompt_families", "resources", "templates", "skills")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +20,7 @@ from auth.rules import AccessRules
 from gateway.access import ItemKey, Rule, TierRules, named_items
 from gateway.errors import ConfigError, Problem
 from gateway.logs import get_logger
+from gateway.rows import RowKind
 from gateway.yaml_source import (
     YamlSource,
     nearest,
@@ -30,7 +31,7 @@ from gateway.yaml_source import (
 )
 
 _WHOLE_KINDS = ("/prompt:*", "/resource:*")
-_KEY = r"[A-Za-z0-9_-]+(/(prompt:.+|resource:.+|[A-Za-z0-9_*-]+))?"
+_KEY = r"[A-Za-z0-9_-]+(/([a-z][a-z_]*:.+|[A-Za-z0-9_*-]+))?"
 
 log = get_logger(__name__)
 
@@ -53,8 +54,9 @@ def _long_form(value: Any) -> Any:
 def _key(value: str) -> str:
     if not re.fullmatch(_KEY, value):
         raise ValueError(
-            "is no key; write plugin, plugin/tool, plugin/prompt:NAME or plugin/resource:URI, "
-            "with * for any text after the slash"
+            "is no key; write plugin, plugin/tool, plugin/prompt:NAME, plugin/resource:URI, or "
+            "what the plugin calls its rows, such as knowledge/document:TYPE/ID, with * for any "
+            "text after the slash"
         )
     return value
 
@@ -77,8 +79,9 @@ class TiersConfig(BaseModel):
     )
     items: dict[Key, Entry] = Field(
         default_factory=dict,
-        description="Tiers by plugin, plugin/tool, plugin/prompt:NAME or plugin/resource:URI; * "
-        "after the slash stands for any text, and the most specific key wins.",
+        description="Tiers by plugin, plugin/tool, plugin/prompt:NAME, plugin/resource:URI, or "
+        "one row such as knowledge/document:TYPE/ID; * after the slash stands for any text, and "
+        "the most specific key wins.",
         json_schema_extra={"propertyNames": {"pattern": f"^{_KEY}$"}},
     )
 
@@ -133,24 +136,33 @@ class KeyFindings:
             or resources is none: what it waits for may be made of content that is still to come.
             Neither is any of a plugin that has nothing to offer yet.
         notices: keys that have no effect because their plugin is not open.
+        absent: keys of rows none of which is there now.
     """
 
     problems: tuple[Problem, ...]
     notices: tuple[Problem, ...]
+    absent: tuple[Problem, ...] = ()
 
 
-def check_keys(rules: TierRules, known: Iterable[ItemKey], plugins: Iterable[str]) -> KeyFindings:
+def check_keys(
+    rules: TierRules,
+    known: Iterable[ItemKey],
+    plugins: Iterable[str],
+    row_kinds: Mapping[str, Mapping[str, RowKind]] | None = None,
+) -> KeyFindings:
     """Check the keys of ``tiers.yaml`` against what the portal offers.
 
     Args:
         rules: the rules in force.
         known: every item of the open plugins.
         plugins: the names of the open plugins.
+        row_kinds: the kinds of rows that each of them has, by their names.
     """
+    kinds = row_kinds or {}
     items = frozenset(known)
     opened = frozenset(plugins)
     offering = {item.plugin for item in items}
-    problems, notices = [], []
+    problems, notices, absent = [], [], []
     for rule, named in named_items(rules, items).items():
         if rule.plugin not in opened:
             hint = nearest(rule.plugin, opened)
@@ -158,10 +170,21 @@ def check_keys(rules: TierRules, known: Iterable[ItemKey], plugins: Iterable[str
             notices.append(Problem(rule.file, rule.line, rule.key, reason))
         elif rule.plugin not in offering or rule.key.endswith(_WHOLE_KINDS):
             continue
+        elif kind := kinds.get(rule.plugin, {}).get(rule.row_kind or ""):
+            if reason := _no_row(rule, kind):
+                absent.append(Problem(rule.file, rule.line, rule.key, reason))
         elif not named and "/" in rule.key:
             reason = f"matches nothing that {rule.plugin} offers{_meant(rule.key, items)}"
             problems.append(Problem(rule.file, rule.line, rule.key, reason))
-    return KeyFindings(tuple(problems), tuple(notices))
+    return KeyFindings(tuple(problems), tuple(notices), tuple(absent))
+
+
+def _no_row(rule: Rule, kind: RowKind) -> str:
+    """Why a rule on rows has no effect now; an empty text where it has, or nobody knows."""
+    there = [ItemKey(rule.plugin, "row", f"{kind.name}:{name}") for name in kind.names()]
+    if not there or any(map(rule.matches, there)):
+        return ""
+    return f"matches {kind.summary}, and none that is there now{nearest(rule.key, map(str, there))}"
 
 
 def _meant(key: str, items: Iterable[ItemKey]) -> str:

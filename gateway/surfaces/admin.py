@@ -21,9 +21,8 @@ from auth.resolver import Resolver
 from auth.stores import Person, Stores
 from auth.verdicts import Resolution, Verdict, lines
 from gateway import tiers_diff
-from gateway.catalog import Catalog
+from gateway.catalog import Catalog, Explanation
 from gateway.errors import ConfigError, NotFound, PortalError, wire
-from gateway.items import Item
 from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.visit import visit_of
 from gateway.tiers_file import Tiers, parse_tiers
@@ -73,24 +72,14 @@ class Admin:
         caller, resolution = await whoever.caller(request.query_params.get("as", "anonymous"))
         name = request.query_params.get("item")
         items = self.catalog.named(name) if name else []
-        if name and not items:
+        explained = [_explained(i.key, i.kind, self.catalog.explain(i, caller)) for i in items]
+        if name and (row := self.catalog.explain_row(name, caller)):
+            explained.append(_explained(name, "row", row))
+        if name and not explained:
             raise NotFound(f"Nothing here is called {name}; `porch tools --all` lists it.")
         return _caller(caller) | {
             "rules": _rules(resolution),
-            "items": [self._item(item, caller) for item in items],
-        }
-
-    def _item(self, item: Item, caller: Caller) -> dict[str, Any]:
-        why = self.catalog.explain(item, caller)
-        return {
-            "item": item.key,
-            "kind": item.kind,
-            "requires": why.decision.tier,
-            "hidden": why.decision.hidden,
-            "decided_by": why.decision.because,
-            "allowed": why.allowed,
-            "known": why.known,
-            "because": why.because,
+            "items": explained,
         }
 
     async def diff(self, request: Request) -> Any:
@@ -159,6 +148,19 @@ def _for_admins(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
             return JSONResponse(body, 400, headers)
 
     return guarded
+
+
+def _explained(key: str, kind: str, why: Explanation) -> dict[str, Any]:
+    return {
+        "item": key,
+        "kind": kind,
+        "requires": why.decision.tier,
+        "hidden": why.decision.hidden,
+        "decided_by": why.decision.because,
+        "allowed": why.allowed,
+        "known": why.known,
+        "because": why.because,
+    }
 
 
 def _caller(caller: Caller) -> dict[str, Any]:

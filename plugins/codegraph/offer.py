@@ -74,7 +74,7 @@ class Repositing:
         copies = host.data_dir / "checkouts"
         making = Making(config, copies, host.secret, work, indexes)
         default = config.default_tier or (Tier.OPEN if host.local else Tier.MEMBERS)
-        repositories = Repositories(host.database, now, default)
+        repositories = Repositories(host.database, now, default, host.rows)
         checking = Checking(store)
         return cls(repositories, work, store, indexer, indexes, making, copies, checking)
 
@@ -110,6 +110,7 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
                 routes=routes(config, base.repositories, base.work),
                 jobs=jobs.declared(),
                 health=keeper.health,
+                rows=(base.repositories.row_kind(),),
                 personal=Personal(host.database, parts.workspaces).declared(),
             )
     finally:

@@ -34,6 +34,7 @@ def offer(
         apis=() if memory is None else (api(memory),),
         jobs=() if memory is None else (memory.batches.declared(), memory.upkeep.declared()),
         health=health,
+        rows=(knowledge.store.row_kind(),),
         personal=None if memory is None else memory.leaving.declared(),
         instructions=(
             f"The knowledge base of {knowledge.portal}: search it with search_knowledge before "

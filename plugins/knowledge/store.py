@@ -1,5 +1,7 @@
 """The canonical store: every served document, read only up to a tier.
 
+A document's tier is that of its note, raised where ``tiers.yaml`` names the document.
+
 Bodies live in the object store, one object a document (specification, section 4.1); the
 catalogue of everything else about them is held in memory, so that lists and lookups fetch
 nothing.
@@ -12,9 +14,11 @@ from collections.abc import Awaitable, Iterable, Sequence
 
 from pydantic import ValidationError
 
-from gateway.contract import Objects, Tier
+from gateway.contract import Host, Objects, RowKind, Rows, Tier
 from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.notes.ids import content_key
+
+_ROW = "document"
 
 
 class Store:
@@ -22,17 +26,29 @@ class Store:
 
     Args:
         objects: the plugin's share of the object store.
+        rows: what ``tiers.yaml`` says of documents.
 
     Attributes:
         lost: the keys of documents that could not be read; the next sync writes them anew.
     """
 
-    def __init__(self, objects: Objects) -> None:
+    def __init__(self, objects: Objects, rows: Rows) -> None:
         self.lost: set[str] = set()
         self._objects = objects
+        self._rows = rows
         self._entries: dict[str, Entry] = {}
         self._visible: dict[Tier, tuple[Entry, ...]] = {}
+        self._ruled = rows.version
         self._version = 0
+
+    @classmethod
+    def of(cls, host: Host) -> Store:
+        """The store of a plugin's host."""
+        return cls(host.objects, host.rows)
+
+    def row_kind(self) -> RowKind:
+        """What ``tiers.yaml`` calls a document."""
+        return RowKind(_ROW, "a document, as contentType/id", lambda: list(self._entries))
 
     @property
     def version(self) -> int:
@@ -41,16 +57,27 @@ class Store:
 
     def entries(self, up_to: Tier) -> Sequence[Entry]:
         """All that a caller of this tier may see, in the order of their keys."""
+        if self._ruled != self._rows.version:
+            self._ruled = self._rows.version
+            self._visible.clear()
         if up_to not in self._visible:
             self._visible[up_to] = tuple(
-                entry for _, entry in sorted(self._entries.items()) if up_to.allows(entry.tier)
+                entry for _, entry in sorted(self._entries.items()) if self._shows(entry, up_to)
             )
         return self._visible[up_to]
+
+    def withholds(self, up_to: Tier) -> bool:
+        """Whether ``tiers.yaml`` keeps a document from a tier that its note gives it to."""
+        given = sum(up_to.allows(entry.tier) for entry in self._entries.values())
+        return given > len(self.entries(up_to))
 
     def entry(self, key: str, up_to: Tier) -> Entry | None:
         """One entry by its ``contentType/id``, or None where there is none to see."""
         entry = self._entries.get(key)
-        return entry if entry is not None and up_to.allows(entry.tier) else None
+        return entry if entry is not None and self._shows(entry, up_to) else None
+
+    def _shows(self, entry: Entry, up_to: Tier) -> bool:
+        return up_to.allows(self._rows.tier(f"{_ROW}:{entry.key}", entry.tier))
 
     async def document(self, key: str, up_to: Tier) -> Document | None:
         """One document by its ``contentType/id``, or None where there is none to see.
@@ -65,7 +92,7 @@ class Store:
         except ValidationError:
             self.lost.add(key)
             return None
-        return document if up_to.allows(document.tier) else None
+        return document if self._shows(document, up_to) else None
 
     async def documents(self, keys: Sequence[str], up_to: Tier) -> list[Document | None]:
         """Several documents, fetched at the same time; one place in the list for each key."""

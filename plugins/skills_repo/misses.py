@@ -130,19 +130,15 @@ class _Answers:
     """What the sources said that have it not.
 
     Attributes:
-        refused: the failure of a source that was asked and has it not.
         unasked: sources that only a token of the caller's own could ask.
         silent: sources that could not say, and why.
     """
 
-    refused: SourceFailed | None = None
     unasked: list[str] = field(default_factory=list)
     silent: list[tuple[str, SourceFailed]] = field(default_factory=list)
 
     def take(self, source: Source, failure: SourceFailed) -> None:
-        if failure.code == "NOT_FOUND":
-            self.refused = self.refused or failure
-        else:
+        if failure.code != "NOT_FOUND":
             self.silent.append((source.name, failure))
 
 
@@ -164,8 +160,6 @@ async def _not_found(wanted: Wanted, answers: _Answers) -> SourceFailed:
         said.append(f"The source {name} could not be asked: {failure.message}")
     said.append(_ADVICE[wanted.what])
     error = SourceFailed("NOT_FOUND", " ".join(said), _place(wanted))
-    if answers.refused is not None and len(wanted.sources) == 1:
-        error.details = dict(answers.refused.details)
     if nearest:
         error.details["near"] = nearest
     return error

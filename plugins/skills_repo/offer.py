@@ -15,6 +15,7 @@ from plugins.skills_repo.search import Search
 from plugins.skills_repo.shelf import Shelf
 from plugins.skills_repo.skills import skills
 from plugins.skills_repo.tools import tools
+from plugins.skills_repo.visible import row_kinds
 from plugins.skills_repo.webhook import JOB, GithubWebhook
 
 INSTRUCTIONS = (
@@ -33,7 +34,9 @@ def offering(shelf: Shelf, search: Search) -> Callable[[], Offer]:
     return lambda: Offer(tools=fixed, prompts=prompts(shelf), skills=skills(shelf))
 
 
-def whole(offer: Offer, config: SkillsRepoConfig, host: Host, keeper: Keeper) -> Offer:
+def whole(
+    offer: Offer, config: SkillsRepoConfig, host: Host, keeper: Keeper, shelf: Shelf
+) -> Offer:
     """Everything, with what stays for as long as the plugin is open.
 
     Raises:
@@ -51,6 +54,7 @@ def whole(offer: Offer, config: SkillsRepoConfig, host: Host, keeper: Keeper) ->
         webhooks=webhooks,
         jobs=(Job(JOB, keeper.run_job, schedule=config.schedule),),
         health=keeper.health,
+        rows=row_kinds(lambda: shelf.library),
         instructions=INSTRUCTIONS if config.sources else "",
     )
 

@@ -18,6 +18,7 @@ from plugins.skills_repo.reading import Reader
 from plugins.skills_repo.search import Search
 from plugins.skills_repo.shelf import Shelf
 from plugins.skills_repo.sources import opened
+from plugins.skills_repo.visible import Visible
 
 
 @hookimpl
@@ -45,13 +46,14 @@ async def open_skills_repo(config: SkillsRepoConfig, host: Host) -> AsyncGenerat
     async with opened(config, host.secret) as repositories:
         reader = Reader(config, repositories)
         heads = Heads(repositories)
-        shelf = Shelf(Library(config.sources, {}), reader, host.exchange, heads)
-        search = Search(host, IndexStore(host.objects))
+        visible = Visible(host.rows)
+        shelf = Shelf(Library(config.sources, {}), reader, host.exchange, heads, visible)
+        search = Search(host, IndexStore(host.objects), visible)
         offer = offering(shelf, search)
         keeper = Keeper(host, config.sources, repositories, shelf, search, offer)
         try:
             async with keeper.running():
-                yield whole(offer(), config, host, keeper)
+                yield whole(offer(), config, host, keeper, shelf)
         finally:
             await heads.close()
             await reader.close()

@@ -15,6 +15,7 @@ from plugins.skills_repo.index.entries import SkillEntry
 from plugins.skills_repo.index.frontmatter import read
 from plugins.skills_repo.index.library import Found
 from plugins.skills_repo.shelf import Shelf
+from plugins.skills_repo.visible import rows_of
 
 LONGEST_NAME = 45
 """Characters of a prompt's name that every client takes."""
@@ -66,6 +67,7 @@ def _prompt(shelf: Shelf, skill: Found[SkillEntry], name: str) -> Prompt:
         tier=source.tier,
         floor=source.tier,
         title=entry.name,
+        rows=rows_of(source, entry.path),
     )
 
 

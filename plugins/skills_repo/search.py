@@ -33,6 +33,7 @@ from plugins.skills_repo.index.entries import SkillEntry
 from plugins.skills_repo.index.library import Found, Library
 from plugins.skills_repo.index.store import IndexStore
 from plugins.skills_repo.results import FoundSkill, SkillSearch
+from plugins.skills_repo.visible import Visible
 
 LAYOUT = 1
 MOST_RESULTS = 50
@@ -77,11 +78,13 @@ class Search:
     Args:
         host: the plugin's services.
         store: where the bodies for search are kept.
+        visible: says what each tier sees.
     """
 
-    def __init__(self, host: Host, store: IndexStore) -> None:
+    def __init__(self, host: Host, store: IndexStore, visible: Visible) -> None:
         self._host = host
         self._store = store
+        self._visible = visible
         self._collection: Collection | None = None
         self._library = Library((), {})
         self._skills: dict[str, Found[SkillEntry]] = {}
@@ -119,7 +122,7 @@ class Search:
             message = f"Say in 1 to {LONGEST_QUERY} characters what to look for."
             raise ToolFailed("invalid_query", message)
         scores = await self._scores(query, tier)
-        for each in self._library.called(query, tier):
+        for each in self._visible.share(self._library, tier).called(query, tier):
             scores[_key(each)] = 1.0
         found = {key: one for key in scores if (one := self._seen(key, tier)) is not None}
         best = sorted(found, key=lambda key: (-scores[key], key))
@@ -132,20 +135,25 @@ class Search:
 
     def _seen(self, key: str, tier: Tier) -> Found[SkillEntry] | None:
         found = self._skills.get(key)
-        return found if found is not None and tier.allows(found.source.tier) else None
+        if found is None or not self._visible.shows(found.source, found.entry.path, tier):
+            return None
+        return found
 
     async def _scores(self, query: str, tier: Tier) -> dict[str, float]:
         """How well each skill fits, from 0 to below 1, by its key."""
-        sources = tuple(each.name for each in self._library.seen("skills", tier))
+        share = self._visible.share(self._library, tier)
+        sources = tuple(each.name for each in share.seen("skills", tier))
         if not sources:
             return {}
-        where = (Condition("source", any_of=sources),)
+        where = [Condition("source", any_of=sources)]
+        if share is not self._library:
+            where.append(Condition("key", any_of=tuple(map(_key, share.skills(tier)))))
         asked: list[VectorQuery] = []
         if (sparse := _query_terms(query)).indices:
-            asked.append(VectorQuery(TERMS, sparse, where, _CANDIDATES, ("key",)))
+            asked.append(VectorQuery(TERMS, sparse, tuple(where), _CANDIDATES, ("key",)))
         if self._host.embedder is not None:
             vector = await self._host.embedder.query(query)
-            asked.append(VectorQuery(MEANING, vector, where, _CANDIDATES, ("key",)))
+            asked.append(VectorQuery(MEANING, vector, tuple(where), _CANDIDATES, ("key",)))
         if not asked:
             return {}
         answers = await (await self._opened()).search(asked)

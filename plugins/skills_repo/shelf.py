@@ -28,6 +28,7 @@ from plugins.skills_repo.results import (
     SkillList,
     SkillText,
 )
+from plugins.skills_repo.visible import Visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +69,24 @@ class Shelf:
         reader: reads files.
         exchange: the call that runs now, for the caller's own credential.
         heads: says which sources may hold more than their index.
+        visible: says what of it each tier sees.
 
     Attributes:
         library: what is served now.
+        visible: says what of it each tier sees.
         out_of_step: the sources that were seen to differ from their index.
     """
 
     def __init__(
-        self, library: Library, reader: Reader, exchange: Callable[[], Exchange], heads: Heads
+        self,
+        library: Library,
+        reader: Reader,
+        exchange: Callable[[], Exchange],
+        heads: Heads,
+        visible: Visible,
     ) -> None:
         self._reader = reader
+        self.visible = visible
         self._exchange = exchange
         self.out_of_step: set[str] = set()
         self._misses = Misses[_At](heads, self.out_of_step.add)
@@ -86,7 +95,11 @@ class Shelf:
     def show(self, library: Library) -> None:
         """Serve other indexes from now on."""
         self.library = library
-        self._lists: dict[tuple[Kind, Tier, str | None], dict[str, Any]] = {}
+        self._lists: dict[tuple[Kind, Tier, str | None, int], dict[str, Any]] = {}
+
+    def seen(self, tier: Tier) -> Library:
+        """What a tier sees of the library: all that answers a caller reads this."""
+        return self.visible.share(self.library, tier)
 
     def forget(self, source: str) -> None:
         """Read a source's files anew from now on, because it has changed."""
@@ -105,7 +118,7 @@ class Shelf:
         Raises:
             SourceFailed: there is no such source.
         """
-        key = (kind, tier, source)
+        key = (kind, tier, source, self.visible.version)
         if (kept := self._lists.get(key)) is None:
             made = {"skills": self._skills, "agents": self._agents, "docs": self._docs}[kind]
             kept = self._lists[key] = made(tier, source).wire()
@@ -123,7 +136,7 @@ class Shelf:
                     source=each.source.name,
                     directory=each.entry.directory,
                 )
-                for each in self.library.skills(tier, source)
+                for each in self.seen(tier).skills(tier, source)
             ]
         )
 
@@ -138,12 +151,13 @@ class Shelf:
                     source=each.source.name,
                     file=each.entry.stem,
                 )
-                for each in self.library.agents(tier, source)
+                for each in self.seen(tier).agents(tier, source)
             ]
         )
 
     def _docs(self, tier: Tier, source: str | None) -> DocList:
-        trees = {each.name: tree(pages) for each, pages in self.library.docs(tier, source)}
+        pages_of = self.seen(tier).docs(tier, source)
+        trees = {each.name: tree(pages) for each, pages in pages_of}
         if self.library.has_several_docs:
             return DocList(docs=trees)
         return DocList(docs=next(iter(trees.values()), {}))
@@ -183,7 +197,7 @@ class Shelf:
         self, name: str, source: str | None, skip_cache: bool, caller: Caller
     ) -> AgentText:
         """An agent profile, by its file's or its frontmatter's name; raises as :meth:`skill`."""
-        found = self.library.agent(checked_path(name, "name"), caller.tier, source)
+        found = self.seen(caller.tier).agent(checked_path(name, "name"), caller.tier, source)
         if found is not None:
             at = await self.read(found.source, found.entry.path, skip_cache, caller)
         else:
@@ -199,7 +213,7 @@ class Shelf:
         """
         inside = [checked_path(part, "path") for part in path]
         if source is None and inside and self.library.has_several_docs:
-            names = {each.name for each in self.library.seen("docs", caller.tier)}
+            names = {each.name for each in self.seen(caller.tier).seen("docs", caller.tier)}
             if inside[0] in names:
                 source, *inside = inside
         at = await self._page(inside, source, skip_cache, caller)
@@ -207,7 +221,13 @@ class Shelf:
         return DocText(path=list(path), content=at.text, file_path=file_path, **at.origin())
 
     async def read(self, source: Source, path: str, skip_cache: bool, caller: Caller) -> _At:
-        """One file of a source, by its path from the source's root."""
+        """One file of a source, by its path from the source's root.
+
+        Raises:
+            SourceFailed: it cannot be read, or is not there for this caller.
+        """
+        if not self.visible.shows(source, path, caller.tier):
+            raise SourceFailed("NOT_FOUND", "There is no such file.")
         reading = await self._reader.read(
             source,
             joined_path(source.path, path),
@@ -220,7 +240,7 @@ class Shelf:
     async def _skill_file(
         self, skill: str, file: str, source: str | None, skip_cache: bool, caller: Caller
     ) -> _At:
-        found = self.library.skill(skill, caller.tier, source)
+        found = self.seen(caller.tier).skill(skill, caller.tier, source)
         if found is None:
             paths = [f"{skill}/{file}"]
             return await self._newer("skills", skill, paths, source, skip_cache, caller)
@@ -236,8 +256,9 @@ class Shelf:
         self, path: Sequence[str], source: str | None, skip_cache: bool, caller: Caller
     ) -> _At:
         """The page of the only source whose index has it, or whatever is found upstream."""
-        seen = self.library.seen("docs", caller.tier, source)
-        known = [(each, page) for each in seen if (page := self.library.page(each, path))]
+        library = self.seen(caller.tier)
+        seen = library.seen("docs", caller.tier, source)
+        known = [(each, page) for each in seen if (page := library.page(each, path))]
         if len(known) > 1:
             names = ", ".join(each.name for each, _ in known)
             message = f"The page is in several sources: {names}. Ask again with `source`."
@@ -263,7 +284,7 @@ class Shelf:
     ) -> _At:
         """What no index has (yet): the first of the paths that a source knows."""
         kind: Kind = "skills" if what == "files" else what
-        library, tier = self.library, caller.tier
+        library, tier = self.seen(caller.tier), caller.tier
         wanted = Wanted(
             what=what,
             name=name,

@@ -16,6 +16,7 @@ from plugins.skills_repo.index.build import SKILL_FILE
 from plugins.skills_repo.index.entries import FileEntry, SkillEntry
 from plugins.skills_repo.index.library import Found, Library
 from plugins.skills_repo.shelf import Shelf
+from plugins.skills_repo.visible import rows_of
 
 LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1024
@@ -112,6 +113,7 @@ def _skill(shelf: Shelf, skill: Found[SkillEntry], path: str) -> Skill:
         read=read,
         tier=source.tier,
         floor=source.tier,
+        rows=rows_of(source, entry.path),
     )
 
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auth import Caller, Tier
-from gateway.access import Decision, ItemKey, Rule, TierRules, may_know, may_use
+from gateway.access import Decision, ItemKey, RowRules, Rule, TierRules, may_know, may_use
 from gateway.tiers_file import parse_rules
 
 OPEN, PUBLIC, MEMBERS = Tier
@@ -227,3 +227,40 @@ def test_a_caller_who_may_use_an_item_may_use_it_at_every_higher_tier(
     if may_use(Caller(person=None, tier=tier), item, decision):
         higher = [each for each in Tier if each >= tier]
         assert all(may_use(Caller(person="x", tier=each), item, decision) for each in higher)
+
+
+ROW = ItemKey("demo", "row", "page:a")
+DOOR = ItemKey("demo", "resource", "demo://a")
+
+
+def _row_decision(*lines: Rule):
+    return RowRules(TierRules(lines), {ROW: [DOOR]}).decide("demo", "page:a")
+
+
+@pytest.mark.parametrize(
+    "key", ["demo", "demo/*", "demo/p*", "demo/resource:*", "demo/resource:demo://*", "demo/page"]
+)
+def test_a_line_about_doors_says_nothing_of_a_row(key: str) -> None:
+    assert _row_decision(Rule(key, Tier.MEMBERS)) is None
+
+
+@pytest.mark.parametrize(
+    "key", ["demo/page:a", "demo/page:*", "demo/resource:demo://a", "demo/resource:demo://a*"]
+)
+def test_a_line_that_names_a_row_or_its_own_door_decides_the_row(key: str) -> None:
+    decided = _row_decision(Rule(key, Tier.MEMBERS, hidden=True))
+    assert decided is not None
+    assert (decided.tier, decided.hidden) == (Tier.MEMBERS, True)
+
+
+def test_of_the_lines_about_a_row_and_its_door_the_stricter_counts() -> None:
+    row, door = Rule("demo/page:a", Tier.PUBLIC, hidden=True), Rule(f"{DOOR}", Tier.MEMBERS)
+    decided = _row_decision(row, door)
+    assert decided is not None
+    assert (decided.tier, decided.hidden) == (Tier.MEMBERS, True)
+
+
+def test_the_more_specific_of_two_lines_about_rows_counts() -> None:
+    decided = _row_decision(Rule("demo/page:*", Tier.MEMBERS), Rule("demo/page:a", Tier.OPEN))
+    assert decided is not None
+    assert decided.tier is Tier.OPEN

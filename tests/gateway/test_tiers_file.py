@@ -65,12 +65,12 @@ items:
   knowledge: member
   knowledge/get: {teir: open}
   know*: open
-  knowledge/promt:ask: open
+  knowledge/Prompt:ask: open
   knowledge/x: [open]
 access:
   members: {any_of: [{hatt: "30.3.1"}]}
 """
-    key = "is no key; write plugin, plugin/tool, plugin/prompt:NAME or plugin/resource:URI"
+    key = "is no key; write plugin, plugin/tool, plugin/prompt:NAME, plugin/resource:URI, or what"
     found = problems(text)
     assert [line for line in found if key not in line] == [
         "tiers.yaml:2: defualt: unknown key; did you mean default?",
@@ -82,7 +82,7 @@ access:
     ]
     assert [line.partition(": is no")[0] for line in found if key in line] == [
         "tiers.yaml:6: items.know*",
-        "tiers.yaml:7: items.knowledge/promt:ask",
+        "tiers.yaml:7: items.knowledge/Prompt:ask",
     ]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Row, and_, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from gateway.contract import Caller, Database, Tier, ToolFailed
+from gateway.contract import Caller, Database, RowKind, Rows, Tier, ToolFailed, Unruled
 from plugins.codegraph.repositories.repository import Draft, Repository, State
 from plugins.codegraph.repositories.tables import deletions, work
 from plugins.codegraph.tables import layers, repositories
@@ -21,6 +21,7 @@ FRESH = 0.5
 """Seconds for which one reading of the registry is answered from; removals count at once, since
 the store itself looks whether a repository is served."""
 _SHOWN = 50
+_ROW = "repository"
 
 
 class Taken(Exception):
@@ -38,14 +39,20 @@ class Repositories:
         database: the plugin's database.
         now: the time, in UTC.
         default: the tier that may see a repository that names none.
+        rows: what ``tiers.yaml`` says of repositories, which only raises a tier.
     """
 
     def __init__(
-        self, database: Database, now: Callable[[], datetime], default: Tier = Tier.MEMBERS
+        self,
+        database: Database,
+        now: Callable[[], datetime],
+        default: Tier = Tier.MEMBERS,
+        rows: Rows | None = None,
     ) -> None:
         self._database = database
         self._now = now
         self._default = default
+        self._rows = rows or Unruled()
         self._read: tuple[float, Sequence[Repository]] | None = None
 
     async def all(self, *, fresh: bool = True) -> Sequence[Repository]:
@@ -81,7 +88,18 @@ class Repositories:
 
     async def visible(self, caller: Caller) -> Sequence[Repository]:
         """The repositories that a caller may see, by name."""
-        return [each for each in await self.all(fresh=False) if each.seen_by(caller)]
+        return [each for each in await self.all(fresh=False) if self._seen(each, caller)]
+
+    def _seen(self, repository: Repository, caller: Caller) -> bool:
+        asked = self._rows.tier(f"{_ROW}:{repository.name}", repository.tier)
+        return caller.tier.allows(asked) and repository.seen_by(caller)
+
+    def row_kind(self) -> RowKind:
+        """What ``tiers.yaml`` calls a repository."""
+        return RowKind(_ROW, "a repository, by its name", self._names)
+
+    def _names(self) -> list[str]:
+        return [each.name for each in self._read[1]] if self._read else []
 
     async def named(self, caller: Caller, name: str | None) -> Repository:
         """The repository that a caller names; the only one they may see, where they name none.

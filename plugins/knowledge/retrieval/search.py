@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gateway.contract import Host, Tier, ToolFailed, VectorQuery
+from gateway.contract import Condition, Host, Tier, ToolFailed, VectorQuery
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.results import SearchResult, SearchResults
 from plugins.knowledge.retrieval import bm25, rerank
@@ -106,6 +106,9 @@ class Search:
         entries = self._store.entries
         hides_nothing = len(entries(up_to)) == len(entries(Tier.MEMBERS))
         where = filters.conditions(Tier.MEMBERS if hides_nothing else up_to)
+        if not hides_nothing and self._store.withholds(up_to):
+            # The index knows what notes say; what tiers.yaml says beside that changes any time.
+            where = (*where, Condition("key", any_of=tuple(one.key for one in entries(up_to))))
         sparse = bm25.query(question)
         named = frozenset(
             entry.key for entry in self._names.find(question, up_to) if filters.admits(entry)

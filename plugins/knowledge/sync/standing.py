@@ -52,7 +52,7 @@ async def standing(
     Raises:
         ValueError: the operator's credential at GitHub is not where the setting says.
     """
-    store, namespace = Store(host.objects), config.namespace(host.portal)
+    store, namespace = Store.of(host), config.namespace(host.portal)
     knowledge = await Knowledge.open(host, store, namespace)
     index, rules = knowledge.index, rules_of(config)
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.contract import Objects, Tier
+from gateway.contract import Objects, Tier, Unruled
 from gateway.services.objects import ObjectService
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.notes.documents import Document
@@ -98,7 +98,7 @@ class Library:
         sources = self.config.pop("sources", None) or [{"directory": self.notes}]
         config = KnowledgeConfig.model_validate({"sources": sources, **self.config})
         self.config["sources"] = sources
-        self.store = Store(self.objects)
+        self.store = Store(self.objects, Unruled())
         self.index = StoredIndex(self.indexed, self.fingerprint)
         made = [Source(source, config.types, config.max_note) for source in config.sources]
         rules = rules_of(config)

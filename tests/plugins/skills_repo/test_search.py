@@ -21,6 +21,7 @@ from plugins.skills_repo.index.build import Builder
 from plugins.skills_repo.index.library import Library
 from plugins.skills_repo.index.store import IndexStore
 from plugins.skills_repo.search import Search
+from plugins.skills_repo.visible import Visible
 
 
 async def found(portal: Any, query: str, tier: str = "members", **more: Any) -> list[str]:
@@ -101,7 +102,7 @@ async def test_meaning_finds_what_words_do_not_and_only_changes_are_embedded(tmp
         store = IndexStore(host.objects)
         shown, kept = library(("car", "Wheels."), ("boat", "Sails."))
         await store.save(*kept)
-        search = Search(host, store)
+        search = Search(host, store, Visible(host.rows))
         await search.refresh(shown)
         result = await search("automobile", 10, Tier.MEMBERS)
         assert (result.mode, result.results[0].name) == ("hybrid", "car")
@@ -109,7 +110,7 @@ async def test_meaning_finds_what_words_do_not_and_only_changes_are_embedded(tmp
         count = len(model.embedded)
         shown, kept = library(("car", "Wheels."), ("plane", "Wings."))
         await store.save(*kept)
-        again = Search(host, store)
+        again = Search(host, store, Visible(host.rows))
         await again.refresh(shown)
         assert model.embedded[count:] == ["plane. About plane."]
         names = [each.name for each in (await again("boat", 10, Tier.MEMBERS)).results]

@@ -217,7 +217,6 @@ async def test_what_is_not_there_says_where_it_was_looked_for(garden: Any, backe
             garden.skill("fresh")
             behind = error_of(await portal.call("get_skill", {"name": "none", "skipCache": True}))
             assert behind["details"]["repo"] == "garden/tools"
-            assert behind["details"]["githubStatus"] == 404
 
 
 async def test_a_file_is_kept_until_it_is_asked_for_anew(garden: Any) -> None:

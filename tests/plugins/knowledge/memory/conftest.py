@@ -124,7 +124,7 @@ async def opened(
         services = await stack.enter_async_context(open_services(settings, data))
         shares = replace(services.for_plugin("knowledge"), embedder=embedder, reranker=None)
         host = make_host(shares, "knowledge", "Test portal")
-        knowledge = await Knowledge.open(host, Store(host.objects), "test")
+        knowledge = await Knowledge.open(host, Store.of(host), "test")
         stack.push_async_callback(knowledge.index.close)
         memory = await stack.enter_async_context(
             Memory.opened(host, knowledge, roles or Roles(), clock, approval)

@@ -116,7 +116,7 @@ async def opened(
     async with open_services(SETTINGS, data) as services:
         shares = replace(services.for_plugin("knowledge"), embedder=embedder, reranker=reranker)
         host = make_host(shares, "knowledge", "Test portal")
-        knowledge = await Knowledge.open(host, Store(host.objects), "test")
+        knowledge = await Knowledge.open(host, Store.of(host), "test")
         try:
             yield Base(knowledge, host)
         finally:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.contract import Objects, Tier
+from gateway.contract import Objects, Tier, Unruled
 from plugins.knowledge.notes.content import CONTENT
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.retrieval.names import Names
@@ -33,7 +33,7 @@ def entry(id: str, title: str, aliases: list[str], tier: Tier = Tier.OPEN) -> En
 
 
 def catalogue() -> Store:
-    return Store(cast(Objects, None))
+    return Store(cast(Objects, None), Unruled())
 
 
 def test_a_title_comes_before_an_alias_and_an_alias_tells_no_lower_tier() -> None:

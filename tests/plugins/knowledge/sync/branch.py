@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 
-from gateway.contract import Objects
+from gateway.contract import Objects, Unruled
 from gateway.repositories import Github, open_github
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.store import Store
@@ -57,7 +57,7 @@ class Branch:
         source = GithubSource(config.sources[0], config.types, config.max_note, store)
         await source.refresh()
         library.objects = library.indexed = store
-        library.store = Store(store)
+        library.store = Store(store, Unruled())
         library.index = type(library.index)(store)
         library.syncing = Sync(
             [source], store, library.store, library.index, rules_of(config), library.notes.parent
