@@ -35,7 +35,9 @@ class AccountService:
         """
         before = await self._stores.people.by_subject(account.subject)
         person = await self._stores.people.signed_in(account)
-        if before is not None and renewed(before.accounts, person.accounts):
+        # A contract's account may have lapsed, and counts again from now on.
+        again = account.signer == "contract"
+        if before is not None and (again or renewed(before.accounts, person.accounts)):
             await self._revocations.revoke(person.id)
         return person
 
@@ -134,7 +136,7 @@ class AccountService:
 
 def _record(record: Any) -> dict[str, Any]:
     """A record as JSON values, without whose it is and the digest of its secret."""
-    left_out = {"person", "digest", "outdated"}
+    left_out = {"person", "digest", "outdated", "lapsed"}
     return {name: _json(value) for name, value in asdict(record).items() if name not in left_out}
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
 from auth.tiers import Tier
+
+Signer = Literal["key", "contract"]
+"""Who signed for a wallet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +18,9 @@ class Account:
     """Something a person has proved to be theirs: a wallet, a GitHub account, an OIDC subject.
 
     Attributes:
-        subject: stable and unique: ``wallet:0xAbC…`` (EIP-55), ``github:583231`` (the numeric id),
-            ``oidc:https://id.example.org#SUB``.
+        subject: stable and unique: ``wallet:0xAbC…`` (EIP-55) of a key, which holds the address
+            on every chain; ``wallet:eip155:10:0xAbC…`` (CAIP-10) of a contract, which stands on
+            one; ``github:583231`` (the numeric id), ``oidc:https://id.example.org#SUB``.
         provider: ``wallet``, ``github`` or ``oidc``.
         name: what its provider calls it: an ENS name, a login; it may change.
         email: an address that the provider has verified, in lower case, or None.
@@ -25,6 +30,10 @@ class Account:
             replaces all that was said before.
         outdated: claims that were said too long ago to count; they are in no other place.
         sid: the provider's session in which it was proved just now, or None; not kept with it.
+        signer: of a wallet, whether its key signed or a contract answered for it; None where that
+            was not kept, and then it counts for no rule on wallets.
+        proved: when it was proved last, where it is stored.
+        lapsed: whether that is too long ago for it to count; decided when rules are judged.
     """
 
     subject: str
@@ -35,11 +44,36 @@ class Account:
     dated: Mapping[str, float] | None = field(default=None, compare=False)
     outdated: frozenset[str] = frozenset()
     sid: str | None = field(default=None, compare=False)
+    signer: Signer | None = None
+    proved: datetime | None = field(default=None, compare=False)
+    lapsed: bool = field(default=False, compare=False)
+
+    @classmethod
+    def of_key(cls, address: str, name: str | None = None) -> Account:
+        """The account of a key, which holds its address on every chain."""
+        return cls(f"wallet:{address}", "wallet", name, signer="key")
+
+    @classmethod
+    def of_contract(cls, chain: int, address: str, name: str | None = None) -> Account:
+        """The account of a contract on one chain; who owns it elsewhere is another question."""
+        return cls(f"wallet:eip155:{chain}:{address}", "wallet", name, signer="contract")
 
     @property
     def id(self) -> str:
         """The subject without its provider: the address, the numeric id, ``ISSUER#SUB``."""
         return self.subject.partition(":")[2]
+
+    @property
+    def address(self) -> str:
+        """A wallet's address, without its chain."""
+        return self.id.rpartition(":")[2]
+
+    @property
+    def chain(self) -> int | None:
+        """The chain that a contract's account is on; None for all others."""
+        if self.signer != "contract":
+            return None
+        return int(self.id.split(":")[1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from auth.callers import Account, Caller, Identity
 from auth.claims import current
 from auth.facts import Answer, Facts, Question
 from auth.rules import NAMES, AccessRules
+from auth.rules.wallets import set_aside
+from auth.standing import Standing
 from auth.tiers import Tier
 from auth.verdicts import Resolution, Verdict, deciding
 
@@ -42,6 +44,7 @@ class Resolver:
         clock: seconds that only grow; replaced in tests.
         claims_age: seconds for which what a provider said of somebody counts.
         wall: seconds since the epoch.
+        standing: how long a contract wallet's proof counts.
     """
 
     def __init__(
@@ -52,12 +55,14 @@ class Resolver:
         *,
         claims_age: float = math.inf,
         wall: Callable[[], float] = time.time,
+        standing: Standing | None = None,
     ) -> None:
         self._rules = rules
         self._facts = facts
         self._claims_age = claims_age
         self._wall = wall
         self._clock = clock
+        self._standing = standing or Standing()
         # By the identity's place in memory, which nothing else takes while it is kept here: the
         # authenticator hands over the same one again, and to compare them would cost more.
         self._known: OrderedDict[int, _Resolved] = OrderedDict()
@@ -70,8 +75,22 @@ class Resolver:
     def under(self, rules: AccessRules) -> Resolver:
         """A resolver that judges by other rules, and all else alike."""
         return Resolver(
-            rules, self._facts, self._clock, claims_age=self._claims_age, wall=self._wall
+            rules,
+            self._facts,
+            self._clock,
+            claims_age=self._claims_age,
+            wall=self._wall,
+            standing=self._standing,
         )
+
+    def set_aside(self, accounts: Sequence[Account]) -> Mapping[str, str]:
+        """Which accounts must sign in again before rules on wallets count them, and why.
+
+        Returns:
+            The reasons by the accounts' subjects, each a part of a sentence.
+        """
+        standing = self._standing.of(accounts)
+        return {each.subject: why for each in standing if (why := set_aside(each))}
 
     async def resolve(self, identity: Identity) -> Caller:
         """Resolve an identity to a caller."""
@@ -101,7 +120,9 @@ class Resolver:
         if identity.granted is not None:
             return _granted(identity, identity.granted), {}
         now = self._wall()
-        accounts = [current(each, now, self._claims_age) for each in identity.accounts]
+        accounts = self._standing.of(
+            [current(each, now, self._claims_age) for each in identity.accounts]
+        )
         answers = await self._facts.answers(rules.questions(accounts))
         return _judged(identity, accounts, rules, answers), answers
 

@@ -90,12 +90,19 @@ class People(Protocol):
         """The person who has the account of that subject."""
         ...
 
+    async def by_address(self, address: str) -> list[Person]:
+        """The people who have an account of a wallet's address, by key or on any chain."""
+        ...
+
     async def named(self, provider: str, name: str) -> Person | None:
         """The person whose account a provider calls by this name, whatever its case."""
         ...
 
     async def link(self, person: str, account: Account) -> None:
         """Add an account that the person has proved.
+
+        A contract's takes the place of what the person had of that address from the time before
+        it was kept who signed.
 
         Raises:
             AccountTaken: it is another person's.

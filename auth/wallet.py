@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from auth.callers import Account
+from auth.callers import Account, Signer
 from auth.credentials import BadCredential
 from auth.facts import SourceUnavailable
 from auth.sealing import Sealer
@@ -123,6 +123,9 @@ class WalletSignIn:
     async def verify(self, base: str, message: str, signature: str, bound_to: str) -> Account:
         """The account of the wallet that signed a message of ours.
 
+        What a contract answers is a proof on the chain that the message names, and nowhere else:
+        on another chain it may have other owners, or not be there.
+
         A refused attempt leaves the nonce as it was, so that it can be repeated; a nonce signs
         in at most once.
 
@@ -146,13 +149,15 @@ class WalletSignIn:
             )
         said = await asyncio.to_thread(_read, message)
         self._check(said, base)
-        await self._check_signature(said, message, bytes.fromhex(digits[1]))
+        signer = await self._check_signature(said, message, bytes.fromhex(digits[1]))
         # Last, so that a signature which fails does not use the nonce up.
         until = datetime.fromtimestamp(said.issued + LIFETIME + 2 * SKEW, UTC)
         if not await self._spent.spend(f"wallet-nonce:{said.nonce}", until):
             raise BadCredential("This message has signed somebody in already. Sign in again.")
         name = await self._names.name(said.address) if self._names else None
-        return Account(subject=f"wallet:{said.address}", provider="wallet", name=name)
+        if signer == "key":
+            return Account.of_key(said.address, name)
+        return Account.of_contract(said.chain_id, said.address, name)
 
     def _message(self, base: str, address: str, chain_id: int, bound_to: str, made: str) -> str:
         """The message of a nonce's beginning, which is its time and its random part."""
@@ -210,9 +215,13 @@ class WalletSignIn:
             if not good:
                 raise BadCredential(reason)
 
-    async def _check_signature(self, said: _Said, message: str, signature: bytes) -> None:
+    async def _check_signature(self, said: _Said, message: str, signature: bytes) -> Signer:
+        """Who signed: the key of the address, or else the contract there.
+
+        A key comes first, also where there is code (EIP-7702): it holds the address everywhere.
+        """
         if await asyncio.to_thread(_signer, message, signature) == said.address:
-            return
+            return "key"
         if self._contracts is None or not self._contracts.can_read(said.chain_id):
             raise BadCredential(
                 f"The signature is not of {said.address}. If that is a contract wallet, it cannot "
@@ -228,6 +237,7 @@ class WalletSignIn:
             ) from error
         if not signed:
             raise BadCredential(f"The signature is not of {said.address}. Sign in again.")
+        return "contract"
 
     def _wrong_chain(self, chain_id: int) -> str:
         chains = ", ".join(map(str, sorted(self._chains)))

@@ -52,7 +52,7 @@ def address(number: int) -> str:
 
 def wallet(number: int) -> Account:
     """The account of that wallet."""
-    return Account(f"wallet:{address(number)}", "wallet")
+    return Account.of_key(address(number))
 
 
 def configure(

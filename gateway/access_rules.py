@@ -52,6 +52,12 @@ def _wallet(condition: Any, config: PortalConfig) -> Iterator[Finding]:
         yield False, "asks for a wallet, and sign_in.wallet of portal.yaml is not enabled"
 
 
+def _address(condition: OneAddress, config: PortalConfig) -> Iterator[Finding]:
+    yield from _wallet(condition, config)
+    if condition.chain is not None:
+        yield from _chain(condition.chain, config)
+
+
 def _chain(chain: int, config: PortalConfig) -> Iterator[Finding]:
     if chain not in {each.id for each in config.chains}:
         listed = ", ".join(str(each.id) for each in config.chains) or "none"
@@ -125,7 +131,7 @@ def _passport(condition: Any, config: PortalConfig) -> Iterator[Finding]:
 _CHECKS: dict[type, Callable[[Any, PortalConfig], Iterator[Finding]]] = {
     Hat: _hat,
     Token: _token,
-    OneAddress: _wallet,
+    OneAddress: _address,
     PassportScore: _passport,
     Github: _github,
     GithubAge: _github,

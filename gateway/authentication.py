@@ -23,6 +23,7 @@ from auth.revocations import Revocations
 from auth.rules import AccessRules
 from auth.sessions import BrowserSessions
 from auth.site import Site
+from auth.standing import Standing
 from auth.stores import Stores
 from gateway.config import Portal
 from gateway.logs import get_logger
@@ -117,7 +118,9 @@ def _put_together(
     methods = SignInMethods(portal, config.site, key, stores)
     believed = config.roles.cache.total_seconds()
     facts = Facts(methods.sources(), believed=believed, failed=_source_broke)
-    resolver = Resolver(rules, facts, claims_age=config.roles.claims.total_seconds())
+    standing = Standing(config.sign_in.wallet.contract_proof)
+    claims_age = config.roles.claims.total_seconds()
+    resolver = Resolver(rules, facts, claims_age=claims_age, standing=standing)
     revocations = Revocations(stores.revocations, failed=_revocations_unread)
     accounts = AccountService(stores, revocations)
     keys, lives = SigningKeys(key), config.sign_in.tokens

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from auth.claims import SHORTEST_AGE_S
 from auth.discovery import is_safe
+from auth.standing import LASTS
 from gateway.config_types import Address, Duration, SecretRef, is_reference
 
 _HATS = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
@@ -93,6 +94,12 @@ class Wallet(Section):
         "Sign in to {name}. This costs nothing and moves nothing.",
         pattern=r"^[ -~]+$",
         description="What the wallet shows; {name} stands for the portal's name.",
+    )
+
+    contract_proof: Life = Field(
+        LASTS,
+        description="How long a contract wallet counts after it has signed in, as its owners may "
+        "change; then it must sign in again.",
     )
 
 

@@ -133,7 +133,6 @@ class SignInMethods:
 
 async def _known_name(stores: Stores, address: str) -> str | None:
     """What a wallet was called when it last signed in."""
-    subject = f"wallet:{address}"
-    person = await stores.people.by_subject(subject)
-    accounts = person.accounts if person else ()
-    return next((account.name for account in accounts if account.subject == subject), None)
+    people = await stores.people.by_address(address)
+    theirs = [account for person in people for account in person.accounts]
+    return next((each.name for each in theirs if each.address == address), None)

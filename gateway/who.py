@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from auth import ANONYMOUS, Account, Caller, Identity, Tier
 from auth.resolver import Resolver
-from auth.stores import Person, Stores, utc_now
+from auth.stores import People, Person, Stores, utc_now
 from auth.verdicts import Resolution
 from gateway.errors import NotFound
+
+_CHAIN = re.compile(r"|eip155:[1-9][0-9]{0,19}", re.ASCII)
 
 
 class Whoever:
@@ -26,7 +31,9 @@ class Whoever:
 
         Args:
             who: ``anonymous``; a tier; a person or operator token by id (``person:…``,
-                ``token:NAME``); a wallet's address; ``github:NAME``; or an account's subject.
+                ``token:NAME``); a wallet's address, a contract's with its chain where it shall be
+                one that never signed in (``eip155:10:0x…``); ``github:NAME``; or an account's
+                subject.
 
         Raises:
             NotFound: there is no such person, and the account says too little to imagine one.
@@ -46,14 +53,14 @@ class Whoever:
         person = await self.person(who)
         if person is not None:
             return signed_in(person)
-        address = checksummed(who)
-        if address is None:
+        wallet = named_wallet(who)
+        if wallet is None:
             raise NotFound(
                 f"Nobody known here is {who}. Write anonymous, a tier, a wallet's address, "
                 "github:NAME of someone who has signed in, or a person's id (`porch people list`)."
             )
-        account = Account(f"wallet:{address}", "wallet")
-        return Identity(f"whoever holds {address}", "session", None, (account,))
+        account = replace(wallet, proved=utc_now())
+        return Identity(f"whoever holds {wallet.id}", "session", None, (account,))
 
     async def _operator(self, who: str) -> Identity:
         now = utc_now()
@@ -67,15 +74,36 @@ class Whoever:
         )
 
     async def person(self, who: str) -> Person | None:
-        """The person behind an id, an address, ``github:NAME`` or an account's subject."""
+        """The person behind an id, an address, ``github:NAME`` or an account's subject.
+
+        Raises:
+            NotFound: an address is several people's, each on a chain of its own.
+        """
         people = self._stores.people
         if who.startswith("person:"):
             return await people.get(who)
-        if address := checksummed(who):
-            return await people.by_subject(f"wallet:{address}")
+        if wallet := named_wallet(who):
+            return _only(await with_wallet(people, wallet), wallet.address)
         found = await people.by_subject(who)
         provider, _, name = who.partition(":")
         return found or (await people.named(provider, name) if name else None)
+
+
+async def with_wallet(people: People, wallet: Account) -> list[Person]:
+    """The people who have a wallet; where no chain is named, by its key or on any chain."""
+    if wallet.chain is None:
+        return await people.by_address(wallet.address)
+    found = await people.by_subject(wallet.subject)
+    return [found] if found else []
+
+
+def _only(people: list[Person], address: str) -> Person | None:
+    if len(people) > 1:
+        held = (each for person in people for each in person.accounts if each.address == address)
+        wallets = ", ".join(each.subject for each in held)
+        ids = " or ".join(person.id for person in people)
+        raise NotFound(f"{address} is {len(people)} people's here ({wallets}). Write {ids}.")
+    return next(iter(people), None)
 
 
 def signed_in(person: Person) -> Identity:
@@ -88,9 +116,19 @@ def _is_text(text: str) -> bool:
     return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def checksummed(text: str) -> str | None:
-    """An Ethereum address as EIP-55 spells it, or None where the text is no address."""
+def named_wallet(text: str) -> Account | None:
+    """The account that an address means, or None where the text is none.
+
+    Args:
+        text: ``0x…`` for a key's, in any case, or ``eip155:10:0x…`` (CAIP-10) for a contract's;
+            also with ``wallet:`` before it.
+    """
     from eth_utils.address import is_hex_address, to_checksum_address
 
-    text = text.removeprefix("wallet:")
-    return str(to_checksum_address(text)) if is_hex_address(text) else None
+    chain, _, address = text.removeprefix("wallet:").rpartition(":")
+    if not is_hex_address(address) or not _CHAIN.fullmatch(chain):
+        return None
+    address = str(to_checksum_address(address))
+    if not chain:
+        return Account.of_key(address)
+    return Account.of_contract(int(chain.removeprefix("eip155:")), address)

@@ -21,6 +21,8 @@ _LARGEST_DECIMALS = 255
 class HatsSource:
     """Who wears which hat of Hats Protocol: ``("wears", address, hat_id)`` is a bool.
 
+    ``("chain",)`` is the id of the chain on which they are read.
+
     The contract's ``isWearerOfHat`` alone is asked. It says no where the hat was turned off or
     its wearer is not eligible any more; the contract's other functions say nothing of wearing.
 
@@ -33,19 +35,21 @@ class HatsSource:
         self._rpc = rpc
         self._contract = contract
 
-    async def answers(self, questions: Sequence[Question]) -> Mapping[Question, bool]:
+    async def answers(self, questions: Sequence[Question]) -> Mapping[Question, bool | int]:
         """Answer questions, in one request where the endpoint can do that.
 
         Raises:
             SourceUnavailable: the chain cannot be read, or no hats are read at the contract.
         """
-        if not questions:
-            return {}
+        where = {each: self._rpc.chain_id for each in questions if each.key == ("chain",)}
+        asked = [each for each in questions if each not in where]
+        if not asked:
+            return where
         await abi.loaded()
-        returned = await self._rpc.calls([self._call(question) for question in questions])
+        returned = await self._rpc.calls([self._call(question) for question in asked])
         known = {
             question: worn
-            for question, each in zip(questions, returned, strict=True)
+            for question, each in zip(asked, returned, strict=True)
             if (worn := abi.boolean(each)) is not None
         }
         if not known:
@@ -53,7 +57,7 @@ class HatsSource:
                 f"No Hats contract answers at {self._contract} on the chain {self._rpc.chain_id}: "
                 "check roles.hats."
             )
-        return known
+        return where | known
 
     def _call(self, question: Question) -> Call:
         _, wearer, hat = question.key

@@ -72,10 +72,11 @@ class AccessRules(Part):
             answers: to :meth:`questions`; what is not among them is unknown.
         """
         verdict = self.rule(name).verdict(accounts, answers)
-        if accounts or verdict.holds == "no":
+        signed_in = _SIGNED_IN.verdict(accounts, answers)
+        if signed_in.holds == "yes" or verdict.holds == "no":
             return verdict
         # A `not` holds for a stranger too, who is none the wiser for it.
-        return all_of((_SIGNED_IN.verdict(accounts, answers), verdict))
+        return all_of((signed_in, verdict))
 
 
 def _is_bounded(rule: Any) -> bool:

@@ -7,15 +7,25 @@ from collections.abc import Iterable
 from pydantic import Field
 
 from auth.facts import Question
-from auth.rules.parts import Accounts, Answers, Part, judged, of, short
-from auth.rules.scalars import Address
+from auth.rules.parts import Accounts, Answers, Finding, Part, judged, short
+from auth.rules.scalars import WalletAddress
+from auth.rules.wallets import wallets
 from auth.verdicts import Verdict
 
 
 class OneAddress(Part):
-    """Being one wallet."""
+    """Being one wallet: a key's by its address, a contract's by its address on a chain."""
 
-    address: Address = Field(description="One wallet, by its address.")
+    address: WalletAddress = Field(
+        description="One wallet, by its address; a contract's by its chain and address, such as "
+        "eip155:10:0x52908400098527886E0F7030069857D2E4169EE7 (CAIP-10)."
+    )
+
+    @property
+    def chain(self) -> int | None:
+        """The chain on which a contract counts; None where only a key does."""
+        _, chain, _ = self.address.split(":") if ":" in self.address else ("", "", "")
+        return int(chain) if chain else None
 
     def questions(self, accounts: Accounts) -> Iterable[Question]:
         """Nothing: the wallet has signed."""
@@ -23,11 +33,14 @@ class OneAddress(Part):
 
     def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
         """Whether a linked wallet is the one."""
-        wallets = of("wallet", accounts)
-        listed = any(wallet.id.lower() == self.address.lower() for wallet in wallets)
+        address = self.address.rpartition(":")[2]
+        named = [each for each in accounts if each.address.lower() == address.lower()]
+        linked = wallets(named, self.chain)
+        is_it: Finding = ("yes", f"is the wallet {short(address)}")
         return judged(
             f"address: {self.address}",
             "sign in with a wallet that an admin has listed",
-            [("yes", f"is the wallet {short(self.address)}")] if listed else [],
-            "no linked wallet is the listed one" if wallets else "no wallet is linked",
+            [*(is_it for _ in linked.addresses), *linked.outdated],
+            "; ".join(linked.elsewhere)
+            or wallets(accounts, self.chain).otherwise("no linked wallet is the listed one"),
         )

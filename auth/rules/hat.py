@@ -10,7 +10,11 @@ from auth import hats
 from auth.facts import Question
 from auth.rules.parts import Accounts, Answers, Finding, Part, judged, of, short, told, unknown
 from auth.rules.scalars import HatPath
+from auth.rules.wallets import set_aside, wallets
 from auth.verdicts import Verdict
+
+_CHAIN = Question("hats", ("chain",))
+"""On which chain hats are read: contract wallets count there alone."""
 
 
 class Hat(Part):
@@ -22,21 +26,31 @@ class Hat(Part):
     )
 
     def questions(self, accounts: Accounts) -> Iterable[Question]:
-        """Whether each wallet wears it."""
-        return [self._question(wallet.id) for wallet in of("wallet", accounts)]
+        """Whether each wallet wears it; and where hats are read, if that makes a difference."""
+        linked = [each for each in of("wallet", accounts) if not set_aside(each)]
+        if any(wallet.chain for wallet in linked):
+            yield _CHAIN
+        # Of every address, as which of them count is known with the answers.
+        for address in dict.fromkeys(wallet.address for wallet in linked):
+            yield self._question(address)
 
     def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
         """Whether any wallet wears it."""
-        wallets = of("wallet", accounts)
+        read_on = told(_CHAIN, answers)
+        chain = read_on.value if type(read_on.value) is int else None
+        linked = wallets(accounts, chain)
+        findings = [*self._findings(linked.addresses, answers), *linked.outdated]
+        if chain is None and any(each.chain and not set_aside(each) for each in accounts):
+            findings.append(unknown(read_on))
         return judged(
             f"hat: {self.hat}",
             f"wear the hat {self.hat}",
-            self._findings([wallet.id for wallet in wallets], answers),
-            f"no linked wallet wears the hat {self.hat}" if wallets else "no wallet is linked",
+            findings,
+            linked.otherwise(f"no linked wallet wears the hat {self.hat}"),
             f"hat:{self.hat}",
         )
 
-    def _findings(self, addresses: list[str], answers: Answers) -> Iterator[Finding]:
+    def _findings(self, addresses: Iterable[str], answers: Answers) -> Iterator[Finding]:
         for address in addresses:
             answer = told(self._question(address), answers)
             if not isinstance(answer.value, bool):

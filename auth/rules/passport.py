@@ -17,13 +17,13 @@ from auth.rules.parts import (
     Finding,
     Part,
     judged,
-    of,
     or_word,
     short,
     told,
     unknown,
 )
 from auth.rules.scalars import Amount
+from auth.rules.wallets import wallets
 from auth.verdicts import Verdict
 
 DEFAULT = Decimal(25)
@@ -31,7 +31,10 @@ DEFAULT = Decimal(25)
 
 
 class PassportScore(Part):
-    """Having a proof-of-personhood score. The bare word asks for 25."""
+    """Having a proof-of-personhood score. The bare word asks for 25.
+
+    A score is an address's on no chain in particular, so that only keys count.
+    """
 
     passport_score: Annotated[Amount, Field(le=100)] = Field(
         description="Wallets with at least this proof-of-personhood score; alone, 25. Where it is "
@@ -50,21 +53,21 @@ class PassportScore(Part):
         return or_word("passport_score", handler(schema))
 
     def questions(self, accounts: Accounts) -> Iterable[Question]:
-        """The score of each wallet."""
-        return [_question(wallet.id) for wallet in of("wallet", accounts)]
+        """The score of each wallet with a key."""
+        return [_question(address) for address in wallets(accounts, None).addresses]
 
     def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
         """Whether any wallet has the score."""
-        wallets = of("wallet", accounts)
+        linked = wallets(accounts, None)
         least = f"a passport score of at least {self.passport_score}"
         return judged(
             f"passport_score: {self.passport_score}",
             f"have {least}",
-            self._findings([wallet.id for wallet in wallets], answers),
-            f"no linked wallet has {least}" if wallets else "no wallet is linked",
+            [*self._findings(linked.addresses, answers), *linked.outdated],
+            linked.otherwise(f"no linked wallet has {least}"),
         )
 
-    def _findings(self, addresses: list[str], answers: Answers) -> Iterator[Finding]:
+    def _findings(self, addresses: Iterable[str], answers: Answers) -> Iterator[Finding]:
         for address in addresses:
             answer = told(_question(address), answers)
             score = answer.value

@@ -58,6 +58,14 @@ def checksummed(address: str) -> str:
     return right
 
 
+_CAIP_10 = re.compile(r"eip155:([1-9][0-9]{0,19}):(.+)")
+
+
+def _wallet_address(value: str) -> str:
+    caip = _CAIP_10.fullmatch(value)
+    return f"eip155:{caip[1]}:{checksummed(caip[2])}" if caip else checksummed(value)
+
+
 def _whole(value: Any) -> Any:
     if isinstance(value, str):
         if not _WHOLE.fullmatch(value):
@@ -102,6 +110,11 @@ Address = Annotated[
     str, AfterValidator(checksummed), WithJsonSchema({"type": ["string", "integer"]})
 ]
 """An Ethereum address, kept in its EIP-55 form."""
+
+WalletAddress = Annotated[
+    str, AfterValidator(_wallet_address), WithJsonSchema({"type": ["string", "integer"]})
+]
+"""An :data:`Address`, or one on a chain, as CAIP-10 writes it: ``eip155:10:0x…``."""
 
 Whole = Annotated[
     int, BeforeValidator(_whole), Field(ge=0), WithJsonSchema({"type": ["integer", "string"]})

@@ -11,6 +11,7 @@ from pydantic_core import CoreSchema
 
 from auth.facts import Question
 from auth.rules.parts import Accounts, Answers, Finding, Part, judged, or_word
+from auth.rules.wallets import set_aside
 from auth.verdicts import Verdict
 
 
@@ -44,5 +45,7 @@ class SignedIn(Part):
 
     def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
         """Whether there is any account."""
-        findings: list[Finding] = [("yes", "is signed in")] if accounts else []
+        findings: list[Finding] = [("yes", "is signed in") for each in accounts if not each.lapsed]
+        lapsed = (set_aside(account) for account in accounts if account.lapsed)
+        findings += [("outdated", why) for why in lapsed if why]
         return judged("signed_in", "sign in", findings, "nobody is signed in")

@@ -10,8 +10,9 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from auth.facts import Question
-from auth.rules.parts import Accounts, Answers, Finding, Part, judged, of, short, told, unknown
+from auth.rules.parts import Accounts, Answers, Finding, Part, judged, short, told, unknown
 from auth.rules.scalars import Address, Amount, Whole
+from auth.rules.wallets import wallets
 from auth.verdicts import Verdict
 
 _MOST_DECIMALS = 255
@@ -53,24 +54,24 @@ class Token(Part):
 
     def questions(self, accounts: Accounts) -> Iterable[Question]:
         """What each wallet holds, and for an ERC-20 how its amounts are counted."""
-        wallets = of("wallet", accounts)
-        if wallets and self.token.standard == "erc20":
+        addresses = wallets(accounts, self.token.chain).addresses
+        if addresses and self.token.standard == "erc20":
             yield self._decimals
-        for wallet in wallets:
-            yield self._balance(wallet.id)
+        for address in addresses:
+            yield self._balance(address)
 
     def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
         """Whether any wallet alone holds enough."""
-        wallets = of("wallet", accounts)
+        linked = wallets(accounts, self.token.chain)
         what = f"{self.token.minimum} of the token {short(self.token.contract)}"
         return judged(
             f"token: {self.token}",
             f"hold at least {what} on chain {self.token.chain} in one wallet",
-            self._findings([wallet.id for wallet in wallets], answers),
-            f"no linked wallet holds {what}" if wallets else "no wallet is linked",
+            [*self._findings(linked.addresses, answers), *linked.outdated],
+            linked.otherwise(f"no linked wallet holds {what}"),
         )
 
-    def _findings(self, addresses: list[str], answers: Answers) -> Iterator[Finding]:
+    def _findings(self, addresses: Iterable[str], answers: Answers) -> Iterator[Finding]:
         holding = self.token
         for address in addresses:
             scale = told(self._decimals, answers) if holding.standard == "erc20" else None

@@ -29,7 +29,8 @@ _MARKS = {"yes": "✓", "no": "✗", "unknown": "?"}
     default="anonymous",
     show_default=True,
     metavar="WHO",
-    help="anonymous, a wallet's address, github:NAME, a person's or token's id, or a tier.",
+    help="anonymous, a wallet's address (of a contract eip155:10:0x…), github:NAME, a person's or "
+    "token's id, or a tier.",
 )
 @click.option(
     "--tool",

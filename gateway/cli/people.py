@@ -217,14 +217,14 @@ async def _found(stores: Stores, who: str) -> Person:
 
 
 async def _meant(stores: Stores, who: str) -> list[Person]:
-    from gateway.who import checksummed
+    from gateway.who import named_wallet, with_wallet
 
     people = stores.people
     provider, _, name = who.partition(":")
     if provider == "person":
         candidates = [await people.get(who)]
-    elif address := checksummed(who):
-        candidates = [await people.by_subject(f"wallet:{address}")]
+    elif wallet := named_wallet(who):
+        candidates = [*await with_wallet(people, wallet)]
     else:
         candidates = [await people.by_subject(who)]
         candidates += [await people.named(provider, name)] if name else []
@@ -234,13 +234,21 @@ async def _meant(stores: Stores, who: str) -> list[Person]:
 def _theirs(person: Person, text: str) -> str:
     """The subject of the person's account that an admin means."""
     wanted = text.casefold()
+    found = []
     for account in person.accounts:
-        names = {account.subject, f"{account.provider}:{account.name}"}
+        names = {f"{account.provider}:{account.name}"}
         if account.provider == "wallet":
-            names.add(account.id)
-        if wanted in {name.casefold() for name in names}:
+            names |= {account.id, account.address}
+        if wanted == account.subject.casefold():
             return account.subject
-    raise click.ClickException(f"{text} is no account of theirs; `porch people show` lists them.")
+        if wanted in {name.casefold() for name in names}:
+            found.append(account.subject)
+    if len(found) > 1:
+        raise click.ClickException(f"{text} may be {' or '.join(found)}. Write which.")
+    if not found:
+        said = f"{text} is no account of theirs; `porch people show` lists them."
+        raise click.ClickException(said)
+    return found[0]
 
 
 def _written(account: Account) -> str:
@@ -248,4 +256,6 @@ def _written(account: Account) -> str:
     from gateway.cli.render import clean
 
     text = f"{account.subject} ({account.name})" if account.name else account.subject
+    if account.provider == "wallet" and account.signer is None:
+        text += " [has to sign in once more]"
     return " ".join(clean(text).split())

@@ -54,6 +54,14 @@ class SqlPeople:
         owner = select(accounts.c.person).where(accounts.c.subject == subject)
         return await self._read(people.c.id.in_(owner))
 
+    async def by_address(self, address: str) -> list[Person]:
+        """The people who have an account of a wallet's address, by key or on any chain."""
+        owners = select(accounts.c.person).where(
+            accounts.c.provider == "wallet", accounts.c.subject.endswith(address, autoescape=True)
+        )
+        async with self._database.connect() as connection:
+            return await _all(connection, people.c.id.in_(owners))
+
     async def named(self, provider: str, name: str) -> Person | None:
         """The person whose account a provider calls by this name, whatever its case.
 
@@ -86,6 +94,8 @@ class SqlPeople:
                 await self._hear(connection, person, account)
             else:
                 raise AccountTaken("The account already signs in as another person.")
+            if account.signer == "contract":
+                await self._drop_unknown(connection, person, account.address)
 
     async def unlink(self, person: str, subject: str) -> None:
         """Take an account away; one that is not there is no error.
@@ -145,6 +155,15 @@ class SqlPeople:
             )
         )
 
+    async def _drop_unknown(self, connection: AsyncConnection, person: str, address: str) -> None:
+        """Take away what a proof has made clear: the address, by nobody knows whom."""
+        unknown = and_(
+            accounts.c.person == person,
+            accounts.c.subject == f"wallet:{address}",
+            accounts.c.signer.is_(None),
+        )
+        await connection.execute(delete(accounts).where(unknown))
+
     async def _hear(self, connection: AsyncConnection, owner: str, account: Account) -> None:
         """Keep what is newest of what the provider says and has said; the subject is locked."""
         known = (await _present(connection, owner)).account(account.subject)
@@ -162,6 +181,7 @@ class SqlPeople:
             "email": account.email,
             "claims": dict(account.claims),
             "dated": dict(account.dated or {}),
+            "signer": account.signer,
             "proved": self._clock(),
         }
 
@@ -202,7 +222,15 @@ def _person(rows: list[Any]) -> Person:
 
 
 def _account(row: Any) -> Account:
-    account = Account(row.subject, row.provider, row.name, row.email, row.claims)
+    account = Account(
+        row.subject,
+        row.provider,
+        row.name,
+        row.email,
+        row.claims,
+        signer=row.signer,
+        proved=row.proved,
+    )
     # What has no time of its own was said when the account was last proved, or before.
     proved = dict.fromkeys(statements(account), row.proved.timestamp())
     return replace(account, dated={**proved, **(row.dated or {})})

@@ -58,13 +58,15 @@ accounts = Table(
     Column("claims", Json, nullable=False),
     Column("dated", Json),
     Column("proved", UtcDateTime, nullable=False),
+    Column("signer", Text),
     Index("ix_porch_accounts_known_as", "provider", "known_as"),
 )
 """What people have proved to be theirs, in the order of ``place``.
 
 ``known_as`` is the name without regard to case, ``proved`` the time of the last proof, ``dated``
 when the provider said each claim (seconds since the epoch); a claim that is not in it was said by
-``proved``.
+``proved``. ``signer`` is who signed for a wallet (``auth.callers.Signer``), or NULL from the time
+before that was kept.
 """
 
 forgotten = Table(

@@ -81,7 +81,7 @@ class TestPortal:
             accounts: what they have proved to be theirs; a wallet of their own if none is given.
         """
         who = self.running.authentication
-        first, *others = accounts or (Account(f"wallet:0x{secrets.token_hex(20)}", "wallet", name),)
+        first, *others = accounts or (Account.of_key(f"0x{secrets.token_hex(20)}", name),)
         person = await who.accounts.sign_in(first)
         for account in others:
             await who.accounts.link(person.id, account)

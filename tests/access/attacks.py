@@ -72,7 +72,7 @@ class Attacked:
 
     async def person(self, account: Account | None = None) -> Person:
         """Someone who has signed in; by default with a wallet of their own."""
-        account = account or Account(f"wallet:{Key.create().address}", "wallet")
+        account = account or Account.of_key(Key.create().address)
         return await self.who.accounts.sign_in(account)
 
     async def api_token(self, person: Person, **limits: Any) -> str:

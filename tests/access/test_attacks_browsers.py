@@ -74,7 +74,7 @@ async def test_what_strangers_call_themselves_is_never_markup(portal: Attacked) 
         Account("github:1", "github", EVIL_NAME, f"{EVIL_NAME}@example.org", claims),
         Account(f"oidc:https://id.example#{EVIL_NAME}", "oidc", None, None, {"name": EVIL_NAME}),
         Account("oidc:https://id.example#2", "oidc", EVIL_NAME, "x@example.org", {}),
-        Account("wallet:0x00000000000000000000000000000000000A11cE", "wallet", EVIL_NAME),
+        Account.of_key("0x00000000000000000000000000000000000A11cE", EVIL_NAME),
     ):
         await portal.who.accounts.link(person.id, account)
     await browser.get("/account")
@@ -263,7 +263,7 @@ async def test_a_session_with_somebody_elses_token_beside_it_is_refused(
 ) -> None:
     person = await person_of(portal, alice)
     assert person is not None
-    other = await portal.person(Account("wallet:0x" + "1" * 40, "wallet"))
+    other = await portal.person(Account.of_key("0x" + "1" * 40))
     for whose, status in ((person, 200), (other, 401)):
         token = await portal.api_token(whose)
         page = await alice.get("/account", authorization=f"Bearer {token}")

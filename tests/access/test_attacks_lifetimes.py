@@ -65,7 +65,7 @@ async def test_signing_out_everywhere_ends_clients_browsers_and_codes(client: OA
 
 
 async def test_a_wallet_that_is_unlinked_gives_its_person_nothing_any_more() -> None:
-    wallet = Account("wallet:0x00000000000000000000000000000000000A11cE", "wallet")
+    wallet = Account.of_key("0x00000000000000000000000000000000000A11cE")
     github = Account("github:1", "github", "octo", None, {"login": "octo"})
     rule = {"members": {"any_of": [{"address": wallet.id}]}}
     async with attacked(tiers={**TIERS_OF_RULES, "access": rule}) as portal:
@@ -86,7 +86,7 @@ TIERS_OF_RULES = {
 
 
 async def test_an_admins_api_token_and_a_limited_grant_are_no_admin() -> None:
-    wallet = Account("wallet:0x00000000000000000000000000000000000A11cE", "wallet")
+    wallet = Account.of_key("0x00000000000000000000000000000000000A11cE")
     rules = {
         "members": {"any_of": ["signed_in"]},
         "admins": {"any_of": [{"address": wallet.id}]},

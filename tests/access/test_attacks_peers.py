@@ -16,7 +16,7 @@ from gateway.routing import SIGN_IN_ATTEMPTS
 from gateway.serve import _uvicorn
 from tests.access.attacks import TIERS, Attacked, attacked
 
-ADMIN = Account("wallet:0x00000000000000000000000000000000000A11cE", "wallet", "alice")
+ADMIN = Account.of_key("0x00000000000000000000000000000000000A11cE", "alice")
 ADMINS = {
     **TIERS,
     "access": {

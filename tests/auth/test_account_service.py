@@ -19,7 +19,7 @@ from auth.stores import AccountTaken, Code, Grant, LastAccount, Person, RefreshT
 from auth.tiers import Tier
 from tests.auth.remembering import remembering
 
-ALICE = Account("wallet:0x00000000000000000000000000000000000A11cE", "wallet")
+ALICE = Account.of_key("0x00000000000000000000000000000000000A11cE")
 OCTO = Account("github:583231", "github", "octo", "octo@example.org", {"login": "octo"})
 NOW = datetime.now(UTC)
 LATER = NOW + timedelta(days=30)

@@ -19,7 +19,7 @@ from auth.stores import Stores
 from auth.tiers import Tier
 from tests.auth.remembering import remembering
 
-ALICE = Account("wallet:0x00000000000000000000000000000000000A11cE", "wallet", "alice.eth")
+ALICE = Account.of_key("0x00000000000000000000000000000000000A11cE", "alice.eth")
 
 
 class Clock:

@@ -14,7 +14,7 @@ from auth.resolver import KEPT, LOOKED_AT_AGAIN, Resolver
 from auth.rules import AccessRules
 
 ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
-WALLET = Account(f"wallet:{ADDRESS}", "wallet")
+WALLET = Account.of_key(ADDRESS)
 GITHUB = Account("github:583231", "github", name="octocat")
 
 RULES = AccessRules.model_validate(

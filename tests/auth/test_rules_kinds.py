@@ -16,8 +16,8 @@ TWO = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
 CONTRACT = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
 ISSUER = "https://id.example.org"
 
-WALLET = Account(f"wallet:{ONE}", "wallet")
-OTHER_WALLET = Account(f"wallet:{TWO}", "wallet")
+WALLET = Account.of_key(ONE)
+OTHER_WALLET = Account.of_key(TWO)
 GITHUB = Account("github:583231", "github", name="OctoCat", email="octo@example.org")
 OIDC = Account(
     f"oidc:{ISSUER}#subject#1",
@@ -394,6 +394,6 @@ def test_every_kind_says_no_to_a_stranger_and_what_it_would_take(written):
 )
 def test_what_members_are_told_they_need_names_nobody(written):
     (name,) = written.values()
-    verdict = judge(written, Account("github:2", "github"), Account(f"wallet:{TWO}", "wallet"))
+    verdict = judge(written, Account("github:2", "github"), Account.of_key(TWO))
     assert name not in verdict.need + verdict.because
     assert name in verdict.rule

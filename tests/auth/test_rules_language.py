@@ -13,7 +13,7 @@ from auth.rules import AccessRules, Rule, conditions
 from auth.rules.access import DEEPEST, LARGEST
 from auth.verdicts import deciding, lines, needs
 
-WALLET = Account("wallet:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "wallet")
+WALLET = Account.of_key("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed")
 HATS = ("30.1", "30.2", "30.3", "30.4")
 
 _rule = TypeAdapter(Rule)

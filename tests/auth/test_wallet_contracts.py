@@ -48,7 +48,8 @@ async def test_a_contract_wallet_signs_in_by_its_owner(on_chain: Portal, chain: 
     assert "not of" in await on_chain.refused(message, signed("another message"))
     assert "not of" in await on_chain.refused(message, "0x")
     account = await on_chain.verify(message, signed(message))
-    assert account.subject == f"wallet:{wallet}"
+    assert (account.subject, account.signer) == (f"wallet:eip155:10:{wallet}", "contract")
+    assert (account.address, account.chain) == (wallet, 10)
 
 
 async def test_an_address_without_a_contract_is_not_signed_for(
@@ -96,7 +97,8 @@ async def test_a_wallet_that_is_not_deployed_yet_signs_in(on_chain: Portal, chai
     other = wrapped(chain, at, mallory.address, signed(message, by=mallory))
     assert "not of" in await on_chain.refused(message, other)
     account = await on_chain.verify(message, good)
-    assert account.id.lower() == wallet
+    assert account.address.lower() == wallet
+    assert account.chain == 10
     assert chain.rpc("eth_getCode", wallet, "latest") == "0x"
 
 

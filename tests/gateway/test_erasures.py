@@ -224,10 +224,7 @@ async def test_after_a_sweep_none_of_the_deleted_is_left_and_all_others_are(
     """Whoever writes, deletes their account, or meets a failing plugin, in any order."""
     diary = Diary()
     async with erasing(diary) as (erasures, stores, database):
-        ids = {
-            who: (await stores.people.signed_in(Account(f"wallet:{who}", "wallet"))).id
-            for who in "abcd"
-        }
+        ids = {who: (await stores.people.signed_in(Account.of_key(who))).id for who in "abcd"}
         gone, wrote = set[str](), set[str]()
         for who, step in steps:
             if step == "d":

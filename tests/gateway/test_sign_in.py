@@ -35,7 +35,7 @@ async def test_a_wallet_keeps_its_name_while_the_chain_does_not_answer(tmp_path)
     (tmp_path / "portal.yaml").write_text(text)
     portal = load_portal(tmp_path)
     async with remembering(tmp_path) as stores:
-        account = Account(f"wallet:{ALICE.address}", "wallet", "alice.eth")
+        account = Account.of_key(ALICE.address, "alice.eth")
         await stores.people.signed_in(account)
         methods = SignInMethods(portal, portal.config.site, b"k" * 32, stores)
         base = "http://127.0.0.1:8321"

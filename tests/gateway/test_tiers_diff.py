@@ -33,7 +33,7 @@ class OneHat:
 
 
 def person(address):
-    account = Account(f"wallet:{address}", "wallet")
+    account = Account.of_key(address)
     return Person(f"person:{address}", None, (account,), datetime.now(UTC))
 
 

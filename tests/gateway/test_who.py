@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from auth import Tier
+from auth import Account, Tier
 from auth.api_tokens import ApiTokens
 from auth.facts import Facts
 from auth.resolver import Resolver
@@ -59,3 +59,19 @@ async def test_what_no_database_can_hold_is_nobody(postgres, tmp_path, who):
     with pytest.raises(NotFound, match="holds characters"):
         await Whoever(stores, Resolver(AccessRules(), Facts({}))).caller(who)
     await service.close()
+
+
+async def test_a_contract_wallet_that_never_signed_in_is_imagined_on_its_chain(whoever):
+    address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+    caller, _ = await whoever.caller(f"eip155:10:{address.lower()}")
+    assert (caller.person, caller.tier) == (f"whoever holds eip155:10:{address}", Tier.PUBLIC)
+
+
+async def test_an_address_of_several_people_is_asked_for_by_chain(stores, whoever):
+    address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+    key = await stores.people.signed_in(Account.of_key(address))
+    assert (await whoever.caller(address))[0].person == key.id
+    contract = await stores.people.signed_in(Account.of_contract(10, address))
+    assert (await whoever.caller(f"eip155:10:{address}"))[0].person == contract.id
+    with pytest.raises(NotFound, match="2 people's"):
+        await whoever.caller(address)

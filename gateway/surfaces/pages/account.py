@@ -70,6 +70,7 @@ class AccountPage:
             visitor,
             "account.html",
             person=person,
+            set_aside=parts.resolver.set_aside(person.accounts),
             caller=judged.caller,
             judged=judged,
             next=judged.next,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from auth.callers import Account
-from auth.stores import AccountTaken
+from auth.stores import AccountTaken, Person
 from gateway.logs import get_logger
 from gateway.surfaces.pages import words
 from gateway.surfaces.pages.forms import own_page
@@ -42,6 +43,12 @@ class Purpose:
         return urlencode({"next": self.next} | ({"link": "1"} if self.link else {}))
 
 
+def _of_unknown(person: Person, address: str) -> bool:
+    """Whether someone has a wallet's address from before it was kept who signed for it."""
+    wallets = (each for each in person.accounts if each.provider == "wallet")
+    return any(each.address == address and each.signer is None for each in wallets)
+
+
 class Proofs:
     """Acts on proved accounts, and on proofs that failed.
 
@@ -67,10 +74,26 @@ class Proofs:
         agent = request.headers.get("user-agent", "")
         cookie = await parts.sessions.begin(person.id, agent)
         log.info("signed_in", person=person.id, provider=account.provider)
-        response = self._frame.go(visitor, purpose.next)
+        response = self._frame.go(visitor, purpose.next, await self._another(person, account))
         lifetime = parts.sign_in.tokens.session.total_seconds()
         self._frame.cookies.put(response, self._frame.cookies.session, cookie, lifetime)
         return response
+
+    async def _another(
+        self, person: Person, account: Account
+    ) -> tuple[Literal["error"], str] | None:
+        """What to say to a contract wallet whose address is another person's, as of old."""
+        if account.signer != "contract":
+            return None
+        found = await self._frame.parts.stores.people.by_subject(f"wallet:{account.address}")
+        if found is None or found.id == person.id or not _of_unknown(found, account.address):
+            return None
+        return (
+            "error",
+            f"{words.short(account.address)} was another person's here before contract wallets "
+            f"had a chain, and on chain {account.chain} it is you. If you were that person too, "
+            "sign in as them in another way and link the wallet there, or ask an admin.",
+        )
 
     async def _linked(self, visitor: Visitor, account: Account) -> Response:
         if visitor.person is None:

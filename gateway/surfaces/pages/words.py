@@ -43,17 +43,19 @@ def account(value: Account) -> str:
     if name := plain(value.name or ""):
         return name
     if value.provider == "wallet":
-        return short(value.id)
+        return short(value.address)
     if value.email:
         return value.email
     return short(value.id.rpartition("#")[2])
 
 
 def provider(value: Account) -> str:
-    """What kind of account it is; for OpenID Connect, whose."""
+    """What kind of account it is; for OpenID Connect, whose; of a contract, where it counts."""
     if value.provider == "oidc":
         issuer = value.id.partition("#")[0]
         return issuer.partition("://")[2] or issuer
+    if value.chain is not None:
+        return f"Contract wallet on chain {value.chain}"
     return _PROVIDERS.get(value.provider, value.provider)
 
 

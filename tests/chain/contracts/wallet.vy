@@ -10,6 +10,11 @@ def setUp(owner: address):
     self.owner = owner
 
 
+@external
+def handOver(owner: address):
+    self.owner = owner
+
+
 @view
 @external
 def isValidSignature(digest: bytes32, signature: Bytes[65]) -> bytes4:

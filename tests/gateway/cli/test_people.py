@@ -24,7 +24,7 @@ from tests.auth.remembering import remembering
 from tests.gateway.cli.conftest import Run
 
 ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
-ALICE = Account(f"wallet:{ADDRESS}", "wallet", "alice.eth")
+ALICE = Account.of_key(ADDRESS, "alice.eth")
 OCTO = Account("github:583231", "github", "octocat", None, {"login": "octocat"})
 MALLORY = Account("oidc:https://id.example.org#1", "oidc", "Mal\x1b[2J\nperson:x  lory")
 

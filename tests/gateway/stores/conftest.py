@@ -18,7 +18,7 @@ from gateway.stores import open_stores
 from tests.migrated import Migrated
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-ALICE = Account("wallet:0x00000000000000000000000000000000000A11cE", "wallet")
+ALICE = Account.of_key("0x00000000000000000000000000000000000A11cE")
 OCTO = Account("github:583231", "github", "Octo-Cat", None, {"login": "Octo-Cat"})
 
 

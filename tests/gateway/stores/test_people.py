@@ -145,10 +145,7 @@ async def test_an_account_of_somebody_else_is_never_taken(stores: Stores) -> Non
 async def test_one_of_two_who_link_the_same_account_at_once_gets_it(
     replica: Replica, other: Replica
 ) -> None:
-    people = [
-        await replica.stores.people.signed_in(Account(f"wallet:{number}", "wallet"))
-        for number in range(8)
-    ]
+    people = [await replica.stores.people.signed_in(Account.of_key(number)) for number in range(8)]
     links = [
         each.stores.people.link(person.id, OCTO)
         for person, each in zip(people, [replica, other] * 4, strict=True)
@@ -221,9 +218,52 @@ async def test_everyone_is_read_in_pages_the_oldest_first(
     made = []
     for number in range(8):
         clock.pass_(seconds=number % 2)  # some come at the same moment
-        person = await stores.people.signed_in(Account(f"wallet:{number}", "wallet"))
+        person = await stores.people.signed_in(Account.of_key(number))
         await stores.people.link(person.id, Account(f"github:{number}", "github"))
         made.append(await stores.people.get(person.id))
     found = [person async for person in stores.people.everyone()]
     assert sorted(found, key=lambda each: each.id) == sorted(made, key=lambda each: each.id)
     assert [each.created for each in found] == sorted(each.created for each in found)
+
+
+async def test_a_contract_wallet_is_one_account_on_each_chain(stores: Stores) -> None:
+    here, there = (Account.of_contract(chain, ALICE.address) for chain in (10, 1))
+    person = await stores.people.signed_in(here)
+    await stores.people.link(person.id, there)
+    found = await stores.people.get(person.id)
+    assert found is not None
+    assert found.accounts == (here, there)
+    assert [(each.chain, each.address) for each in found.accounts] == [
+        (10, ALICE.address),
+        (1, ALICE.address),
+    ]
+    key = await stores.people.signed_in(ALICE)
+    assert key.id != person.id
+    assert {each.id for each in await stores.people.by_address(ALICE.address)} == {
+        key.id,
+        person.id,
+    }
+
+
+async def test_a_linked_contract_takes_the_place_of_what_was_of_nobody_knows_whom(
+    stores: Stores,
+) -> None:
+    unknown = Account(ALICE.subject, "wallet")
+    person = await stores.people.signed_in(unknown)
+    contract = Account.of_contract(10, ALICE.address)
+    await stores.people.link(person.id, contract)
+    assert (await stores.people.get(person.id) or person).accounts == (contract,)
+
+
+async def test_a_linked_contract_leaves_the_key_and_others_old_accounts_alone(
+    stores: Stores,
+) -> None:
+    contract = Account.of_contract(10, ALICE.address)
+    old = await stores.people.signed_in(Account(ALICE.subject, "wallet"))
+    other = await stores.people.signed_in(OCTO)
+    await stores.people.link(other.id, contract)
+    assert await stores.people.get(old.id) == old
+    await stores.people.unlink(other.id, contract.subject)
+    mine = await stores.people.signed_in(ALICE)
+    await stores.people.link(mine.id, contract)
+    assert (await stores.people.get(mine.id) or mine).accounts == (ALICE, contract)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, inspect, text
 
+from auth.callers import Account
 from gateway.audit import MIGRATIONS
 from gateway.services.database import OwnedDatabase
 from gateway.services.migrations import MigrationFailed
@@ -145,6 +146,35 @@ async def test_a_downgrade_takes_what_is_new_and_keeps_the_record(
     await old.migrate(before)
     await old.migrate(MIGRATIONS)
     await check_tables(old)
+
+
+async def test_who_signed_for_a_wallet_of_the_release_before_is_unknown_until_its_key_signs(
+    open_replica: Callable[[], Replica], before: Path
+) -> None:
+    for name in ("0002_access.py", "0003_forgotten.py", "0004_said.py"):
+        shutil.copy(MIGRATIONS / "versions" / name, before / "versions")
+    database = open_replica().database
+    await database.migrate(before)
+    async with database.begin() as connection:
+        await connection.execute(PERSON)
+        await connection.execute(WALLET, {"subject": ALICE.subject})
+    await database.migrate(MIGRATIONS)
+    people = open_stores(database).people
+    old = await people.by_subject(ALICE.subject)
+    assert old is not None
+    assert [(each.signer, each.address) for each in old.accounts] == [(None, ALICE.address)]
+    # A contract at the address, on any chain, is somebody else until the person links it.
+    contract = Account.of_contract(10, ALICE.address)
+    assert (await people.signed_in(contract)).id != old.id
+    assert await people.signed_in(ALICE) == await people.get(old.id)
+    assert (await people.get(old.id) or old).accounts == (ALICE,)
+
+
+PERSON = text("INSERT INTO porch_people (id, created) VALUES ('person:a', '2026-03-01 12:00:00')")
+WALLET = text(
+    "INSERT INTO porch_accounts (subject, person, place, provider, claims, proved)"
+    " VALUES (:subject, 'person:a', 0, 'wallet', '{}', '2026-03-01 12:00:00')"
+)
 
 
 def downgrade(connection: Connection, revision: str) -> None:

@@ -36,7 +36,7 @@ def portal(challenge: str = "http") -> Any:
 
 async def token(opened: TestPortal, ceiling: Tier) -> dict[str, str]:
     who = opened.running.authentication
-    person = await who.accounts.sign_in(Account("wallet:0x" + "0" * 40, "wallet"))
+    person = await who.accounts.sign_in(Account.of_key("0x" + "0" * 40))
     _, text = await who.api_tokens.create(person.id, "test", ceiling=ceiling, expires=SOON)
     return {"authorization": f"Bearer {text}"}
 
@@ -173,7 +173,7 @@ async def test_two_credentials_in_one_request_are_refused() -> None:
 async def test_a_token_for_one_tool_lists_and_runs_that_tool_alone() -> None:
     async with portal("sentence") as opened:
         who = opened.running.authentication
-        person = await who.accounts.sign_in(Account("wallet:0x" + "0" * 40, "wallet"))
+        person = await who.accounts.sign_in(Account.of_key("0x" + "0" * 40))
         _, text = await who.api_tokens.create(
             person.id, "one", ceiling=Tier.MEMBERS, tools={"water"}, expires=SOON
         )

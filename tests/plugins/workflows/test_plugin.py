@@ -154,7 +154,7 @@ async def test_a_starter_that_cannot_be_taken_in_is_told_and_the_rest_is_served(
 
 
 async def test_what_is_written_is_there_after_a_restart(tmp_path: Path) -> None:
-    account = Account(f"wallet:0x{'1' * 40}", "wallet")
+    account = Account.of_key(f"0x{'1' * 40}")
     async with opened(data_dir=tmp_path) as portal:
         await portal.sign_in("alice", account)
         await done(portal, "alice", "add_workflow", name="A", stages=[stage("B", "C")])

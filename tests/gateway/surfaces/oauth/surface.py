@@ -46,7 +46,7 @@ KEY = b"k" * 32
 BASE = "https://porch.example"
 REDIRECT = "https://client.example/callback"
 DOCUMENT = "https://client.example/client.json"
-ALICE = Account("wallet:0x00000000000000000000000000000000000A11cE", "wallet")
+ALICE = Account.of_key("0x00000000000000000000000000000000000A11cE")
 
 
 class Clock:

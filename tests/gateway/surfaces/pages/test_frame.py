@@ -144,7 +144,7 @@ async def test_what_others_wrote_is_shown_and_not_run(
     await browser.sign_in()
     (person,) = [person async for person in portal.stores.people.everyone()]
     for account in (
-        Account("wallet:0x" + "11" * 20, "wallet", EVIL),
+        Account.of_key("0x" + "11" * 20, EVIL),
         Account("github:9", "github", EVIL, EVIL, {"login": EVIL}),
         Account(f"oidc:https://id.example.org#{EVIL}", "oidc", EVIL, None, {"name": EVIL}),
     ):

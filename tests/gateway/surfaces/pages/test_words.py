@@ -15,8 +15,8 @@ ADDRESS = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
 @pytest.mark.parametrize(
     ("account", "name", "provider"),
     [
-        (Account(f"wallet:{ADDRESS}", "wallet"), "0x19E7…ff2A", "Wallet"),
-        (Account(f"wallet:{ADDRESS}", "wallet", "ana.eth"), "ana.eth", "Wallet"),
+        (Account.of_key(ADDRESS), "0x19E7…ff2A", "Wallet"),
+        (Account.of_key(ADDRESS, "ana.eth"), "ana.eth", "Wallet"),
         (Account("github:583231", "github", "octo-cat"), "octo-cat", "GitHub"),
         (Account("github:583231", "github"), "583231", "GitHub"),
         (Account("oidc:https://id.example.org#7", "oidc", "Ana"), "Ana", "id.example.org"),

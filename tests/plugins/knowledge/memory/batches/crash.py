@@ -18,7 +18,7 @@ from auth import Account
 from gateway.testing import open_test_portal
 from plugins.knowledge import plugin
 
-ANA = Account("wallet:0x" + "a1" * 20, "wallet", "Ana")
+ANA = Account.of_key("0x" + "a1" * 20, "Ana")
 TIERS = {"items": {"knowledge": "public"}}
 BATCH = "/openspec/v1/knowledge/batch"
 
