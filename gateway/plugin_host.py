@@ -21,9 +21,11 @@ from auth import Tier
 from gateway.catalog import Catalog
 from gateway.config import Portal
 from gateway.contract import CONTRACT_VERSION, Change, Hooks, Host, Offer, Plugin
+from gateway.differences import changes
 from gateway.errors import ConfigError
 from gateway.exchange import current_exchange
 from gateway.health import HealthBoard
+from gateway.items import Item
 from gateway.logs import get_logger
 from gateway.services import Services, Shares
 from gateway.services.secrets import resolve
@@ -212,14 +214,18 @@ class PluginHost:
         return replace(made, local=self._portal.config.is_local, rows=rows)
 
     def _reoffer(self, name: str, offer: Offer, changed: Callable[[Change], None]) -> None:
-        """Serve another offer of a plugin that is open, and tell clients of it."""
+        """Serve another offer of a plugin that is open, and tell clients of what it changes."""
         if name not in self.offers:  # it is opening still, and yields its offer in a moment
             return
         shown = {each: getattr(offer, each) for each in _LISTED}
         self.offers[name] = replace(self.offers[name], **shown)
+        before = self._items(name)
         self._catalog.replace(name, self.offers[name], self._portal.section(name).alias)
-        for kind in ("tools", "prompts", "resources"):
-            changed(Change(name, kind))
+        for change in changes(name, before, self._items(name)):
+            changed(change)
+
+    def _items(self, name: str) -> list[Item]:
+        return [item for item in self._catalog.items() if item.plugin == name]
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,12 +229,12 @@ async def _reoffering(*others, tiers="default: members"):
         yield portal, hosts[0], told
 
 
-async def test_an_offer_is_replaced_while_the_plugin_is_open_and_told_once_per_kind():
+async def test_an_offer_is_replaced_while_the_plugin_is_open_and_told_where_lists_change():
     async with _reoffering(_plugin("c")) as (portal, host, told):
         assert list(await portal.tools()) == ["a_tool", "first", "c_tool"]
         assert len(portal.running.catalog.set_aside) == 1
         host.reoffer(Offer(tools=[_tool("second")], skills=[_skill("b/new")], instructions="No."))
-        changes = [await asyncio.wait_for(told.get(), 5) for _ in range(3)]
+        changes = [await asyncio.wait_for(told.get(), 5) for _ in range(2)]
         assert list(await portal.tools()) == ["a_tool", "second", "c_tool"]
         assert list(await portal.skills()) == ["skill://b/new/SKILL.md"]
         assert list(await portal.resources()) == ["skill://b/new/SKILL.md"]
@@ -244,7 +244,7 @@ async def test_an_offer_is_replaced_while_the_plugin_is_open_and_told_once_per_k
             await portal.call("first")
         await asyncio.sleep(0.05)
         assert told.empty()
-        assert changes == [Change("b", kind) for kind in ("tools", "prompts", "resources")]
+        assert changes == [Change("b", kind) for kind in ("tools", "resources")]
         catalog = portal.running.catalog
         assert catalog.set_aside == []
         assert catalog.instructions["b"] == "It changes."
