@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from auth import ANONYMOUS, Caller, Tier
 from gateway.apis import Allowance, Api, Refusal
 from gateway.config_types import ConfigPath, Duration, SecretRef
-from gateway.directories import follow
+from gateway.directories import follow, follow_each
 from gateway.listed import ListedResource, PromptFamily, ResourceLister
 from gateway.near import near
 from gateway.offers import (
@@ -133,6 +133,7 @@ __all__ = [
     "Vectors",
     "Webhook",
     "follow",
+    "follow_each",
     "hookimpl",
     "hookspec",
     "is_outage",

@@ -15,6 +15,7 @@ from gateway.repositories.errors import Place, SourceFailed, TooLarge
 from gateway.repositories.git import GitFailed
 from gateway.repositories.leaving_out import LeavingOut
 from gateway.repositories.protocol import Entry, File, Known, LeftOut, NotModified
+from gateway.repositories.stamps import stamp
 
 
 class LocalRepository:
@@ -55,6 +56,22 @@ class LocalRepository:
         content = await asyncio.to_thread(self._read, path)
         sha = blob_sha(content)
         return NotModified() if known is not None and known.sha == sha else File(path, content, sha)
+
+    async def stamp(self, below: str = "") -> str | None:
+        """What changes whenever a file below a folder does, found without reading any.
+
+        Args:
+            below: a folder from the root; everything where it is empty.
+
+        Returns:
+            The stamp, or None where only reading tells.
+        """
+        if self._branch is None:
+            return await asyncio.to_thread(stamp, self._directory / below)
+        try:
+            return await asyncio.to_thread(self._commit)
+        except SourceFailed:
+            return None
 
     def place(self, path: str | None = None) -> Place:
         """How errors name this repository, or a file of it."""
