@@ -279,8 +279,9 @@ class PortalApp:
         ) as running:
             self.running = running
             running.board.notices(self._proxies.notices)
-            self._surfaces = surfaces = Surfaces(running)
-            self._starlette.router.routes[:] = surfaces.routes()
+            self._surfaces = Surfaces(running)
+            self._serve_routes()
+            running.plugins.opened_late = self._serve_routes
             # What lives from here on is small; what was loaded so far need not be looked at
             # again by every full collection (see docs/decisions, performance).
             gc.collect()
@@ -292,6 +293,11 @@ class PortalApp:
             finally:
                 self.stopping()
                 self.running = None
+
+    def _serve_routes(self) -> None:
+        """Answer on the routes of the plugins that are open now."""
+        if self._surfaces is not None:
+            self._starlette.router.routes[:] = self._surfaces.routes()
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncGenerator[None]:

@@ -107,6 +107,7 @@ class HealthBoard:
         self._asking: dict[str, asyncio.Task[Health]] = {}
         self._notices: list[Callable[[], Iterable[str]]] = []
         self._needs: list[Callable[[], Awaitable[bool]]] = []
+        self._late: set[str] = set()
         self._stopping = False
         self._last: dict[str, str] = {}
 
@@ -118,12 +119,24 @@ class HealthBoard:
     def opened(self, name: str, ask: Ask) -> None:
         """Say that an expected plugin is open, and how to ask for its health."""
         self._fixed.pop(name, None)
+        self._late.discard(name)
         self._ask[name] = ask
 
     def failed(self, name: str, reason: str) -> None:
         """Say that an expected plugin could not be opened, and why."""
         self._ask.pop(name, None)
+        self._late.discard(name)
         self._fixed[name] = Health("failed", redactor.text(reason))
+
+    def late(self, name: str, reason: str) -> None:
+        """Say that an expected plugin is not open yet, why, and that it will be once it can."""
+        self.failed(name, f"{reason.rstrip('.')}. It is served as soon as it has opened.")
+        self._late.add(name)
+
+    @property
+    def opening(self) -> frozenset[str]:
+        """The plugins that the portal has opened without, and that may open still."""
+        return frozenset(self._late)
 
     def notices(self, source: Callable[[], Iterable[str]]) -> None:
         """Add a source of sentences for the admin: items set aside, problems in tiers.yaml."""

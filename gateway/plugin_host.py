@@ -6,11 +6,11 @@ wrong with one plugin is its own affair: the others are served, and health says 
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
@@ -22,17 +22,17 @@ from gateway.catalog import Catalog
 from gateway.config import Portal
 from gateway.contract import CONTRACT_VERSION, Change, Hooks, Host, Offer, Plugin
 from gateway.differences import changes
-from gateway.errors import ConfigError
 from gateway.exchange import current_exchange
 from gateway.health import HealthBoard
 from gateway.items import Item
 from gateway.logs import get_logger
+from gateway.openings import Opening
 from gateway.services import Services, Shares
 from gateway.services.secrets import resolve
 
 GROUP = "porch.plugins"
-OPENING = 60.0
-"""Seconds a plugin has to open, where nobody asked it to finish its first work first."""
+OPENING = 20.0
+"""Seconds after which the portal opens without a plugin, unless its first work is waited for."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 log = get_logger(__name__)
@@ -129,6 +129,11 @@ class PluginHost:
         services: the backends.
         catalog: takes in what plugins offer.
         board: is told how each plugin is.
+
+    Attributes:
+        offers: what the open plugins offer, by name; one that opens late comes in while it is read.
+        opened_late: called where a plugin has opened after the portal has, for what was made of
+            the offers there were.
     """
 
     def __init__(
@@ -145,6 +150,8 @@ class PluginHost:
         self._catalog = catalog
         self._board = board
         self.offers: dict[str, Offer] = {}
+        self.opened_late: Callable[[], None] = lambda: None
+        self._is_open = False
 
     def closed(self) -> list[str]:
         """The plugins that were found and are not open: switched off, or failed."""
@@ -154,6 +161,8 @@ class PluginHost:
     async def opened(self, changed: Any, *, wait_ready: bool = False) -> AsyncGenerator[None]:
         """Open every enabled plugin, and close them in reverse at the end of the block.
 
+        One that takes long or fails holds up nobody: it is served once it has opened.
+
         Args:
             changed: called with each :class:`~gateway.contract.Change` a plugin tells of.
             wait_ready: handed on in ``Host.wait_ready``.
@@ -161,36 +170,45 @@ class PluginHost:
         for broken in self._found.broken:
             self._board.expect(broken.name, required=False)
             self._board.failed(broken.name, broken.reason)
-        async with AsyncExitStack() as stack:
+        openings: list[Opening] = []
+        try:
             for name, plugin in self._found.plugins.items():
                 if self._portal.section(name).enabled:
-                    await self._open(plugin, stack, changed, wait_ready)
+                    self._board.expect(name, self._portal.section(name).required)
+                    served = partial(self._served, plugin, changed, wait_ready)
+                    openings.append(Opening(name, served, self._board, retries=not wait_ready))
+                    await openings[-1].tried(None if wait_ready else OPENING)
+            self._is_open = True
+            yield
+        finally:
+            for opening in reversed(openings):
+                await opening.close()
+
+    @asynccontextmanager
+    async def _served(self, plugin: Plugin, changed: Any, wait_ready: bool) -> AsyncGenerator[None]:
+        """Open a plugin and serve what it offers, for as long as the block lasts."""
+        name, section = plugin.name, self._portal.section(plugin.name)
+        config = self._portal.plugin_config(name, plugin.config)
+        host = self.host(name, changed, wait_ready=wait_ready)
+        async with _guarded(plugin, config, host) as offer:
+            self._services.register_jobs(name, offer.jobs)
+            self.offers[name] = offer
+            self._catalog.add(name, offer, section.alias)
+            if self._is_open:
+                await self._come_late(name, changed)
+            self._board.opened(name, offer.health)
             yield
 
-    async def _open(
-        self, plugin: Plugin, stack: AsyncExitStack, changed: Any, wait_ready: bool
-    ) -> None:
-        section = self._portal.section(plugin.name)
-        self._board.expect(plugin.name, section.required)
-        opening = asyncio.timeout(None if wait_ready else OPENING)
+    async def _come_late(self, name: str, changed: Any) -> None:
+        """Let those take a plugin in who have looked at what is open already."""
+        log.info("plugin_opened_late", plugin=name)
         try:
-            config = self._portal.plugin_config(plugin.name, plugin.config)
-            host = self.host(plugin.name, changed, wait_ready=wait_ready)
-            async with opening:
-                offer = await stack.enter_async_context(_guarded(plugin, config, host))
-            self._services.register_jobs(plugin.name, offer.jobs)
-        except ConfigError as error:
-            log.error("plugin_not_opened", plugin=plugin.name, reason=str(error))
-            self._board.failed(plugin.name, str(error))
-        except Exception as error:
-            log.exception("plugin_not_opened", plugin=plugin.name)
-            late = isinstance(error, TimeoutError) and opening.expired()
-            reason = f"It did not open within {OPENING:g} s." if late else _told(error)
-            self._board.failed(plugin.name, reason)
-        else:
-            self.offers[plugin.name] = offer
-            self._catalog.add(plugin.name, offer, section.alias)
-            self._board.opened(plugin.name, offer.health)
+            await self._services.jobs.take_up(name)
+        except Exception:  # the rest of it can be served all the same
+            log.exception("jobs_not_taken_up", plugin=name)
+        self.opened_late()
+        for change in changes(name, (), self._items(name)):
+            changed(change)
 
     def host(self, name: str, changed: Any = None, *, wait_ready: bool = False) -> Host:
         """A plugin's own share of the portal.

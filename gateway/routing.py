@@ -70,7 +70,7 @@ class Surfaces:
         self._who = running.authentication
         self._sessions = Sessions(self._who.key, running.services.shared_cache)
         self.upstreams = Upstreams(running.plugins.offers)
-        self.dialects = Dialects(running.plugins.offers.values())
+        self.dialects = Dialects(())
         self.subscriptions = Subscriptions(running.catalog, running.changes, self._sessions)
         self.streams = OpenStreams()
         self._consents = Consents(Sealer(self._who.key, "consent"), self._who.stores.grants)
@@ -80,32 +80,47 @@ class Surfaces:
         return self._pages.error_page(request, status, title, text)
 
     def routes(self) -> list[Any]:
-        """The routes of all surfaces."""
+        """The routes of all surfaces; to be asked for again where a plugin has opened late."""
         running, config = self._running, self._running.portal.config
-        offers, endpoint = running.plugins.offers, self._mcp()
-        operations = [each.operation for each in described_routes(offers)]
-        unknown = [str(each) for each in unknown_operations(running.portal, operations)]
-        running.board.notices(lambda: unknown)
+        offers, limit = running.plugins.offers, int(config.limits.body)
+        self.dialects = Dialects(offers.values())
         about = Document(config.name, version("porch"), config.url)
-        return [
-            Route("/mcp", endpoint=endpoint),
-            Route(MEMBERS_PATH, endpoint=endpoint),
-            Route("/mcp/{plugin}", endpoint=endpoint),
-            *Rest(
-                offers,
-                running.catalog,
-                running.pipeline,
-                about,
-                int(config.limits.body),
-                RouteLimits(config.limits, self._counting),
-                self.streams,
-            ).routes(),
-            *webhook_routes(offers, int(config.limits.body)),
+        rest = Rest(
+            offers,
+            running.catalog,
+            running.pipeline,
+            about,
+            limit,
+            self._route_limits,
+            self.streams,
+        )
+        wire, others = self._own_routes
+        return [*wire, *rest.routes(), *webhook_routes(offers, limit), *others]
+
+    @cached_property
+    def _own_routes(self) -> tuple[list[Any], list[Any]]:
+        """The portal's own routes, whatever plugins offer: before theirs, and after."""
+        running, endpoint = self._running, self._mcp()
+        running.board.notices(self._unknown_operations)
+        wire = [Route(path, endpoint=endpoint) for path in ("/mcp", MEMBERS_PATH, "/mcp/{plugin}")]
+        return wire, [
             *health_routes(running.board, running.metrics, self._may_see),
             *admin_routes(self._admin()),
             *oauth_routes(self._oauth()),
             *self._pages.routes(),
         ]
+
+    def _unknown_operations(self) -> list[str]:
+        """What ``portal.yaml`` limits and no plugin that is open, or may open still, has."""
+        running = self._running
+        if running.board.opening:
+            return []
+        operations = [each.operation for each in described_routes(running.plugins.offers)]
+        return [str(each) for each in unknown_operations(running.portal, operations)]
+
+    @cached_property
+    def _route_limits(self) -> RouteLimits:
+        return RouteLimits(self._running.portal.config.limits, self._counting)
 
     def _may_see(self, request: Request) -> bool:
         visit: Visit = visit_of(request.scope)

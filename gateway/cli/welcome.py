@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from gateway.app import PortalApp
     from gateway.config import Portal
     from gateway.contract import Health
-    from gateway.health import Report
+    from gateway.health import PluginHealth, Report
 
-_POLL = 0.25
+_POLL, _LATE_POLL = 0.25, 1.0
+"""Seconds between two looks at how the plugins are: while one starts, and while one is late."""
 _CLEARED = "\r\x1b[2K"
 """What a terminal is sent to clear the line that the cursor is on."""
 
@@ -100,8 +101,22 @@ class Welcome:
             if not any(plugin.health.state == "starting" for plugin in report.plugins):
                 for line in _settled(report):
                     _say(line)
-                return
+                break
             await asyncio.sleep(_POLL)
+        await self._follow_late()
+
+    async def _follow_late(self) -> None:
+        """Say which plugins open after the portal has, once they have."""
+        waited: frozenset[str] = frozenset()
+        while (running := self._app.running) and (waited or running.board.opening):
+            opened = waited - running.board.opening
+            waited = running.board.opening
+            if opened:
+                report = await running.board.report()
+                for plugin in report.plugins:
+                    if plugin.name in opened:
+                        _say(_line(plugin))
+            await asyncio.sleep(_LATE_POLL)
 
 
 def _say(line: str) -> None:
@@ -120,14 +135,18 @@ def _program() -> str:
 
 def _settled(report: Report) -> Iterator[str]:
     for plugin in report.plugins:
-        state = plugin.health.state
-        word = "ready" if state == "ok" else state
-        yield f"{plugin.name}: {word}. {plugin.health.detail or _counts(plugin.health)}".rstrip()
+        yield _line(plugin)
     for notice in report.notices:
         yield f"Note: {notice}"
     if report.notices or report.status == "failed":
         yield "`porch check` explains what to mend."
     yield "Ready. Ctrl+C stops." if report.ready else "Serving what can be served. Ctrl+C stops."
+
+
+def _line(plugin: PluginHealth) -> str:
+    state = plugin.health.state
+    word = "ready" if state == "ok" else state
+    return f"{plugin.name}: {word}. {plugin.health.detail or _counts(plugin.health)}".rstrip()
 
 
 def _counts(health: Health) -> str:

@@ -14,12 +14,14 @@ import uuid
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from gateway.ports import Cache, JobStatus
+from gateway.ports import Cache
 from gateway.services.database import is_postgres
 from gateway.services.jobs_log import JobsLog
+from gateway.services.jobs_owned import OwnedJobs
 from gateway.services.jobs_progress import Progress, ProgressBoard
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from gateway.contract import Job
 
-__all__ = ["JobService", "JobsNotRunning", "OwnedJobs", "Run", "open_jobs"]
+__all__ = ["JobService", "JobsNotRunning", "Run", "open_jobs"]
 
 SCHEMA = "porch_jobs"
 """Where DBOS keeps its tables, in PostgreSQL."""
@@ -35,15 +37,7 @@ POLLING, PATIENT = 0.25, 2.0
 """Seconds between two looks at a queue: of a job that somebody waits for, and of one with a
 schedule. Each look takes milliseconds of this process, also where nothing is queued."""
 _CLOSING = 5.0
-_STATES = {
-    "ENQUEUED": "queued",
-    "DELAYED": "queued",
-    "PENDING": "running",
-    "SUCCESS": "done",
-    "CANCELLED": "cancelled",
-}
-"""DBOS's words and ours; every other one is a failure."""
-_OPEN = ("queued", "running")
+
 
 Workflow = Callable[..., Coroutine[Any, Any, Any]]
 
@@ -95,6 +89,8 @@ class JobService:
         self._tasks: dict[str, asyncio.Task[Any]] = {}
         self.board = ProgressBoard(cache)
         self._running = False
+        self._is_launched = False
+        self._launching = asyncio.Lock()
         self._log = JobsLog()
 
     def register(self, plugin: str, jobs: Sequence[Job]) -> None:
@@ -104,12 +100,14 @@ class JobService:
             ValueError: two of the plugin's jobs have one name, or a schedule is no cron
                 expression.
         """
+        declared: dict[str, Job] = {}
         for job in jobs:
             name = f"{plugin}/{job.name}"
-            if name in self._jobs:
+            if name in declared or name in self._jobs:
                 raise ValueError(f"The plugin {plugin} declares the job {job.name} twice.")
             _check_schedule(name, job.schedule)
-            self._jobs[name] = job
+            declared[name] = job
+        self._jobs |= declared
 
     def for_owner(self, plugin: str) -> OwnedJobs:
         """The jobs of one plugin: the port ``Jobs``."""
@@ -120,15 +118,43 @@ class JobService:
 
         Where no plugin declared a job, this does nothing.
         """
-        if not self._jobs:
-            return
+        async with self._launching:
+            self._is_launched = True
+            if self._jobs:
+                await self._launch()
+
+    async def take_up(self, plugin: str) -> None:
+        """Work on the jobs of a plugin that was registered after :meth:`launch`.
+
+        What a crash interrupted goes on too. Before the launch this does nothing.
+        """
+        async with self._launching:
+            names = [name for name in self.names(plugin) if name not in self._workflows]
+            if not self._is_launched or not names:
+                return
+            if not self._running:
+                await self._launch()
+                return
+            for name in names:
+                self._workflows[name] = self._declare(name, self._jobs[name])
+            await self._queue(names)
+            await self._go_on(names)
+
+    async def _launch(self) -> None:
         await asyncio.to_thread(self._prepare)
         from dbos import DBOS
 
         self._running = True
         # On the loop's own thread: DBOS runs its workflows on the loop it finds here.
         DBOS.launch()
-        for name, job in self._jobs.items():
+        await self._queue(list(self._workflows))
+
+    async def _queue(self, names: Sequence[str]) -> None:
+        """Make the queues of some jobs, and the schedules of all."""
+        from dbos import DBOS
+
+        for name in names:
+            job = self._jobs[name]
             await DBOS.register_queue_async(
                 name,
                 global_concurrency=job.concurrency,
@@ -136,6 +162,14 @@ class JobService:
                 on_conflict="always_update",
             )
         await asyncio.to_thread(self._schedule)
+
+    async def _go_on(self, names: Sequence[str]) -> None:
+        """Go on with this replica's jobs that a crash interrupted, now that they are known."""
+        from dbos import DBOS
+
+        for found in await DBOS.list_workflows_async(name=list(names), status="PENDING"):
+            if found.executor_id == self._executor and found.workflow_id not in self._tasks:
+                await DBOS.resume_workflow_async(found.workflow_id)
 
     async def close(self) -> None:
         """Stop at once; what was running goes on at the next launch."""
@@ -215,20 +249,23 @@ class JobService:
         self._data_dir.mkdir(parents=True, exist_ok=True)
         url = _url(self._address, self._data_dir)
         DBOS.migrate(url, schema=SCHEMA)
-        embedded = self._address == "sqlite"
         config: DBOSConfig = {
             "name": "porch",
             "system_database_url": url,
             "dbos_system_schema": SCHEMA,
             # Both pinned: a job is taken up again only by the executor and version it began with.
-            "executor_id": "embedded" if embedded else _replica(self._data_dir),
+            "executor_id": self._executor,
             "application_version": "porch",
             "serializer": DBOSPortableJSONSerializer(),  # JSON; DBOS's default would be pickle
             "log_level": "WARNING",
         }
         DBOS(config=config)
-        for name, job in self._jobs.items():
+        for name, job in list(self._jobs.items()):
             self._workflows[name] = self._declare(name, job)
+
+    @cached_property
+    def _executor(self) -> str:
+        return "embedded" if self._address == "sqlite" else _replica(self._data_dir)
 
     def _declare(self, name: str, job: Job) -> Workflow:
         from dbos import DBOS
@@ -252,7 +289,11 @@ class JobService:
     def _schedule(self) -> None:
         from dbos import DBOS
 
-        wanted = {name: job.schedule for name, job in self._jobs.items() if job.schedule}
+        wanted = {
+            n: job.schedule
+            for n, job in self._jobs.items()
+            if job.schedule and n in self._workflows
+        }
         for known in DBOS.list_schedules():
             if known["schedule_name"] not in wanted:
                 DBOS.delete_schedule(known["schedule_name"])
@@ -267,77 +308,6 @@ class JobService:
                 }
                 for name, cron in wanted.items()
             ]
-        )
-
-
-class OwnedJobs:
-    """The jobs as one plugin sees them: the port ``Jobs``."""
-
-    def __init__(self, service: JobService, plugin: str) -> None:
-        self._service = service
-        self._plugin = plugin
-
-    async def enqueue(
-        self, name: str, payload: Mapping[str, Any], *, key: str | None = None
-    ) -> str:
-        """Queue a job that the plugin declared.
-
-        Raises:
-            KeyError: the plugin declares no such job.
-            TypeError: the payload is not JSON.
-            JobsNotRunning: the service is not launched.
-        """
-        full = f"{self._plugin}/{name}"
-        return await self._service.enqueue(full, payload, f"{full}/{key or uuid.uuid4()}")
-
-    async def status(self, job_id: str) -> JobStatus | None:
-        """Where the job is, or None where the plugin has no such job.
-
-        Raises:
-            JobsNotRunning: the service is not launched.
-        """
-        found = await self._service.status(job_id)
-        if found is None or not found.name.startswith(f"{self._plugin}/"):
-            return None
-        return await self._status(found)
-
-    async def list(self, name: str | None = None, *, limit: int = 50) -> Sequence[JobStatus]:
-        """The plugin's jobs, the newest first.
-
-        Raises:
-            KeyError: the plugin declares no job of that name.
-            JobsNotRunning: the service is not launched.
-        """
-        names = self._service.names(self._plugin)
-        if name is not None and f"{self._plugin}/{name}" not in names:
-            raise KeyError(f"No plugin declares the job {self._plugin}/{name}.")
-        asked = names if name is None else [f"{self._plugin}/{name}"]
-        found = await self._service.listed(asked, limit) if asked else []
-        return [await self._status(each) for each in found]
-
-    async def cancel(self, job_id: str) -> bool:
-        """End a job that is queued or running; false where there is none.
-
-        Raises:
-            JobsNotRunning: the service is not launched.
-        """
-        found = await self.status(job_id)
-        if found is None or found.state not in _OPEN:
-            return False
-        await self._service.cancel(job_id)
-        return True
-
-    async def _status(self, found: WorkflowStatus) -> JobStatus:
-        told = await self._service.board.read(found.workflow_id)
-        return JobStatus(
-            id=found.workflow_id,
-            state=_STATES.get(found.status, "failed"),
-            result=found.output,
-            error=None if found.error is None else str(found.error),
-            name=found.name.removeprefix(f"{self._plugin}/"),
-            done=told.done,
-            total=told.total,
-            message=told.message,
         )
 
 

@@ -3,21 +3,29 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import ModuleType
 
+import httpx
 import pytest
+from pydantic import BaseModel
 
-from gateway import plugin_host
+from auth import Tier
+from gateway import openings, plugin_host
 from gateway.app import PortalApp
 from gateway.config import load_portal
 from gateway.contract import (
     Change,
+    Job,
     Offer,
     Plugin,
+    Route,
     Skill,
     SkillFile,
     Tool,
     UpstreamCredential,
+    Webhook,
     hookimpl,
 )
+from gateway.errors import ConfigError, Problem
+from gateway.health import HealthBoard
 from gateway.plugin_host import discover
 from gateway.testing import RequestRefused, open_test_portal
 
@@ -191,6 +199,150 @@ async def test_a_plugin_that_never_opens_does_not_hold_up_the_others(monkeypatch
         health = {each.name: each.health for each in (await running.board.report()).plugins}
     assert "did not open within" in health["stuck"].detail
     assert health["well"].state == "ok"
+
+
+async def _until(true):
+    async with asyncio.timeout(20):
+        while not await true():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def _serving(tmp_path, *modules):
+    """A portal that serves, as `porch serve` opens it, and a client of its HTTP surface."""
+    portal = load_portal(tmp_path / "config", {"services": {"embedding": "none"}})
+    app = PortalApp(portal, tmp_path / "data", modules=list(modules))
+    async with app.opened() as running:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
+            yield running, http
+
+
+class _Item(BaseModel):
+    name: str = "late"
+
+
+class _NoParams(BaseModel):
+    pass
+
+
+def _whole(name, opened, ran):
+    """A plugin that has one of each: a tool, a route, a webhook and a job."""
+
+    async def take(args, caller):
+        return _Item()
+
+    async def hook(body, headers):
+        return {"taken": True}
+
+    async def job(run, payload):
+        ran.set()
+
+    tool = Tool("late_tool", "A tool.", _run, input_schema={"type": "object"}, tier=Tier.OPEN)
+    route = Route("GET", "/item", take, "late_tool", _NoParams, _Item, "An item.")
+    webhook = Webhook("push", lambda body, headers: True, hook)
+    offer = Offer(tools=[tool], routes=[route], webhooks=[webhook], jobs=[Job("work", job)])
+
+    @asynccontextmanager
+    async def open_it(config, host):
+        await opened()
+        yield offer
+
+    return _module(name, lambda: Plugin(name, "A plugin.", open_it))
+
+
+async def _all_of_it_is_served(running, http, ran):
+    assert running.catalog.knows("late_tool")
+    assert (await http.get("/api/v1/late/item")).json() == {"name": "late"}
+    assert (await http.post("/hooks/late/push", json={})).json() == {"taken": True}
+    await running.services.for_plugin("late").jobs.enqueue("work", {})
+    await asyncio.wait_for(ran.wait(), 20)
+
+
+async def test_a_plugin_that_opens_late_is_served_whole_once_it_has(monkeypatch, tmp_path):
+    monkeypatch.setattr(plugin_host, "OPENING", 0.05)
+    may_open, ran, told = asyncio.Event(), asyncio.Event(), asyncio.Queue()
+    late = _whole("late", may_open.wait, ran)
+    async with _serving(tmp_path, late, _plugin("well")) as (running, http):
+        assert running.board.opening == {"late"}
+        assert (await http.get("/api/v1/late/item")).status_code == 404
+        running.changes.listen(told.put_nowait)
+        may_open.set()
+        assert await asyncio.wait_for(told.get(), 20) == Change("late", "tools")
+
+        async def settled():
+            return not running.board.opening
+
+        await _until(settled)
+        health = {each.name: each.health.state for each in (await running.board.report()).plugins}
+        assert health == {"late": "ok", "well": "ok"}
+        await _all_of_it_is_served(running, http, ran)
+
+
+async def test_a_plugin_that_fails_is_tried_again_with_growing_pauses(monkeypatch, tmp_path):
+    monkeypatch.setattr(openings, "FIRST_RETRY_S", 0.01)
+    tries, ran, details = [], asyncio.Event(), []
+
+    async def third_time():
+        tries.append(1)
+        if len(tries) < 4:
+            raise OSError("the disk is away")
+
+    late = _whole("late", third_time, ran)
+    failed = HealthBoard.failed
+    monkeypatch.setattr(
+        HealthBoard, "failed", lambda *args: (details.append(args[2]), failed(*args))
+    )
+    async with _serving(tmp_path, late, _plugin("well")) as (running, http):
+
+        async def served():
+            return "late" in running.plugins.offers and not running.board.opening
+
+        await _until(served)
+        assert len(tries) == 4
+        pauses = [detail.partition("again in ")[2].partition(" s")[0] for detail in details]
+        assert pauses == ["0.01", "0.02", "0.04"]
+        assert details[0].startswith("OSError: the disk is away. Tried again in 0.01 s.")
+        await _all_of_it_is_served(running, http, ran)
+
+
+async def test_what_an_admin_has_to_mend_is_not_tried_again(monkeypatch, tmp_path):
+    monkeypatch.setattr(openings, "FIRST_RETRY_S", 0.0)
+    diary = []
+    bad = _plugin("bad", diary, opening=ConfigError([Problem("portal.yaml", 3, "a", "is wrong")]))
+    async with _serving(tmp_path, bad) as (running, _):
+        report = await running.board.report()
+        assert "portal.yaml:3" in report.plugins[0].health.detail
+        assert running.board.opening == frozenset()
+    assert diary == ["open bad"]
+
+
+async def test_a_plugin_that_is_opening_still_does_not_hold_up_the_end(monkeypatch, tmp_path):
+    monkeypatch.setattr(plugin_host, "OPENING", 0.05)
+    diary = []
+
+    async def never():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            diary.append("ended")
+
+    async with _serving(tmp_path, _whole("late", never, asyncio.Event())):
+        assert diary == []
+    assert diary == ["ended"]
+
+
+async def test_an_opening_that_awaits_something_cancelled_fails_alone(monkeypatch, tmp_path):
+    cancelled = asyncio.get_running_loop().create_future()
+    cancelled.cancel()
+
+    async def awaits():
+        await cancelled
+
+    late = _whole("late", awaits, asyncio.Event())
+    async with _serving(tmp_path, late, _plugin("well")) as (running, _):
+        assert set(running.plugins.offers) == {"well"}
+        assert running.board.opening == {"late"}
 
 
 def _tool(name, **more):

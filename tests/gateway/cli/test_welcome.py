@@ -70,6 +70,31 @@ async def test_it_is_not_said_that_something_failed_while_a_plugin_is_starting(
     ]
 
 
+async def test_a_plugin_that_opens_after_the_portal_is_said_once_it_has(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(welcome, "_LATE_POLL", 0.01)
+    board = HealthBoard()
+    board.expect("slow", required=False)
+    board.late("slow", "It did not open within 20 s.")
+
+    async def well() -> Health:
+        return Health(facts={"documents": 103})
+
+    greeting = Welcome(_app(board), cast(Any, None), with_tokens=False)
+    following = asyncio.create_task(greeting._follow())
+    printed = ""
+    async with asyncio.timeout(10):
+        while "Ready" not in printed:
+            await asyncio.sleep(0.01)
+            printed += capsys.readouterr().out
+        board.opened("slow", well)
+        await following
+    late = "slow: failed. It did not open within 20 s. It is served as soon as it has opened."
+    assert late in printed.splitlines()
+    assert "slow: ready. 103 documents" in capsys.readouterr().out.splitlines()
+
+
 def _app(board: HealthBoard) -> PortalApp:
     return cast("PortalApp", SimpleNamespace(running=SimpleNamespace(board=board)))
 
