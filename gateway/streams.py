@@ -27,13 +27,14 @@ class StreamEvent:
     """One event of a stream. Many streams may send the same one; it is written out once.
 
     Attributes:
-        event: what kind it is, by which clients tell it apart.
+        event: what kind it is, by which clients tell it apart; "" where it says nothing.
         data: what it says; None where it only says how far the stream has come (``id``), which
             no client is shown and every client remembers.
         id: from where a client goes on that lost its connection; None leaves it where it was.
 
     Raises:
-        ValueError: the kind or the id holds a line break, which would end it on the wire.
+        ValueError: the kind or the id holds a line break, which would end it on the wire; or it
+            has a kind and says nothing, or the other way round.
     """
 
     event: str = ""
@@ -43,6 +44,8 @@ class StreamEvent:
     def __post_init__(self) -> None:
         if not _BREAKS.isdisjoint(f"{self.event}{self.id or ''}"):
             raise ValueError("the kind and the id of an event hold no line break")
+        if bool(self.event) is (self.data is None):
+            raise ValueError("an event has a kind and data, or neither: then it is a place alone")
 
     @cached_property
     def sse(self) -> bytes:
@@ -54,7 +57,11 @@ class StreamEvent:
 
     @cached_property
     def message(self) -> str:
-        """The event as the text of a WebSocket's message: ``id``, ``event`` and ``data``."""
+        """The event as the text of a WebSocket's message: ``id``, ``event`` and ``data``.
+
+        The last two are null where it says how far the stream has come. Server-sent events have
+        the same as an ``id`` line alone, which clients remember and dispatch nothing of.
+        """
         id, event = to_json(self.id), to_json(self.event or None)
         return (b'{"id":%s,"event":%s,"data":%s}' % (id, event, self._data)).decode()
 

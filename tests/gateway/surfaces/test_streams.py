@@ -212,7 +212,17 @@ def test_any_text_is_told_whole_and_written_out_once(text: str, id: str) -> None
 @pytest.mark.parametrize("broken", ["a\nb", "a\rb", "a\0b"])
 def test_an_id_that_would_break_the_line_is_an_error(broken: str) -> None:
     with pytest.raises(ValueError, match="no line break"):
-        StreamEvent("tick", None, broken)
+        StreamEvent("tick", Tick(number=1, text="a"), broken)
+
+
+def test_an_event_of_a_kind_says_something_and_a_place_alone_has_none() -> None:
+    with pytest.raises(ValueError, match="a kind and data, or neither"):
+        StreamEvent("tick", None, "7")
+    with pytest.raises(ValueError, match="a kind and data, or neither"):
+        StreamEvent("", Tick(number=1, text="a"), "7")
+    place = StreamEvent(id="7")
+    assert json.loads(place.message) == {"id": "7", "event": None, "data": None}
+    assert place.sse == b"id: 7\n\n"
 
 
 def test_a_rate_that_means_nothing_is_an_error_where_it_is_declared() -> None:

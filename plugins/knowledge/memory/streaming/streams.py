@@ -102,8 +102,10 @@ class Streaming:
 
     async def _told(self, after: int, admits: Admits, *, lost: bool) -> Events:
         # The first says from where to go on, also to a client that is told nothing for long.
-        reset = ResetEvent(message=_LOST) if lost else None
-        yield StreamEvent("ResetEvent", reset, str(after))
+        if lost:
+            yield StreamEvent("ResetEvent", ResetEvent(message=_LOST), str(after))
+        else:
+            yield StreamEvent(id=str(after))
         async with aclosing(self.hub.follow(after, admits)) as followed:
             async for number, told in followed:
                 yield StreamEvent(id=str(number)) if told is None else told.event

@@ -69,7 +69,9 @@ async def test_updates_are_told_in_the_protocols_words(served: Served, prefix: s
         served.socket(f"{prefix}/stream?type=updates&format=websocket") as opened,
     ):
         assert stream.response.headers["x-provider-version"]
-        assert (await told(opened)).data is None
+        first = json.loads(await opened.recv())
+        assert first == {"id": first["id"], "event": None, "data": None}
+        assert first["id"].isdigit()
         id = await write(served, "The beds are watered at six.")
         event = await stream.next()
         said = KnowledgeUpdateEvent.model_validate(event.data)
@@ -83,6 +85,18 @@ async def test_updates_are_told_in_the_protocols_words(served: Served, prefix: s
             "entry": {"id": id},
             "timestamp": gone.data["timestamp"],
         }
+
+
+@pytest.mark.parametrize("form", ["sse", "websocket"])
+async def test_what_is_lost_is_told_in_words_in_both_forms(served: Served, form: str) -> None:
+    if form == "sse":
+        async with served.listen(f"{OWN}/stream", last="999999", type="updates") as stream:
+            event = await stream.next()
+    else:
+        async with served.socket(f"{OWN}/stream?type=updates&last_event_id=999999") as opened:
+            event = await told(opened)
+    assert event.event == "ResetEvent"
+    assert "Query again" in event.data["message"]
 
 
 async def test_another_person_hears_nothing_of_what_is_private(served: Served) -> None:
