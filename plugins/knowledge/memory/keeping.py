@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.access import keys
@@ -16,7 +16,7 @@ from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.layers.notes import PREFIX
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.merging import merge
-from plugins.knowledge.memory.records import Record, changed_fields
+from plugins.knowledge.memory.records import Record, changed_fields, is_made_up
 from plugins.knowledge.memory.requests import CreateRequest, DeleteRequest, UpdateRequest
 from plugins.knowledge.memory.responses import CreateResponse, DeleteResponse
 from plugins.knowledge.memory.roles import Roles, demand, may_change, may_remove
@@ -64,8 +64,8 @@ class Keeping:
     ) -> CreateResponse:
         """Keep an entry.
 
-        One that claims what the caller's own entry in that layer claims already makes that one
-        surer instead, or replaces it (README, "Conflicts").
+        One that claims what the caller's own entry in that layer claims already becomes a version
+        of that one (README, "Conflicts").
 
         Args:
             request: what is asked for.
@@ -234,30 +234,45 @@ class Keeping:
     ) -> CreateResponse | None:
         """Let one of several entries stand that claim the same; None where another one of them
         was written meanwhile, and nothing was done."""
-        settled = settlement([record, *twins], self.clock(), new=record.id)
-        stands, new = settled.stands, settled.stands.id == record.id
-        gone = sorted(settled.gone.keys() - {record.id})
-        deeds = [Deed(person, "replace", id, "done", stands.id) for id in gone]
-        deeds.append(Deed(person, "create" if new else "update", stands.id, "done"))
+        chosen = not is_made_up(record.id)
+        settled = settlement([record, *twins], self.clock(), new=record.id, chosen=chosen)
+        stands, before = settled.stands, next((e for e in twins if e.id == settled.stands.id), None)
+        if before is not None:
+            stands, vector = await self._worded(stands, before, record, vector)
+        gone = {id: version for id, version in settled.gone.items() if id != record.id}
+        deeds = [Deed(person, "replace", id, "done", stands.id) for id in sorted(gone)]
+        deeds.append(Deed(person, "update" if before else "create", stands.id, "done"))
         told = await self._noted(*deeds).settle(
-            stands,
-            None if new else stands.version - 1,
-            {id: version for id, version in settled.gone.items() if id != record.id},
-            person,
-            vector if new else None,
-            settled.more_uses,
+            stands, before and before.version, gone, person, vector, settled.more_uses
         )
         if told is None:
             return None
         self.tell(told)
-        if new:
+        if before is None:
             await self._show(stands, vector)
         elif self.vectors is not None:
             await self.vectors.follow([stands])
         if self.vectors is not None:
             await self.vectors.hide(settled.gone)
-        status: Literal["created", "updated"] = "created" if new else "updated"
-        return CreateResponse(entry=stands.entry(), status=status)
+        return CreateResponse(entry=stands.entry(), status="updated" if before else "created")
+
+    async def _worded(
+        self, stands: Record, before: Record, said: Record, vector: Vector | None
+    ) -> tuple[Record, Vector | None]:
+        """An entry that somebody said again, and its vector; None where the kept one is right.
+
+        Args:
+            stands: the entry as it is to be.
+            before: the entry as it is.
+            said: what somebody said.
+            vector: of that.
+        """
+        if stands.text == before.text and before.embedded:
+            return replace(stands, embedded=True), None
+        if stands.text != said.text:
+            made = before.embedded or said.embedded
+            vector = await embedded(self.vectors, stands.text, stands.layer, None, made)
+        return replace(stands, embedded=vector is not None), vector
 
     async def _merged(self, current: Record, wanted: Record, began: int, caller: Caller) -> Record:
         """What an update wants, with what was written since the version it began with.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from plugins.knowledge.memory.entries import (
 
 UPKEEP = "upkeep"
 """Who moves entries and settles conflicts, in histories and in the audit log: the portal itself."""
+_MADE_UP = re.compile(r"mem_[0-9a-f]{24}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +137,8 @@ def changed_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 def new_id() -> str:
     """An id that nobody can guess."""
     return f"mem_{secrets.token_hex(12)}"
+
+
+def is_made_up(id: str) -> bool:
+    """Whether an id is one of :func:`new_id`, and not one that a client chose."""
+    return _MADE_UP.fullmatch(id) is not None

@@ -199,8 +199,8 @@ def _remember(memory: Memory) -> Tool:
     return Tool(
         "remember",
         "Keep something for later: a fact, a decision, a preference, what happened. One thing an "
-        "entry, in words that stand for themselves. To say again what is known makes it surer. "
-        "Never keep a secret.",
+        "entry, in words that stand for themselves. What is known already keeps its id, and gets "
+        "surer where it comes from another source or author. Never keep a secret.",
         run,
         args=NewMemory,
         result=Kept,

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import ANONYMOUS, Caller
+from plugins.knowledge.memory.access import keys
 from plugins.knowledge.memory.entries import KnowledgeMetadata, Layer
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.requests import CreateRequest, DeleteRequest, UpdateRequest
@@ -305,13 +306,27 @@ async def test_who_says_the_same_again_makes_it_surer(world: World) -> None:
     assert len(await world.found(ANA, "well deep")) == 1
 
 
-async def test_a_surer_claim_replaces_an_older_one(world: World) -> None:
-    first = await world.remember(ANA, "The well is deep.", confidence=0.4)
-    surer = await world.remember(ANA, "The well is deep.", confidence=0.9)
-    assert surer.id != first.id
-    assert await world.found(ANA, "well deep") == ["The well is deep."]
-    with pytest.raises(MemoryFailed):
-        await world.memory.look.entry(first.id, ANA)
+@pytest.mark.parametrize("confidence", [None, 0.2, 0.4, 0.9])
+async def test_what_is_said_again_keeps_its_id_and_its_history(
+    world: World, confidence: float | None
+) -> None:
+    first = await world.remember(ANA, "The well is deep.", confidence=0.4, title="Well")
+    stated = {} if confidence is None else {"confidence": confidence}
+    again = await world.remember(ANA, "The WELL is deep.", **stated, custom={"depth": 9})
+    assert (again.id, again.version, again.metadata.title) == (first.id, 2, "Well")
+    assert again.metadata.custom == {"depth": 9}
+    assert again.metadata.confidence == max(0.4, confidence or 0.5), "one origin adds nothing"
+    versions = await world.memory.look.history(first.id, ANA)
+    assert [each.number for each in versions] == [2, 1]
+    for mode in ("keyword", "semantic", "hybrid"):
+        assert await world.found(ANA, "well deep", mode=mode) == [again.content]
+    assert await world.memory.keep.reading.read([first.id], keys(ANA))
+
+
+async def test_what_nobody_called_sure_stays_so_when_it_is_said_again(world: World) -> None:
+    first = await world.remember(ANA, "The well is deep.")
+    again = await world.remember(ANA, "The well is deep.")
+    assert (again.id, again.metadata.confidence) == (first.id, None)
 
 
 async def test_two_people_may_say_the_same(world: World) -> None:
