@@ -384,6 +384,11 @@ class Collection(Protocol):
 class Vectors(Protocol):
     """A vector store: qdrant-edge in the data directory, or a Qdrant cluster."""
 
+    @property
+    def own(self) -> bool:
+        """Whether no other process of the portal reads or writes it."""
+        ...
+
     async def collection(self, name: str, spec: CollectionSpec) -> Collection:
         """Open a collection, made if it is not there; one with another spec is made anew."""
         ...

@@ -51,6 +51,11 @@ class OwnedVectors:
         self._store = store
         self._owner = owner.replace("_", "-")
 
+    @property
+    def own(self) -> bool:
+        """As ``Vectors.own``."""
+        return self._store.own
+
     async def collection(self, name: str, spec: CollectionSpec) -> Collection:
         """Open the owner's collection of this name."""
         return await self._store.collection(f"{self._owner}--{name}", spec)

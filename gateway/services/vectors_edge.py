@@ -61,6 +61,8 @@ class EdgeVectors:
         directory: one folder a collection, each with its spec and its shard.
     """
 
+    own = True
+
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="vectors")

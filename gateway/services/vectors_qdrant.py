@@ -41,6 +41,8 @@ class QdrantVectors:
         client: the open client; the store closes it.
     """
 
+    own = False
+
     def __init__(self, client: AsyncQdrantClient) -> None:
         self._client = client
 

@@ -59,6 +59,7 @@ class Gathered:
         contributed: those of which something is in the list.
         notes: what to know of a layer: that it was late, or failed, or left something out.
         layers: where each was found, by its id.
+        failed: those of which an error kept something back.
     """
 
     found: Sequence[Scored] = ()
@@ -66,6 +67,7 @@ class Gathered:
     contributed: Sequence[Layer] = ()
     notes: Mapping[Layer, str] = field(default_factory=dict)
     layers: Mapping[str, Layer] = field(default_factory=dict)
+    failed: frozenset[Layer] = frozenset()
 
 
 async def gather(
@@ -99,6 +101,9 @@ async def gather(
             for layer, answer in zip(layers, answers, strict=True)
             for one in answer.found
         },
+        failed=frozenset(
+            layer.layer for layer, answer in zip(layers, answers, strict=True) if answer.error
+        ),
     )
 
 

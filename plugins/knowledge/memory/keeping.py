@@ -243,7 +243,12 @@ class Keeping:
         deeds = [Deed(person, "replace", id, "done", stands.id) for id in sorted(gone)]
         deeds.append(Deed(person, "update" if before else "create", stands.id, "done"))
         told = await self._noted(*deeds).settle(
-            stands, before and before.version, gone, person, vector, settled.more_uses
+            stands,
+            None if before is None else before.version,
+            gone,
+            person,
+            vector,
+            settled.more_uses,
         )
         if told is None:
             return None

@@ -15,6 +15,7 @@ from plugins.knowledge.memory.asking import AskedLayer, Shelf
 from plugins.knowledge.memory.batches.batches import Batches
 from plugins.knowledge.memory.batches.chunks import Chunks
 from plugins.knowledge.memory.entries import Layer
+from plugins.knowledge.memory.following import Following
 from plugins.knowledge.memory.gathering import FailureLog
 from plugins.knowledge.memory.governing import ApprovalRules, Governing
 from plugins.knowledge.memory.keeping import Keeping
@@ -29,6 +30,7 @@ from plugins.knowledge.memory.roles import Roles
 from plugins.knowledge.memory.store.approvals import Approvals
 from plugins.knowledge.memory.store.audit import AuditLog
 from plugins.knowledge.memory.store.batches import BatchStore
+from plugins.knowledge.memory.store.inventory import Inventory
 from plugins.knowledge.memory.store.notices import Notices
 from plugins.knowledge.memory.store.reading import Reading
 from plugins.knowledge.memory.store.together import Together
@@ -62,6 +64,7 @@ class Memory:
         upkeep: keeps all of it in order.
         leaving: hands people what is kept of them, and erases it.
         exchange: the call that is running now.
+        following: lets this process's own vectors follow what others write; None where it need not.
     """
 
     provider: ProviderName
@@ -75,6 +78,7 @@ class Memory:
     upkeep: Upkeep
     leaving: Leaving
     exchange: Callable[[], Exchange]
+    following: Following | None = None
 
     @classmethod
     @asynccontextmanager
@@ -98,9 +102,10 @@ class Memory:
             upkeep: when it is kept in order, as a cron expression in UTC.
         """
         memory = _made(host, knowledge, roles, clock, approval or ApprovalRules(), upkeep)
-        running = [
-            asyncio.create_task(each) for each in (memory.usage.run(), memory.upkeep.follow_pads())
-        ]
+        going = [memory.usage.run(), memory.upkeep.follow_pads()]
+        if memory.following is not None:
+            going.append(memory.following.run())
+        running = [asyncio.create_task(each) for each in going]
         try:
             yield memory
         finally:
@@ -152,7 +157,22 @@ def _made(
         upkeep=upkeep_over(keep, together, approval.layers, batches.tidy, host.log, upkeep),
         leaving=Leaving(together, reading, writing, working, vectors, batches.store),
         exchange=host.exchange,
+        following=_following(host, vectors, hub.events, clock, failed),
     )
+
+
+def _following(
+    host: Host,
+    vectors: MemoryVectors | None,
+    events: EventLog,
+    clock: Callable[[], datetime],
+    failed: FailureLog,
+) -> Following | None:
+    """Only a server's database has other processes, and only vectors of one's own miss them."""
+    if vectors is None or not host.vectors.own or host.database.engine.dialect.name == "sqlite":
+        return None
+    vectors.behind = True
+    return Following(events, Inventory(host.database, clock), vectors, failed)
 
 
 def _counting(working: WorkingLayer, writing: Writing) -> Usage:

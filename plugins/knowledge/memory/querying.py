@@ -81,16 +81,19 @@ class Querying:
         layers = self._asked(request)
         question = await self._question(request, caller, layers)
         gathered = await gather(layers, question, self.failed)
-        if layers and len(gathered.notes) == len(gathered.asked) and not gathered.found:
+        if layers and len(gathered.failed) == len(gathered.asked) and not gathered.found:
             raise _silent(gathered.notes)
         options = request.options
-        near = [one for one in gathered.found if _near_enough(one, options)]
+        close = [one for one in gathered.found if _near_enough(one, options)]
+        near = [one for one in close if one.score >= (options.min_score or 0.0)]
         page = near[options.offset : options.offset + options.limit]
-        records, unread = await self._read(page, question, gathered.layers)
+        below = close[len(near) :][: options.nearest]
+        records, unread = await self._read([*page, *below], question, gathered.layers)
         if unread and not records:
             raise _silent(unread)
         results = await self._results(page, records, question, options)
         self.usage.count(result.entry.id for result in results)
+        nearest = await self._results(below, records, question, options)
         return QueryResponse(
             query_id=f"query_{uuid4().hex}",
             results=results,
@@ -102,13 +105,21 @@ class Querying:
                 layers_failed={
                     str(layer): note for layer, note in {**gathered.notes, **unread}.items()
                 },
+                layers_by_words=self._by_words(gathered.asked, request.mode),
                 provider=self.provider,
             ),
+            nearest=nearest if options.nearest else None,
         )
 
     def _asked(self, request: QueryRequest) -> list[AskedLayer]:
         wanted = set(request.layer.types) or set(Layer) - UNASKED
         return [each for each in self.layers if each.layer in wanted]
+
+    def _by_words(self, asked: Sequence[Layer], mode: Mode) -> list[str]:
+        """The layers that a question by meaning was put to by its words."""
+        if mode is Mode.KEYWORD:
+            return []
+        return [str(layer) for layer in asked if self.embedder is None or layer not in WITH_VECTORS]
 
     async def _question(
         self, request: QueryRequest, caller: Caller, layers: Sequence[AskedLayer]

@@ -16,6 +16,10 @@ W_WORDS = 0.6
 """How much of what similarity leaves open words can fill."""
 CONVINCING = 8.0
 """The BM25 score that is worth half."""
+FLOOR = 0.3
+"""The score below which a tool says that nothing fits, and shows the nearest apart (README)."""
+NEAREST = 3
+"""How many those are, together with what fits."""
 
 
 class Mode(StrEnum):

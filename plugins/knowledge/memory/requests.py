@@ -88,6 +88,12 @@ class QueryOptions(Part):
     distance_metric: Metric = Metric.COSINE
     include_content: Flag = True
     include_embeddings: Flag = False
+    min_score: Number | None = Field(
+        None, ge=0, le=1, description="Results with a lower score do not count; all where not said."
+    )
+    nearest: Whole = Field(
+        0, ge=0, le=10, description="Of those below min_score, how many are shown apart."
+    )
     top_k: Whole | None = Field(
         None, ge=1, le=MOST_RESULTS, description="How many answers of a layer are compared."
     )

@@ -39,6 +39,8 @@ class QueryMetadata(BaseModel):
     Attributes:
         layers_contributed: those of which something was found; beside the protocol's own fields.
         layers_failed: why a layer is missing, or not whole, by its name; likewise.
+        layers_by_words: those that were asked by the question's words alone, though not by its
+            mode: a paraphrase is not found there; likewise.
     """
 
     total_results: int
@@ -47,6 +49,7 @@ class QueryMetadata(BaseModel):
     provider: ProviderName
     layers_contributed: list[str] = Field(default_factory=list)
     layers_failed: dict[str, str] = Field(default_factory=dict)
+    layers_by_words: list[str] = Field(default_factory=list)
 
 
 class QueryResponse(BaseModel):
@@ -56,6 +59,9 @@ class QueryResponse(BaseModel):
     results: list[QueryResult]
     metadata: QueryMetadata
     streaming_url: str | None = None
+    nearest: list[QueryResult] | None = Field(
+        None, description="Where that is asked for: the best of what is below min_score."
+    )
 
 
 class ApprovalRequired(BaseModel):

@@ -63,6 +63,9 @@ class MemoryVectors:
     Args:
         host: the plugin's services.
         embedder: the model.
+
+    Attributes:
+        behind: whether the store has yet to follow what other processes wrote.
     """
 
     def __init__(self, host: Host, embedder: Embedder) -> None:
@@ -71,6 +74,7 @@ class MemoryVectors:
         self._host = host
         self._failed = FailureLog(host.log)
         self._collections: dict[str, Collection] = {}
+        self.behind = False
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of texts, each of length one."""
@@ -86,7 +90,7 @@ class MemoryVectors:
             await self.put(vectors)
             for record, _ in vectors:
                 if record.version > 1:
-                    await self._hide_earlier(record)
+                    await self.hide_earlier(record)
         except Exception as error:
             self._failed("vectors", error)
 
@@ -127,12 +131,13 @@ class MemoryVectors:
 
     async def drop(self, name: str, points: Ids[tuple[str, int]]) -> None:
         """Remove points of a collection, by their entries and versions."""
-        collection = self._collections[name]
+        collection = await self._named(name)
         for id, version in sorted(points):
             exact = Condition("version", at_least=version, at_most=version)
             await collection.delete([Condition("entry", any_of=(id,)), exact])
 
-    async def _hide_earlier(self, record: Record) -> None:
+    async def hide_earlier(self, record: Record) -> None:
+        """Remove the points of an entry's earlier versions, and those in another layer's home."""
         own = Condition("entry", any_of=(record.id,))
         here = await self._collection(record.layer)
         await here.delete([own, Condition("version", at_most=record.version - 1)])
@@ -163,11 +168,15 @@ class MemoryVectors:
         return [Near(hit.payload["entry"], hit.payload["version"], hit.score) for hit in hits]
 
     async def _collection(self, layer: Layer) -> Collection:
-        name = home(layer)
-        if name not in self._collections:
-            spec = CollectionSpec(dense={TEXT: self.embedder.dimensions}, indexed=_INDEXED)
-            self._collections[name] = await self._host.vectors.collection(name, spec)
-        return self._collections[name]
+        return await self._named(home(layer))
+
+    async def _named(self, name: str) -> Collection:
+        if (known := self._collections.get(name)) is not None:
+            return known
+        spec = CollectionSpec(dense={TEXT: self.embedder.dimensions}, indexed=_INDEXED)
+        opened = await self._host.vectors.collection(name, spec)
+        self._collections[name] = opened
+        return opened
 
 
 def home(layer: str) -> str:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 OF_AGENTS = frozenset({Layer.SESSION, Layer.EPISODIC})
 """Layers in which an agent finds what it wrote itself, where it gives its name."""
-WITH_VECTORS = frozenset({Layer.SEMANTIC, Layer.USER, Layer.ORGANIZATION, Layer.ARCHIVAL})
+WITH_VECTORS = frozenset(Layer) - OWN
+"""Layers that are found by meaning too; the others are small, short and fast."""
+_BEHIND = "What other processes of the portal wrote of late may not be found by its meaning yet."
 
 
 class StoredLayer:
@@ -49,8 +51,9 @@ class StoredLayer:
         if self._vectors is None or question.vector is None:
             return Answers(await self._reading.with_words(self.layer, question))
         near_by = self._near(self._vectors, question, question.vector)
+        note = _BEHIND if self._vectors.behind else ""
         if question.mode is Mode.SEMANTIC:
-            return Answers(self._ranked(question, {}, await near_by))
+            return Answers(self._ranked(question, {}, await near_by), note)
         words, near = await asyncio.gather(
             self._reading.with_words(self.layer, question),
             near_by,
@@ -62,7 +65,7 @@ class StoredLayer:
             return Answers(words, "The vector store does not answer: found by words alone.", near)
         if isinstance(near, BaseException):
             raise near
-        return Answers(self._ranked(question, {one.id: one for one in words}, near))
+        return Answers(self._ranked(question, {one.id: one for one in words}, near), note)
 
     async def _by_words_alone(self, question: Question, why: Exception) -> Answers:
         if question.mode is Mode.SEMANTIC:

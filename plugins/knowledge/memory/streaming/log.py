@@ -84,6 +84,22 @@ class EventLog:
         told = [_told(row) for row in rows]
         return Page(told, await self._standings({each.entry for each in told} - {""}))
 
+    async def changed(self, number: int, limit: int) -> Sequence[tuple[int, str]]:
+        """The numbers and the entries of the events after a number, without what they say.
+
+        Args:
+            number: of the last that is known.
+            limit: how many at most.
+        """
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import events
+
+        wanted = sa.select(events.c.number, events.c.entry).where(events.c.number > number)
+        async with self.database.read() as connection:
+            rows = await connection.execute(wanted.order_by(events.c.number).limit(limit))
+            return [(row.number, row.entry) for row in rows]
+
     async def _standings(self, ids: set[str]) -> dict[str, Standing]:
         import sqlalchemy as sa
 

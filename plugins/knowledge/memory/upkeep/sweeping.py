@@ -46,7 +46,7 @@ class Sweeping:
             swept += await self._swept(name, some, there)
         async for page in self.inventory.embedded():
             missing = [row.id for row in page if row.number not in there]
-            filled += await self._fill(missing) if missing else 0
+            filled += await self.fill(missing) if missing else 0
         return {"swept": swept, "filled": filled}
 
     async def _swept(self, name: str, points: Sequence[tuple[str, int]], there: set[int]) -> int:
@@ -57,7 +57,7 @@ class Sweeping:
         await self.vectors.drop(name, over)
         return len(over)
 
-    async def _fill(self, ids: Collection[str]) -> int:
+    async def fill(self, ids: Collection[str]) -> int:
         """Make points of the vectors that are kept; of other entries the model makes them."""
         records = await self.inventory.records(ids)
         kept = await self.vectors.kept.of(list(records.values()))
@@ -65,7 +65,15 @@ class Sweeping:
         left = [each for each in records.values() if each.embedded and each.id not in kept]
         for start in range(0, len(left), TOGETHER):
             await self._make(left[start : start + TOGETHER])
+        await self._take_back([*(records[id] for id in kept), *left])
         return len(kept) + len(left)
+
+    async def _take_back(self, made: Sequence[Record]) -> None:
+        """Remove points of entries that were written anew before their points were made."""
+        current = await self.inventory.current([(each.id, each.version) for each in made])
+        for each in made:
+            if (each.id, each.version) not in current:
+                await self.vectors.drop(home(each.layer), [(each.id, each.version)])
 
     async def _make(self, records: Sequence[Record]) -> None:
         made = await self.vectors.embed([each.text for each in records])

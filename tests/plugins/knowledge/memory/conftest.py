@@ -16,6 +16,7 @@ import pytest
 from gateway.contract import Caller, Host, Tier
 from gateway.plugin_host import make_host
 from gateway.services import open_services
+from gateway.services.vectors import OwnedVectors
 from plugins.knowledge.knowledge import MIGRATIONS, Knowledge
 from plugins.knowledge.memory.entries import KnowledgeEntry
 from plugins.knowledge.memory.governing import ApprovalRules
@@ -88,6 +89,12 @@ class World:
         return [result.entry.content for result in answer.results]
 
 
+class OneForAll(OwnedVectors):
+    """The vectors of a portal's only process, or a server's: there are no others to follow."""
+
+    own = False
+
+
 Opener = Callable[..., Awaitable[World]]
 
 
@@ -117,12 +124,19 @@ async def opened(
     embedder: Any = None,
     roles: Roles | None = None,
     approval: ApprovalRules | None = None,
+    *,
+    follows: bool = False,
 ) -> AsyncGenerator[World]:
-    """A memory over the stores in a directory, which are migrated."""
+    """A memory over the stores in a directory, which are migrated.
+
+    With ``follows`` it is one of several processes, each with a directory of its own.
+    """
     settings = SimpleNamespace(**{**vars(SETTINGS), "database": address})
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(open_services(settings, data))
         shares = replace(services.for_plugin("knowledge"), embedder=embedder, reranker=None)
+        if not follows:
+            shares = replace(shares, vectors=OneForAll(services.vectors, "knowledge"))
         host = make_host(shares, "knowledge", "Test portal")
         knowledge = await Knowledge.open(host, Store.of(host), "test")
         stack.push_async_callback(knowledge.index.close)

@@ -59,7 +59,7 @@ Gone = Callable[[Sequence[str]], None]
 
 async def test_words_answer_while_the_vector_store_is_gone(world: World, gone: Gone) -> None:
     await world.remember(ANA, "The rain barrel leaks.")
-    await world.remember(ANA, "The barrel was bought in May.", layer="episodic")
+    await world.remember(ANA, "The barrel was bought in May.", layer="session")
     gone(["search"])
     answer = await world.ask(ANA, "rain barrel")
     assert {result.entry.content for result in answer.results} == {
@@ -67,7 +67,7 @@ async def test_words_answer_while_the_vector_store_is_gone(world: World, gone: G
         "The barrel was bought in May.",
     }
     failed = answer.metadata.layers_failed
-    assert set(failed) == {"semantic", "user", "organization"}
+    assert set(failed) == {"episodic", "semantic", "procedural", "user", "organization"}
     assert "words alone" in failed["semantic"]
     by_meaning = await world.ask(ANA, "rain barrel", mode="semantic")
     found = [result.entry.content for result in by_meaning.results]
@@ -154,7 +154,7 @@ async def test_words_answer_while_the_model_does_not(open_world: Opener) -> None
     model = Unmodelled()
     world = await open_world(model)
     await world.remember(ANA, "The rain barrel leaks.")
-    await world.remember(ANA, "The barrel was bought in May.", layer="episodic")
+    await world.remember(ANA, "The barrel was bought in May.", layer="session")
     model.broken = True
     answer = await world.ask(ANA, "rain barrel")
     assert {result.entry.content for result in answer.results} == {
@@ -163,7 +163,7 @@ async def test_words_answer_while_the_model_does_not(open_world: Opener) -> None
     }
     failed = answer.metadata.layers_failed
     assert "words alone" in failed["semantic"]
-    assert "episodic" not in failed
+    assert "session" not in failed
     by_meaning = await world.ask(ANA, "rain barrel", mode="semantic")
     found = [result.entry.content for result in by_meaning.results]
     assert found == ["The barrel was bought in May."]

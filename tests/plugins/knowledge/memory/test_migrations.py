@@ -84,3 +84,14 @@ async def test_a_version_is_for_those_whom_its_own_policy_named(before: Any) -> 
         every = await reading.versions(id, frozenset({OWNER}))
         assert len(every) == max(each.number for each in every) > 1
         assert [each.number for each in await reading.versions(id, DEE)] == theirs
+
+
+async def test_what_happened_and_the_rules_are_to_be_found_by_meaning_from_now_on(
+    before: Any,
+) -> None:
+    for layer in ("session", "episodic", "procedural"):
+        await kept(before, layer, layer, ("person:ana", "private"))
+    await before.migrate(MIGRATIONS)
+    async with before.read() as connection:
+        named = sa.text("SELECT id FROM memory_entries WHERE embedded ORDER BY id")
+        assert [row.id for row in await connection.execute(named)] == ["episodic", "procedural"]

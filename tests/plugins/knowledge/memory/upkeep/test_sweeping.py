@@ -68,7 +68,7 @@ async def test_a_store_that_is_still_gone_costs_the_other_parts_nothing(
     world: World, gone: Gone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry = await world.remember(
-        ANA, "The well is dry.", layer="episodic", importance=1.0, confidence=1.0
+        ANA, "The well is dry.", layer="session", importance=1.0, confidence=1.0
     )
 
     async def breaks(*_: object) -> None:
@@ -79,5 +79,5 @@ async def test_a_store_that_is_still_gone_costs_the_other_parts_nothing(
         broken.setattr(vectors, "_collection", breaks)
         counts = await world.memory.upkeep.once()
     assert (counts["promoted"], counts["failed"]) == (1, ["sweep"])
-    assert await upkeep(world) == {"filled": 1}
+    assert await upkeep(world) == {"promoted": 1, "filled": 1}
     assert await by_meaning(world, "dry well") == [entry.content]

@@ -31,7 +31,7 @@ class Run:
 
 
 async def test_each_part_is_a_step_and_a_run_that_goes_on_repeats_none(world: World) -> None:
-    await world.remember(ANA, "A.", layer="episodic", importance=1.0, confidence=1.0)
+    await world.remember(ANA, "A.", layer="session", importance=1.0, confidence=1.0)
     run = Run()
     counts = await world.memory.upkeep.run(run, {})
     assert list(run.done) == ["move", "settle", "entries", "events", "requests", "batches", "sweep"]
