@@ -41,6 +41,7 @@ from gateway.proxies import UnknownProxies
 from gateway.rising import Rising
 from gateway.routing import Surfaces
 from gateway.running import Running
+from gateway.scrubbing.answers import AnswerScrub
 from gateway.scrubbing.rules import shipped
 from gateway.scrubbing.scrubber import Scrubber
 from gateway.services import Services, open_services
@@ -135,10 +136,13 @@ def _assemble(
     plugins = PluginHost(portal, found, services, catalog, board)
     erasures = Erasures(services.shared_database, plugins.offers, log_of_calls)
     board.notices(erasures.notices)
+    scrubbing = config.scrubbing
+    answers = AnswerScrub(scrubbing.allow, scrubbing.as_is, enabled=scrubbing.enabled)
+    board.notices(answers.notices)
     return Running(
         portal=portal,
         catalog=catalog,
-        pipeline=_pipeline(config, log_of_calls, metrics, catalog, authentication),
+        pipeline=_pipeline(config, log_of_calls, metrics, catalog, authentication, answers),
         plugins=plugins,
         board=board,
         audit=log_of_calls,
@@ -157,6 +161,7 @@ def _pipeline(
     metrics: Metrics,
     catalog: Catalog,
     authentication: Authentication,
+    answers: AnswerScrub,
 ) -> Pipeline:
     return Pipeline(
         log_of_calls,
@@ -165,6 +170,7 @@ def _pipeline(
         Cursors(Sealer(authentication.key, "tool-page")),
         catalog.allows,
         _scrubber(config.scrubbing),
+        answers,
     )
 
 

@@ -145,11 +145,16 @@ def _rule_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Scrubbing(_Section):
-    """Secrets that are taken out of calls' arguments before anything reads or keeps them."""
+    """Secrets that are taken out of calls' arguments, and of what plugins keep and answer."""
 
     enabled: bool = Field(True, description="Whether secrets are taken out.")
     allow: Annotated[tuple[str, ...], AfterValidator(_rule_names)] = Field(
         (), description="Rules that are not applied, such as high-entropy, by their names."
+    )
+    as_is: tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(/.+)?$")], ...] = Field(
+        (),
+        description="Plugins, and sources of plugins as plugin/name, whose contents are about keys "
+        "and are kept and answered as they are, such as skills_repo/handbook.",
     )
 
 

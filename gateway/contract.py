@@ -62,6 +62,8 @@ from gateway.ports import (
     Vectors,
 )
 from gateway.rows import RowKind, Rows, Unruled
+from gateway.scrubbing.contents import ContentScrub
+from gateway.scrubbing.scrubber import Redaction
 from gateway.streams import Stream, StreamEvent
 from gateway.tool_results import ToolResult
 
@@ -83,6 +85,7 @@ __all__ = [
     "Completer",
     "Condition",
     "ConfigPath",
+    "ContentScrub",
     "Database",
     "Duration",
     "Embedder",
@@ -109,6 +112,7 @@ __all__ = [
     "Point",
     "Prompt",
     "PromptFamily",
+    "Redaction",
     "Refusal",
     "Reranker",
     "Resource",
@@ -263,6 +267,7 @@ class Host:
         local: whether nobody but this machine is meant to reach the portal: its address is a
             loopback one, and it stands behind no proxy.
         rows: which tier a row asks for; ask it at every read.
+        scrub: takes secrets out of what the plugin reads in; it is used before anything is kept.
     """
 
     plugin: str
@@ -283,6 +288,7 @@ class Host:
     wait_ready: bool = False
     local: bool = False
     rows: Rows = field(default_factory=Unruled)
+    scrub: ContentScrub = field(default_factory=ContentScrub)
 
 
 async def _nobody_runs(method: str, path: str, body: Mapping[str, Any] | None = None) -> None:

@@ -1,14 +1,14 @@
 """What every call passes, in order, whatever surface it came in by.
 
-Take the secrets out of the arguments, validate them, run under a deadline, render the answer,
-then account for it: audit record, metrics and trace. Each stage is one line of
-:meth:`Pipeline.call` or of what it calls, so that a further stage has one place to stand.
+Take the secrets out of the arguments, validate them, run under a deadline, take the secrets out of
+the answer, render it, then account for it: audit record, metrics and trace. Each stage is one line
+of :meth:`Pipeline.call` or of what it calls, so that a further stage has one place to stand.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import perf_counter
@@ -27,7 +27,8 @@ from gateway.metrics import Metrics
 from gateway.pager import ARGUMENT, Cursors, Pager, Place, page_of, purpose_of
 from gateway.paging import Listing
 from gateway.redaction import redactor
-from gateway.scrubbing.scrubber import Scrubber
+from gateway.scrubbing.answers import AnswerScrub
+from gateway.scrubbing.scrubber import Redaction, Scrubber
 from gateway.telemetry import call_span
 
 log = get_logger(__name__)
@@ -73,6 +74,7 @@ class Pipeline:
         cursors: seals where pages of results end.
         gate: says which other tools the caller of a call may use.
         scrubber: takes secrets out of the arguments, or None where they are left in.
+        answers: takes secrets out of what is answered, or None where they are left in.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class Pipeline:
         cursors: Cursors,
         gate: Gate = exchanges.closed,
         scrubber: Scrubber | None = None,
+        answers: AnswerScrub | None = None,
     ) -> None:
         self._audit = audit
         self._metrics = metrics
@@ -90,6 +93,7 @@ class Pipeline:
         self._cursors = cursors
         self._gate = gate
         self._scrubber = scrubber
+        self._answers = answers or AnswerScrub(enabled=False)
 
     async def call(self, call: Call, render: Callable[[Any], bytes]) -> bytes:
         """Take one call through every stage.
@@ -126,8 +130,11 @@ class Pipeline:
         self, call: Call, render: Callable[[Any], bytes]
     ) -> tuple[str, bytes, BaseException | None]:
         try:
-            return "ok", _rendered(await self._answer(call), render), None
+            answer, found = await self._answers.answer(call.item, await self._answer(call))
+            self._count(call.item, found)
+            return "ok", _rendered(answer, render), None
         except ToolFailed as failed:
+            self._answers.failure(call.item, failed)
             failed.message, failed.details = sendable(failed.message), sendable(failed.details)
             return failed.code, b"", failed
         except asyncio.CancelledError as cancelled:
@@ -190,13 +197,16 @@ class Pipeline:
     def _without_secrets(self, name: str) -> str:
         return self._scrubber.text(name[:1000])[0] if self._scrubber else name
 
+    def _count(self, item: Item, found: Sequence[Redaction]) -> None:
+        for each in found:
+            self._metrics.redacted(each.rule, item.name)
+
     def _account(self, call: Call, kind: str, outcome: str, seconds: float, size: int) -> None:
         item, tier = call.item, call.caller.tier
         if call.exchange.redactions:
             found = sorted(each.rule for each in call.exchange.redactions)
             log.info("arguments_scrubbed", item=item.key, rules=found)
-            for rule in found:
-                self._metrics.redacted(rule, item.name)
+            self._count(item, call.exchange.redactions)
         self._metrics.observe(item.name, kind, tier, outcome, seconds, size)
         self._audit.write(
             AuditRecord(

@@ -27,6 +27,7 @@ from gateway.health import HealthBoard
 from gateway.items import Item
 from gateway.logs import get_logger
 from gateway.openings import Opening
+from gateway.scrubbing.contents import ContentScrub
 from gateway.services import Services, Shares
 from gateway.services.secrets import resolve
 
@@ -228,8 +229,10 @@ class PluginHost:
             root=self._portal.root,
             wait_ready=wait_ready,
         )
+        scrubbing = self._portal.config.scrubbing
+        scrub = ContentScrub(name, scrubbing.enabled, scrubbing.allow, scrubbing.as_is)
         rows = CatalogRows(self._catalog, name)
-        return replace(made, local=self._portal.config.is_local, rows=rows)
+        return replace(made, local=self._portal.config.is_local, rows=rows, scrub=scrub)
 
     def _reoffer(self, name: str, offer: Offer, changed: Callable[[Change], None]) -> None:
         """Serve another offer of a plugin that is open, and tell clients of what it changes."""

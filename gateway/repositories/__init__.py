@@ -30,6 +30,7 @@ from gateway.repositories.protocol import (
     Tree,
     TreeFile,
 )
+from gateway.repositories.scrubbed import ScrubbedRepository
 from gateway.repositories.settings import (
     BranchName,
     FolderPath,
@@ -66,6 +67,7 @@ __all__ = [
     "ReadSecret",
     "Repository",
     "RepositoryName",
+    "ScrubbedRepository",
     "Snapshot",
     "SourceFailed",
     "TooLarge",

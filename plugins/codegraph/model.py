@@ -151,6 +151,7 @@ class FileReport(msgspec.Struct, frozen=True, array_like=True, gc=False):
         size: its bytes.
         problem: why it is not, or not wholly, in the graph; "" where it is.
         skipped: whether nothing of it is in the graph.
+        secrets: what was taken out of it, in words with the lines; "" for nothing.
     """
 
     path: str
@@ -160,6 +161,7 @@ class FileReport(msgspec.Struct, frozen=True, array_like=True, gc=False):
     size: int
     problem: str = ""
     skipped: bool = False
+    secrets: str = ""
 
 
 def entity_key(

@@ -69,7 +69,7 @@ class Repositing:
         store = GraphStore(host.database)
         limits = Limits(file=int(config.largest_file), files=config.most_files)
         indexer = Indexer(store, host.data_dir / "indexing", limits)
-        indexes = Indexes(indexer, store)
+        indexes = Indexes(indexer, store, host.scrub, host.log)
         work = Work(host.database, now, host.data_dir / "holders")
         copies = host.data_dir / "checkouts"
         making = Making(config, copies, host.secret, work, indexes)

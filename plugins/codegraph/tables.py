@@ -100,10 +100,12 @@ files = Table(
     Column("problem", Text, nullable=False),
     Column("skipped", Boolean, nullable=False),
     Column("gone", Boolean, nullable=False),
+    Column("secrets", Text, nullable=False, server_default=""),
     sqlite_with_rowid=False,
 )
 """What became of each file. In an overlay these are the paths that it hides of the base; ``gone``
-ones it hides without giving another. ``mtime`` (nanoseconds) and ``inode`` tell whether to look."""
+ones it hides without giving another. ``mtime`` (nanoseconds) and ``inode`` tell whether to look.
+``secrets`` says what was taken out of the file's text."""
 
 links = Table(
     "codegraph_links",

@@ -51,7 +51,7 @@ async def _index(config: SkillsRepoConfig, source: Source, host: Host) -> Source
         store = IndexStore(host.objects)
         return await store.load(source.name, source.kind, settings_of(source))
     try:
-        async with opened(config, host.secret, [source]) as repositories:
+        async with opened(config, host.secret, [source], host.scrub) as repositories:
             index, _ = await build(source, repositories[source.name])
     except ToolFailed as error:
         return error.message

@@ -43,7 +43,7 @@ async def index(args: IndexArgs, context: CommandContext) -> int:
         return 2
     async with context.host() as host:
         store = IndexStore(host.objects)
-        async with opened(context.config, host.secret, sources) as repositories:
+        async with opened(context.config, host.secret, sources, host.scrub) as repositories:
             done = [await _indexed(each, repositories[each.name], store) for each in sources]
     if context.json:
         context.emit({"sources": done})
@@ -168,7 +168,7 @@ async def _repositories(context: CommandContext, sources: Sequence[Source]) -> A
             yield repositories
         return
     async with context.host() as host:
-        async with opened(context.config, host.secret, sources) as repositories:
+        async with opened(context.config, host.secret, sources, host.scrub) as repositories:
             yield repositories
 
 

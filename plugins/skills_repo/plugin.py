@@ -43,7 +43,7 @@ async def open_skills_repo(config: SkillsRepoConfig, host: Host) -> AsyncGenerat
         config: the plugin's section of ``portal.yaml``.
         host: the plugin's services.
     """
-    async with opened(config, host.secret) as repositories:
+    async with opened(config, host.secret, scrub=host.scrub) as repositories:
         reader = Reader(config, repositories)
         heads = Heads(repositories)
         visible = Visible(host.rows)

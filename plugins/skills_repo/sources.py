@@ -2,30 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from gateway.repositories import Advice, LocalRepository, ReadSecret, Repository, open_github
+from gateway.contract import ContentScrub
+from gateway.repositories import (
+    Advice,
+    LocalRepository,
+    ReadSecret,
+    Repository,
+    ScrubbedRepository,
+    open_github,
+)
 from plugins.skills_repo.config import SkillsRepoConfig, Source
 
+_MOST_TOLD = 1_000
 _ADVICE = Advice(credential="give the source one (credential: app or caller)")
 
 
 @asynccontextmanager
 async def opened(
-    config: SkillsRepoConfig, secret: ReadSecret, only: Sequence[Source] | None = None
+    config: SkillsRepoConfig,
+    secret: ReadSecret,
+    only: Sequence[Source] | None = None,
+    scrub: ContentScrub | None = None,
 ) -> AsyncGenerator[Mapping[str, Repository]]:
     """A repository for each source, by the source's name, for as long as the block lasts.
+
+    What is read of them has no secrets: a skill's digest is that of what is served.
 
     Args:
         config: the plugin's section.
         secret: reads a secret.
         only: these sources rather than all of them.
+        scrub: takes the secrets out.
 
     Raises:
         ValueError: the operator's credential is not where the setting says.
     """
-    sources = config.sources if only is None else only
+    async with _opened(config, secret, config.sources if only is None else only) as found:
+        cleaning = scrub or ContentScrub("skills_repo")
+        yield {
+            name: ScrubbedRepository(repository, cleaner(cleaning, name))
+            for name, repository in found.items()
+        }
+
+
+def cleaner(scrub: ContentScrub, source: str) -> Callable[[bytes, str], bytes]:
+    """What takes the secrets out of a source's files, and names each to the admin once."""
+    told: set[tuple[str, int | None, str]] = set()
+
+    def clean(content: bytes, path: str) -> bytes:
+        cleaned, removed = scrub.data(content, source, path)
+        if removed:
+            import structlog
+
+            log = structlog.get_logger("plugin.skills_repo")
+        for each in removed:
+            place = (path, each.line, each.kind)
+            if place not in told and len(told) < _MOST_TOLD:
+                told.add(place)
+                at = {"source": source, "path": path, "line": each.line, "kind": each.kind}
+                log.warning("secret_taken_out", **at)
+        return cleaned
+
+    return clean
+
+
+@asynccontextmanager
+async def _opened(
+    config: SkillsRepoConfig, secret: ReadSecret, sources: Sequence[Source]
+) -> AsyncGenerator[Mapping[str, Repository]]:
     most = int(config.max_file)
     found: dict[str, Repository] = {
         source.name: LocalRepository(source.directory, source.branch, most)

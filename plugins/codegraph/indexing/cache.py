@@ -95,6 +95,9 @@ def _opened(file: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=OFF")
         connection.execute(_TABLE)
+        # What another version wrote may have been read before secrets were taken out.
+        connection.execute("DELETE FROM facts WHERE version != ?", (VERSION,))
+        connection.commit()
     except sqlite3.DatabaseError:
         connection.close()
         raise

@@ -63,7 +63,7 @@ class FullIndex:
         files = [FileGraph(report) for report in scan.skipped]
         files += [unlinked(parsed[path]) for path in sorted(parsed)]
         known = {path: found for path, each in parsed.items() if (found := known_of(each))}
-        manifests = await manifests_of(self._source.root, parsed)
+        manifests = await manifests_of(self._source, parsed)
         layer = await self._whole(layer, stamp, files, manifests)
         staging = await asyncio.to_thread(Staging, self._place.edges(layer))
         try:

@@ -119,7 +119,7 @@ class Incremental:
             for each in basis.links.manifests
             if each.path not in parsed and each.path not in out
         ]
-        found = [*kept, *await manifests_of(self._source.root, parsed)]
+        found = [*kept, *await manifests_of(self._source, parsed)]
         return sorted(found, key=lambda each: each.path)
 
     async def _touch(self, basis: Basis, same: Collection[Parsed]) -> None:

@@ -184,7 +184,7 @@ class Indexer:
 
     def _parsing(self, source: Source) -> Parsing:
         place = self._place(source.repo)
-        return Parsing(self._workers, place, str(source.root), self._limits)
+        return Parsing(self._workers, place, source, self._limits)
 
     def _place(self, repo: str) -> Place:
         return Place(self._directory / repo)

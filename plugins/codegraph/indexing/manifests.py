@@ -5,27 +5,27 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from plugins.codegraph.indexing.paths import is_manifest
+from plugins.codegraph.indexing.source import Source
 from plugins.codegraph.indexing.tasks import Parsed
 from plugins.codegraph.store.rows import Manifest
 
 
-async def manifests_of(root: Path, files: Mapping[str, Parsed]) -> list[Manifest]:
+async def manifests_of(source: Source, files: Mapping[str, Parsed]) -> list[Manifest]:
     """The settings among some files, read once more; those that are gone by now are left out."""
     paths = sorted(path for path in files if is_manifest(path) and not files[path].report.skipped)
-    return await asyncio.to_thread(_read, root, paths)
+    return await asyncio.to_thread(_read, source, paths)
 
 
-def _read(root: Path, paths: Iterable[str]) -> list[Manifest]:
+def _read(source: Source, paths: Iterable[str]) -> list[Manifest]:
     found = []
     for path in paths:
         try:
-            data = (root / path).read_bytes()
+            data = (source.root / path).read_bytes()
         except OSError:
             continue
-        found.append(manifest(path, data))
+        found.append(manifest(path, source.scrub.data(data)[0]))
     return found
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gateway.contract import ContentScrub
 from plugins.codegraph.indexing.basis import Basis, unchanged
 from plugins.codegraph.indexing.manifests import manifest
 from plugins.codegraph.indexing.parse import Parsing
@@ -69,7 +70,7 @@ async def overlaid(site: Site, layer: int, edits: Edits, steps: Steps) -> Change
     steps.begin("reading", len(found))
     read = await site.parsing.all(found, keep, steps, given)
     parsed = {path: each for path, each in read.items() if not unchanged(basis, each)}
-    changed = Changed(parsed, gone, _manifests(basis.links.manifests, plain))
+    changed = Changed(parsed, gone, _manifests(basis.links.manifests, plain, site.source.scrub))
     relinking = Relinking(site.workers, site.place, database, owner, basis, changed)
     files = await asyncio.to_thread(relinking.files)
     linked = await relinking.link(site.parsing, files, steps)
@@ -87,10 +88,10 @@ def _plain(edits: Edits) -> dict[str, bytes | None]:
     return plain
 
 
-def _manifests(base: Sequence[Manifest], edits: Edits) -> list[Manifest]:
+def _manifests(base: Sequence[Manifest], edits: Edits, scrub: ContentScrub) -> list[Manifest]:
     kept = [each for each in base if each.path not in edits]
     new = [
-        manifest(path, data)
+        manifest(path, scrub.data(data)[0])
         for path, data in edits.items()
         if data is not None and is_manifest(path)
     ]

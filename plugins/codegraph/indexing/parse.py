@@ -13,6 +13,7 @@ from plugins.codegraph.indexing.place import Place
 from plugins.codegraph.indexing.progress import Steps
 from plugins.codegraph.indexing.said import reader_of
 from plugins.codegraph.indexing.scan import Found, Limits
+from plugins.codegraph.indexing.source import Source
 from plugins.codegraph.indexing.tasks import Parsed, ParseTask, refused
 from plugins.codegraph.indexing.workers import Troubled, Workers
 from plugins.codegraph.store.contents import Content
@@ -30,13 +31,13 @@ class Parsing:
     Args:
         workers: who does it.
         place: where its facts are kept.
-        root: its directory.
+        source: the repository.
         limits: what is indexed at most.
     """
 
-    def __init__(self, workers: Workers, place: Place, root: str, limits: Limits) -> None:
+    def __init__(self, workers: Workers, place: Place, source: Source, limits: Limits) -> None:
         self._workers, self._place = workers, place
-        self._root, self._limits = root, limits
+        self._root, self._limits, self._scrub = str(source.root), limits, source.scrub
 
     async def all(
         self,
@@ -88,7 +89,7 @@ class Parsing:
         cache = str(self._place.cache)
         for part in _parts(files, self._workers.most):
             data = None if given is None else [given[each.path] for each in part]
-            yield ParseTask(self._root, cache, self._limits, part, data)
+            yield ParseTask(self._root, cache, self._limits, part, data, self._scrub)
 
 
 def _parts(files: Sequence[Found], workers: int) -> Iterator[list[Found]]:

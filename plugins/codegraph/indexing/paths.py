@@ -26,6 +26,12 @@ _BINARY = frozenset(
     xlsx xz zip zst
     """.split()  # noqa: SIM905
 )
+_KEYS = re.compile(
+    r"\.env|\.env\.(?!(?:.*\.)?(?:example|sample|template|dist|defaults?)$).+|.+\.env"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)|[._]netrc|\.pgpass|\.htpasswd|\.git-credentials|\.pypirc"
+    r"|\.vault_pass(?:word)?(?:\.txt)?|.+\.(?:p12|pfx|jks|keystore|kdbx|ppk)"
+)
+"""Files that are there to hold secrets; a rule does not know every one of those."""
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
@@ -59,6 +65,11 @@ def foreign_directory(path: str, *, built: bool = False) -> str | None:
 def looks_binary(path: str) -> bool:
     """Whether a file is none of text by the ending of its name."""
     return basename(path).rpartition(".")[2].lower() in _BINARY
+
+
+def holds_keys(path: str) -> bool:
+    """Whether a file is there to hold secrets, by its name: nothing of it is read."""
+    return _KEYS.fullmatch(basename(path)) is not None
 
 
 @cache

@@ -12,7 +12,7 @@ from plugins.codegraph.facts import FACTS_VERSION, FileFacts, decoded, encoded
 from plugins.codegraph.languages.registry import language_of
 from plugins.codegraph.linking.digest import interface_digest
 
-VERSION = FACTS_VERSION * 100 + 1
+VERSION = FACTS_VERSION * 100 + 2
 """Raised also whenever :class:`Said` changes."""
 LEVEL = 1
 

@@ -16,12 +16,16 @@ from pathlib import Path
 import msgspec
 
 from plugins.codegraph.indexing.ignoring import Ignored, rules_in
-from plugins.codegraph.indexing.paths import foreign_directory, looks_binary
+from plugins.codegraph.indexing.paths import foreign_directory, holds_keys, looks_binary
 from plugins.codegraph.model import FileReport
 from plugins.codegraph.repositories.git import GitFailed, git
 
 FRESH = 1_000_000_000
 """Nanoseconds within which a file may change again and keep its time of change."""
+
+
+KEYS = "a file of secrets, by its name"
+"""Why such a file is left out."""
 
 
 class Limits(msgspec.Struct, frozen=True, array_like=True):
@@ -170,6 +174,8 @@ class _Look:
             return "it is below a symbolic link"
         if looks_binary(path):
             return "binary"
+        if holds_keys(path):
+            return KEYS
         if size > self._limits.file:
             return f"larger than {self._limits.file:,} bytes"
         if len(self.found) >= self._limits.files:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from gateway.contract import ContentScrub
 from plugins.codegraph.store.owners import Owner
 from plugins.codegraph.store.rows import FileGraph
 
@@ -17,11 +18,13 @@ class Source:
     Attributes:
         org, repo: whose it is, and its id.
         root: the directory with its files.
+        scrub: takes secrets out of them before anything is kept.
     """
 
     org: str
     repo: str
     root: Path
+    scrub: ContentScrub = field(default_factory=ContentScrub)
 
     @property
     def owner(self) -> Owner:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
+from gateway.contract import ContentScrub, Redaction
 from plugins.codegraph.facts import FileFacts
 from plugins.codegraph.indexing import asked, reading
 from plugins.codegraph.indexing.cache import FactsCache
+from plugins.codegraph.indexing.paths import holds_keys
 from plugins.codegraph.indexing.said import packed, reader_of, said, unpacked
-from plugins.codegraph.indexing.scan import Found, Limits
+from plugins.codegraph.indexing.scan import KEYS, Found, Limits
 from plugins.codegraph.indexing.snapshot import Snapshot, load
 from plugins.codegraph.indexing.world import RecentFacts, SnapshotWorld
 from plugins.codegraph.linking.entities import entities_of
@@ -31,6 +33,7 @@ class ParseTask(msgspec.Struct, frozen=True, array_like=True, tag="parse"):
         limits: what is indexed at most.
         files: the files.
         given: the bytes of each, where they do not come from the directory.
+        scrub: takes secrets out of them.
     """
 
     root: str
@@ -38,6 +41,7 @@ class ParseTask(msgspec.Struct, frozen=True, array_like=True, tag="parse"):
     limits: Limits
     files: list[Found]
     given: list[bytes] | None = None
+    scrub: ContentScrub = ContentScrub()
 
     @property
     def paths(self) -> list[str]:
@@ -48,7 +52,7 @@ class ParseTask(msgspec.Struct, frozen=True, array_like=True, tag="parse"):
         """The same for one file alone."""
         at = self.paths.index(path)
         given = None if self.given is None else [self.given[at]]
-        return ParseTask(self.root, self.cache, self.limits, [self.files[at]], given)
+        return msgspec.structs.replace(self, files=[self.files[at]], given=given)
 
 
 class LinkTask(msgspec.Struct, frozen=True, array_like=True, tag="link"):
@@ -87,6 +91,8 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 Task = ParseTask | LinkTask
+_LINES, _LONGEST = 5, 500
+"""Of what is told of a file's secrets: lines of one kind, and characters."""
 
 
 class Worker:
@@ -111,6 +117,8 @@ class Worker:
         root = Path(task.root)
         for at, found in enumerate(task.files):
             try:
+                if holds_keys(found.path):
+                    raise reading.Unread(KEYS)
                 if task.given is None:
                     data, found = reading.read(root, found, task.limits)
                 else:
@@ -120,7 +128,7 @@ class Worker:
                 seen = found if reason.lasting else msgspec.structs.replace(found, mtime=0)
                 yield Parsed(refused(found, str(reason)), seen)
                 continue
-            yield _parsed(cache, found, data)
+            yield _parsed(cache, found, data, task.scrub)
 
     def link(self, task: LinkTask) -> Iterator[FileGraph]:
         """Link files."""
@@ -168,21 +176,39 @@ class Worker:
         return self._caches[file]
 
 
+def told_secrets(removed: Sequence[Redaction]) -> str:
+    """What was taken out of a file, in words: each kind with the first lines that had one."""
+    lines: dict[str, list[str]] = {}
+    for each in removed:
+        lines.setdefault(each.kind, []).append(f"{each.line or 1}")
+    told = (
+        f"{kind} (line {', '.join(found[:_LINES])}{', ...' if len(found) > _LINES else ''})"
+        for kind, found in lines.items()
+    )
+    return "; ".join(told)[:_LONGEST]
+
+
 def refused(found: Found, reason: str) -> FileReport:
     """The report of a file that is not in the graph."""
     return FileReport(found.path, "", "", 0, found.size, reason, skipped=True)
 
 
-def _parsed(cache: FactsCache, found: Found, data: bytes) -> Parsed:
+def _parsed(cache: FactsCache, found: Found, raw: bytes, scrub: ContentScrub) -> Parsed:
+    # From here on there is no other text of the file: its digest too is of what is kept.
+    data, removed = scrub.data(raw)
+    secrets = told_secrets(removed)
     digest = hashlib.sha256(data).hexdigest()
     reader = reader_of(found.path)
     text = deflated(data)
     if not reader:
         lines = data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
-        return Parsed(FileReport(found.path, digest, "", lines, len(data)), found, text=text)
+        report = FileReport(found.path, digest, "", lines, len(raw), secrets=secrets)
+        return Parsed(report, found, text=text)
     kept = cache.get((digest, reader))
     says = said(found.path, data) if kept is None else unpacked(kept)
     language = reader.partition(".")[0]
-    report = FileReport(found.path, digest, language, says.lines, len(data), says.problem)
+    report = FileReport(
+        *(found.path, digest, language, says.lines, len(raw), says.problem), secrets=secrets
+    )
     facts = packed(says) if kept is None else b""
     return Parsed(report, found, says.package, says.interface, facts, text)

@@ -9,6 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from structlog.typing import FilteringBoundLogger
+
+from gateway.contract import ContentScrub
 from plugins.codegraph.indexing.index import Indexer, Work
 from plugins.codegraph.indexing.source import Source, Summary
 from plugins.codegraph.model import EntityKind, FileReport
@@ -19,6 +22,8 @@ from plugins.codegraph.store.store import GraphStore
 
 MOST_REASONS = 20
 """How many reasons for skipped files a summary holds, each with one file that it is of."""
+MOST_SECRETS = 50
+"""Files whose secrets a summary names; how many there are, it says."""
 _SHOWN = {
     EntityKind.FUNCTION: "functions",
     EntityKind.METHOD: "methods",
@@ -33,15 +38,24 @@ class Indexes:
     Args:
         indexer: what indexes.
         store: where the graphs are.
+        scrub: takes secrets out of what is indexed.
+        log: is told what was taken out, once for each state of a repository's files.
     """
 
-    def __init__(self, indexer: Indexer, store: GraphStore) -> None:
-        self._indexer, self._store = indexer, store
+    def __init__(
+        self,
+        indexer: Indexer,
+        store: GraphStore,
+        scrub: ContentScrub | None = None,
+        log: FilteringBoundLogger | None = None,
+    ) -> None:
+        self._indexer, self._store, self._log = indexer, store, log
+        self._scrub = scrub or ContentScrub()
 
     async def index(self, repository: Repository, root: Path, progress: Progress) -> dict[str, Any]:
         """Index a repository; what was found, as JSON values."""
         began = time.monotonic()
-        done = await self._indexer.index(_source(repository, root), progress)
+        done = await self._indexer.index(self._source(repository, root), progress)
         return await self._described(repository, done, time.monotonic() - began)
 
     async def changed(
@@ -49,7 +63,7 @@ class Indexes:
     ) -> dict[str, Any] | None:
         """Take in what changed since; None where nothing did."""
         began = time.monotonic()
-        done = await self._indexer.index(_source(repository, root), progress)
+        done = await self._indexer.index(self._source(repository, root), progress)
         # The view that the store gives is of now: a layer that was built anew has another number.
         same = done.layer == repository.layer and not (done.parsed or done.linked or done.gone)
         return None if same else await self._described(repository, done, time.monotonic() - began)
@@ -71,7 +85,7 @@ class Indexes:
         view = await self._store.view(owner.org, owner.repo)
         if view is None:
             raise LookupError("Nothing of the repository is served.")
-        source = Source(owner.org, owner.repo, Path())
+        source = Source(owner.org, owner.repo, Path(), self._scrub_of(view.name))
         work = Work(person, branch, digest, expires)
         return await self._indexer.overlay(source, view, files, work)
 
@@ -84,6 +98,21 @@ class Indexes:
     async def leftovers(self, org: str, repo: str) -> int:
         """How many files the indexer keeps of a repository."""
         return await self._indexer.leftovers(repo)
+
+    def _source(self, repository: Repository, root: Path) -> Source:
+        return Source(repository.org, repository.id, root, self._scrub_of(repository.name))
+
+    def _scrub_of(self, name: str) -> ContentScrub:
+        return self._scrub if self._scrub.applies(name) else ContentScrub(enabled=False)
+
+    def _told(self, repository: Repository, found: Sequence[FileReport]) -> dict[str, Any]:
+        """What was taken out of which files, for the admin."""
+        places = [f"{each.path}: {each.secrets}" for each in found]
+        before = repository.state.summary.get("secrets", {})
+        told = {"files": len(found), "places": places[:MOST_SECRETS]}
+        if self._log is not None and found and told != before:
+            self._log.warning("secrets_taken_out", repository=repository.name, **told)
+        return told
 
     async def _described(
         self, repository: Repository, done: Summary, seconds: float
@@ -107,14 +136,11 @@ class Indexes:
             "entities": sum(stats.entities.values()),
             "edges": sum(stats.edges.values()),
             **{word: stats.entities.get(kind, 0) for kind, word in _SHOWN.items()},
+            "secrets": self._told(repository, await graph.secrets()),
             "skipped": stats.skipped,
             "problems": stats.problems,
             "reasons": _reasons(await graph.reports(problems_only=True)),
         }
-
-
-def _source(repository: Repository, root: Path) -> Source:
-    return Source(repository.org, repository.id, root)
 
 
 def _reasons(reports: Sequence[FileReport]) -> list[dict[str, Any]]:

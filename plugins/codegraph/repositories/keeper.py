@@ -83,6 +83,11 @@ class Keeper:
             "entities": sum(int(each.state.summary.get("entities", 0)) for each in found),
             "indexing": [f"{each.name}: {each.state}" for each in found if each.state.holder],
             "waiting": [each.name for each in found if each.state.requested],
+            "taken_out": [
+                f"{each.name}: {place}"
+                for each in found
+                for place in each.state.summary.get("secrets", {}).get("places", ())
+            ],
             "removing": len(open_removals),
             "late_removals": late,
         }
@@ -93,7 +98,7 @@ class Keeper:
             said.insert(0, f"Removed more than 24 hours ago and not purged: {names}.")
         if said:
             return Health("degraded", " ".join(said)[:1000], facts)
-        return Health("ok", "" if found else "No repository has been added.", facts)
+        return Health("ok", _detail(found), facts)
 
     async def _once(self) -> None:
         for repository in await self._jobs.repositories.all():
@@ -236,3 +241,12 @@ class Keeper:
 
 def _tell_nobody(done: int, total: int, message: str) -> None:
     return None
+
+
+def _detail(found: Sequence[Repository]) -> str:
+    if not found:
+        return "No repository has been added."
+    files = sum(each.state.summary.get("secrets", {}).get("files", 0) for each in found)
+    if not files:
+        return ""
+    return f"Secrets were taken out of {files} files, see taken_out: have them replaced."

@@ -56,6 +56,13 @@ def found(repository: Repository, summary: Mapping[str, Any]) -> Iterator[str]:
             f"No code was found in {repository.location}. Calls are followed in {names}; what "
             ".gitignore names is left out."
         )
+    secrets = summary.get("secrets", {})
+    if secrets.get("files"):
+        yield from _wrapped(
+            f"Secrets were taken out of {_many(secrets['files'], 'file')}; have them replaced:"
+        )
+        for place in secrets["places"]:
+            yield from _wrapped(place)
     for each in summary.get("scip", []):
         yield from _wrapped(each)
     yield from _reasons(summary.get("reasons", []))

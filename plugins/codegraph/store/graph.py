@@ -263,6 +263,10 @@ class Graph(Protocol):
         """Calls by a name whose target is not known; ``limit`` bounds the places."""
         ...
 
+    async def secrets(self) -> list[FileReport]:
+        """The files of whose text something was taken out, by path."""
+        ...
+
     async def reports(self, problems_only: bool = True) -> list[FileReport]:
         """What became of the files, by path; only those with a problem unless asked for all."""
         ...

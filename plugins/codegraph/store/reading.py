@@ -191,6 +191,11 @@ class StoredGraph:
         places = [f"{path}:{line}" for path, line, _ in found[:limit]]
         return Sites(sum(sites for *_, sites in found), places)
 
+    async def secrets(self) -> list[FileReport]:
+        """The files of whose text something was taken out, by path."""
+        async with self._database.read() as connection:
+            return await self._reports(connection, files.c.secrets != "")
+
     async def reports(self, problems_only: bool = True) -> list[FileReport]:
         """What became of the files, by path; only those with a problem unless asked for all."""
         bad = (or_(files.c.problem != "", files.c.skipped),) if problems_only else ()

@@ -28,7 +28,7 @@ LINK_COLUMNS = ("layer", "path", "org", "repo", "interface", "package", "asked")
 MANIFEST_COLUMNS = ("layer", "path", "org", "repo", "digest", "data")
 FILE_COLUMNS = (
     *("layer", "path", "org", "repo", "digest", "language", "lines", "size", "mtime", "inode"),
-    *("problem", "skipped", "gone"),
+    *("problem", "skipped", "gone", "secrets"),
 )
 
 EdgeRow = tuple[int, int, int, int, int, int]
@@ -43,7 +43,8 @@ SELECTED = tuple(
 )
 """The columns of an entity, in the order of :class:`Entity`."""
 REPORTED = tuple(
-    files.c[name] for name in ("path", "digest", "language", "lines", "size", "problem", "skipped")
+    files.c[name]
+    for name in (*("path", "digest", "language", "lines", "size", "problem", "skipped"), "secrets")
 )
 """The columns of a file's report, in the order of :class:`FileReport`."""
 
@@ -98,8 +99,8 @@ def entity_of(row: Sequence[Any]) -> Entity:
 
 def report_of(row: Sequence[Any]) -> FileReport:
     """The report of a row that begins with the columns ``REPORTED``."""
-    path, digest, language, lines, size, problem, skipped = row[:7]
-    return FileReport(path, digest, language, lines, size, problem, bool(skipped))
+    path, digest, language, lines, size, problem, skipped, secrets = row[:8]
+    return FileReport(path, digest, language, lines, size, problem, bool(skipped), secrets)
 
 
 def entity_rows(
@@ -159,6 +160,7 @@ def file_row(layer: int, org: str, repo: str, file: FileGraph) -> tuple[Any, ...
     return (
         *(layer, report.path, org, repo, report.digest, report.language, report.lines),
         *(report.size, file.mtime, file.inode, _clean(report.problem), report.skipped, file.gone),
+        report.secrets,
     )
 
 

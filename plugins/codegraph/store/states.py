@@ -45,7 +45,7 @@ async def file_states(database: Database, owner: Owner, layer: int) -> dict[str,
     )
     async with database.read() as connection:
         rows = (await connection.execute(query)).all()
-    return {row[0]: FileState(report_of(row), row[7], row[8]) for row in rows}
+    return {row[0]: FileState(report_of(row), row[-2], row[-1]) for row in rows}
 
 
 async def link_states(database: Database, owner: Owner, layer: int) -> LinkStates:

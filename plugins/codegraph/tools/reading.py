@@ -87,6 +87,9 @@ class FileAnswer(ToolResult):
     lines: int
     size: int
     problem: str | None = Field(None, description="Why it is not, or not wholly, in the graph.")
+    secrets: str | None = Field(
+        None, description="What was taken out of the source, which says [REDACTED] there."
+    )
     symbol_count: int
     symbols: list[Brief] | None = Field(
         None, description="What it defines; with the first part of the source alone."
@@ -195,6 +198,7 @@ def _file(access: Access) -> Tool:
             "lines": report.lines,
             "size": report.size,
             "problem": report.problem or None,
+            "secrets": report.secrets or None,
             "symbol_count": len(symbols),
             "symbols": [Brief.of(each) for each in symbols[:SYMBOLS]] if not offset else None,
             "meta": noted(opened, note=_left_out(symbols)),

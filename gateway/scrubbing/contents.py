@@ -1,0 +1,187 @@
+"""Secrets in what plugins read in and answer with: files, passages, entries of others.
+
+What a caller sends is scrubbed because people paste without looking. What a plugin reads in was
+written to be read, so that less counts here: a text that only looks random is left, and a
+password in an address has to look like one (``scott:tiger`` of a manual does not).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from gateway.scrubbing.rules import Rule, shipped
+from gateway.scrubbing.scrubber import SHORTEST, Redaction, Scrubber
+
+_OF_CALLS_ALONE = ("high-entropy",)
+"""Rules for what callers send: in a file these find test vectors, hashes and pictures."""
+_ENCODED = frozenset({"ImageContent", "AudioContent", "BlobResourceContents"})
+"""Models whose ``data`` or ``blob`` is Base64: nothing is looked for in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContentScrub:
+    """Takes secrets out of the contents of one plugin. It can be sent to another process.
+
+    Attributes:
+        plugin: whose contents.
+        enabled: whether anything is taken out at all.
+        allow: names of rules that are not applied.
+        as_is: plugins, and sources of plugins as ``plugin/name``, that are left as they are.
+    """
+
+    plugin: str = ""
+    enabled: bool = True
+    allow: tuple[str, ...] = ()
+    as_is: tuple[str, ...] = ()
+
+    def applies(self, source: str = "") -> bool:
+        """Whether anything is taken out of what a source, or the plugin, holds."""
+        left = self.plugin in self.as_is or f"{self.plugin}/{source}" in self.as_is
+        return self.enabled and not left
+
+    def at_answers(self) -> bool:
+        """Whether answers are looked through: not where a source is served as it is on purpose."""
+        some = any(each.partition("/")[0] == self.plugin for each in self.as_is)
+        return self.enabled and not some
+
+    def text(self, text: str, source: str = "", path: str = "") -> tuple[str, list[Redaction]]:
+        """A text without its secrets, and what was taken out; lines stay as many.
+
+        Args:
+            text: the text.
+            source: what of the plugin it comes from, as its settings name it.
+            path: where it stands there, for the redactions.
+        """
+        if not self.applies(source):
+            return text, []
+        return _scrubber(self.allow).text(text, path)
+
+    def data(self, data: bytes, source: str = "", path: str = "") -> tuple[bytes, list[Redaction]]:
+        """The same of bytes; what is no UTF-8 is looked through as Latin-1."""
+        if not self.applies(source) or len(data) < SHORTEST:
+            return data, []
+        encoding = "utf-8"
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            if b"\0" in data:
+                return data, []  # a picture, an archive
+            encoding = "latin-1"
+            text = data.decode(encoding)
+        cleaned, found = _scrubber(self.allow).text(text, path)
+        return (cleaned.encode(encoding), found) if found else (data, [])
+
+    def value(self, value: Any) -> tuple[Any, list[Redaction]]:
+        """An answer of any shape without its secrets.
+
+        Args:
+            value: a text, bytes, JSON values, or models of such; it is not changed.
+
+        Returns:
+            The same where there are none, else a changed copy of the same type.
+        """
+        texts: list[str] = []
+        _collect(value, texts)
+        if not texts:
+            return value, []
+        scrubber = _scrubber(self.allow)
+        if not scrubber.scanner.may_hold("\n".join(texts).encode("utf-8", "surrogatepass")):
+            return value, []
+        found: list[Redaction] = []
+        cleaned = _cleaned(value, scrubber, "", found)
+        return (cleaned if found else value), found
+
+
+def size_of(value: Any, most: int) -> int:
+    """How many characters an answer has, counted until there are more than ``most``."""
+    texts: list[str] = []
+    _collect(value, texts, most)
+    return sum(map(len, texts))
+
+
+@lru_cache(maxsize=4)
+def _scrubber(allow: tuple[str, ...]) -> Scrubber:
+    return Scrubber(tuple(_for_contents(rule) for rule in shipped((*allow, *_OF_CALLS_ALONE))))
+
+
+def _for_contents(rule: Rule) -> Rule:
+    in_address = rule.check == "given" and ("url" in rule.name or rule.name in _LOOSE)
+    check = "password" if in_address else rule.check or ("" if rule.block else "given")
+    return replace(rule, check=check, mark=f"[REDACTED: {rule.kind}]")
+
+
+_LOOSE = frozenset({"curl-user", "sqlserver-password"})
+
+
+def _collect(value: Any, texts: list[str], most: int | None = None) -> None:
+    """Every text of an answer; with ``most``, until there are more characters than that."""
+    todo, size = [value], 0
+    while todo and (most is None or size <= most):
+        each = todo.pop()
+        text = _text(each)
+        if text is None:
+            todo += _parts(each)
+        elif len(text) >= SHORTEST:
+            texts.append(text)
+            size += len(text)
+
+
+def _text(value: Any) -> str | None:
+    """A text, or bytes as one that a secret is found in; None for what is neither."""
+    if isinstance(value, bytes):
+        return "" if b"\0" in value else value.decode("latin-1")
+    return value if isinstance(value, str) else None
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    if isinstance(value, list | tuple):
+        return value
+    return (_fields(value) or {}).values()
+
+
+def _fields(value: Any) -> dict[str, Any] | None:
+    """The fields of a model that may hold texts, or None where it is no model."""
+    if not isinstance(value, BaseModel):
+        return None
+    fields = {**value.__dict__, **(value.__pydantic_extra__ or {})}
+    if type(value).__name__ in _ENCODED:
+        fields = {name: each for name, each in fields.items() if name not in ("data", "blob")}
+    return fields
+
+
+def _cleaned(value: Any, scrubber: Scrubber, path: str, out: list[Redaction]) -> Any:
+    if isinstance(value, str):
+        cleaned, found = scrubber.text(value, path)
+        out += found
+        return cleaned
+    if isinstance(value, bytes):
+        return _bytes(value, scrubber, path, out)
+    if isinstance(value, Mapping):
+        return {name: _cleaned(v, scrubber, _at(path, name), out) for name, v in value.items()}
+    if isinstance(value, list | tuple):
+        made = [_cleaned(v, scrubber, _at(path, i), out) for i, v in enumerate(value)]
+        return made if isinstance(value, list) else type(value)(made)
+    if (fields := _fields(value)) is not None:
+        before = len(out)
+        made_of = {name: _cleaned(v, scrubber, _at(path, name), out) for name, v in fields.items()}
+        return value.model_copy(update=made_of) if len(out) > before else value
+    return value
+
+
+def _bytes(value: bytes, scrubber: Scrubber, path: str, out: list[Redaction]) -> bytes:
+    if b"\0" in value:
+        return value
+    cleaned, found = scrubber.text(value.decode("latin-1"), path)
+    out += found
+    return cleaned.encode("latin-1") if found else value
+
+
+def _at(path: str, part: object) -> str:
+    return f"{path}.{part}" if path else str(part)
