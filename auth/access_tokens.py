@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from auth.callers import Identity
+from auth.callers import BY_CONSENT, Identity
 from auth.credentials import BadCredential
 from auth.jwts import Unverified, check_times, unverified, verified
 from auth.keys import ALGORITHM, SigningKeys
@@ -118,7 +118,7 @@ class AccessTokens:
         grant, person = await self._standing(claims)
         return Identity(
             person=person.id,
-            provider="access-token",
+            provider=BY_CONSENT,
             name=person.name,
             accounts=person.accounts,
             ceiling=_ceiling(str(claims.get("scope", ""))),

@@ -76,6 +76,10 @@ class Account:
         return int(self.id.split(":")[1])
 
 
+BY_CONSENT = "access-token"
+"""The kind of credential that a client gets by its person's consent (OAuth 2.1)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What a credential proves, before any rule is applied.
@@ -121,6 +125,8 @@ class Caller:
         ceiling: the highest tier that the credential may be used for.
         degraded: whether something that decides the tier is not known, so that it may be too low.
         sign_in_again: whether some of that would be known once the person signs in again.
+        consented: whether a client got the credential by its person's consent, and so can ask for
+            a higher ceiling; the holder of any other credential cannot.
     """
 
     person: str | None
@@ -133,6 +139,7 @@ class Caller:
     ceiling: Tier = Tier.MEMBERS
     degraded: bool = False
     sign_in_again: bool = False
+    consented: bool = False
 
     @property
     def anonymous(self) -> bool:

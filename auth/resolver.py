@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from auth.callers import Account, Caller, Identity
+from auth.callers import BY_CONSENT, Account, Caller, Identity
 from auth.claims import current
 from auth.facts import Answer, Facts, Question
 from auth.rules import NAMES, AccessRules
@@ -22,7 +22,7 @@ KEPT = 2048
 LOOKED_AT_AGAIN = 60.0
 """Seconds after which a caller is judged again though no fact changed: accounts grow older."""
 
-_PERSONAL = frozenset({"session", "access-token", "oidc", "cloudflare-access"})
+_PERSONAL = frozenset({"session", BY_CONSENT, "oidc", "cloudflare-access"})
 """Kinds of credential that prove the person is there; only these carry an admin's rights."""
 
 
@@ -197,6 +197,7 @@ def _caller(
         ceiling=identity.ceiling,
         degraded=degraded,
         sign_in_again=sign_in_again,
+        consented=identity.provider == BY_CONSENT,
     )
 
 

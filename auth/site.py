@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from urllib.parse import urlsplit
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -24,11 +25,13 @@ class Site:
     Args:
         url: the portal's address, without a slash at the end.
         local: whether nobody but this machine is meant to reach it.
+        doors: the paths below the base at which one and the same resource is reached.
     """
 
-    def __init__(self, url: str, *, local: bool) -> None:
+    def __init__(self, url: str, *, local: bool, doors: Collection[str] = ()) -> None:
         self.url = url
         self._local = local
+        self._doors = frozenset(doors)
 
     @property
     def secure(self) -> bool:
@@ -49,14 +52,23 @@ class Site:
     def accepts(self, audience: str, path: str) -> bool:
         """Whether a token for an audience is good at a path of the portal.
 
-        A token for the base is good everywhere; one for a longer path only there (RFC 8707).
+        A token for the base is good everywhere; one for a longer path only there (RFC 8707), and
+        at the other doors of what is there.
 
         Args:
             audience: the token's audience, a URL.
             path: the path of the request below the base, such as ``/mcp/knowledge``.
         """
         below = self.resource_path(audience)
-        return below is not None and below in {"", path.rstrip("/")}
+        return below is not None and (not below or self._alike(below, path.rstrip("/")))
+
+    def same(self, resource: str, other: str) -> bool:
+        """Whether two addresses are those of one resource of the portal."""
+        one, two = self.resource_path(resource), self.resource_path(other)
+        return one is not None and two is not None and self._alike(one, two)
+
+    def _alike(self, path: str, other: str) -> bool:
+        return path == other or {path, other} <= self._doors
 
     def resource_path(self, resource: str) -> str | None:
         """The path of an address below the base, empty for the base, or None for a foreign one.

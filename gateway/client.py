@@ -49,6 +49,10 @@ class RequestRefused(Exception):
         self.data = data
 
 
+class Challenged(RequestRefused):
+    """The portal asks the client to sign its person in, for a higher tier."""
+
+
 class McpClient:
     """Sends MCP requests, one POST each.
 
@@ -97,7 +101,9 @@ class McpClient:
             asked["cursor"] = cursor
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Call a tool; a failure that the tool tells of is a result with ``isError``.
+        """Call a tool; a failure that the model is to read is a result with ``isError``.
+
+        So is a challenge to sign in: this client has no browser to follow it with.
 
         Raises:
             RequestRefused: there is no such tool, or the request is not good.
@@ -105,6 +111,8 @@ class McpClient:
         params = {"name": tool, "arguments": dict(arguments)}
         try:
             return await self.request("tools/call", params)
+        except Challenged as challenged:
+            return {"content": [{"type": "text", "text": challenged.message}], "isError": True}
         except RequestRefused as refused:
             if refused.code != HEADER_MISMATCH:
                 raise
@@ -184,7 +192,12 @@ def _result(answer: httpx2.Response, request_id: int) -> dict[str, Any]:
     error = error or {"message": f"The portal answered with HTTP {answer.status_code}."}
     code = error.get("code")
     code = code if isinstance(code, int) else answer.status_code
-    raise RequestRefused(code, error["message"], error.get("data") or error.get("details"))
+    refused = Challenged if _is_challenge(answer) and "data" in error else RequestRefused
+    raise refused(code, error["message"], error.get("data") or error.get("details"))
+
+
+def _is_challenge(answer: httpx2.Response) -> bool:
+    return answer.status_code in {401, 403} and "www-authenticate" in answer.headers
 
 
 def _message(answer: httpx2.Response, request_id: int) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from auth.claims import SHORTEST_AGE_S
 from auth.discovery import is_safe
 from auth.standing import LASTS
 from gateway.config_types import Address, Duration, SecretRef, is_reference
+from gateway.surfaces.challenges import Challenged
 
 _HATS = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
 _SLUG = re.compile(r"[^a-z0-9]+")
@@ -207,10 +208,12 @@ class SignIn(Section):
     )
     cloudflare_access: CloudflareAccess | None = Field(None)
     tokens: Tokens = Field(default_factory=Tokens)
-    challenge: Literal["sentence", "http"] = Field(
-        "sentence",
-        description="How /mcp answers a call above the caller's tier: a sentence with a link that "
-        "the model reads, or the HTTP challenge (401 or 403) that starts a client's sign-in.",
+    challenge: Challenged = Field(
+        "auto",
+        description="How /mcp answers a call above the caller's tier: by the HTTP challenge (401 "
+        "or 403) that starts a client's sign-in, or by a sentence with a link that the model "
+        "reads. auto: the challenge, but the sentence where no sign-in of the client's would "
+        "help, or where it would lose its connection.",
     )
     private_hosts: tuple[str, ...] = Field(
         (),

@@ -26,6 +26,7 @@ from pydantic import (
 from auth.site import LOOPBACK, Site
 from gateway.config_access import Chains, Roles, SignIn
 from gateway.config_types import Address, CallRate, Duration, Place, SecretRef
+from gateway.surfaces.challenges import DOORS
 
 _PORTS = {"http": 80, "https": 443}
 _MEBIBYTE = 1024 * 1024
@@ -249,7 +250,7 @@ class PortalConfig(_Section):
     @property
     def site(self) -> Site:
         """The portal's own addresses."""
-        return Site(self.url, local=self.is_local)
+        return Site(self.url, local=self.is_local, doors=DOORS)
 
     @property
     def hosts(self) -> frozenset[str]:

@@ -35,6 +35,7 @@ _ANY_ORIGIN = re.compile(
 )
 """What any page may read or send, without credentials of the browser's (CORS says so there)."""
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
+_IMPLIED_PORT = re.compile(r"(\[[^][]*\]|[^:]+):(?:80|443)", re.ASCII)
 _AS_TIER = "x-porch-as"
 _SERVED = frozenset({"http", "websocket"})
 _BEGINS = frozenset({"http.response.start", "websocket.accept"})
@@ -128,7 +129,7 @@ class Door:
             await self._speaks(scope["path"]).refuse(send, told, (challenge,))
             return
         scope["porch.visit"] = Visit(
-            caller, request_id, headers, raw, again, peer_of(scope), base, local
+            caller, request_id, headers, raw, again, peer_of(scope), base, scope["path"], local
         )
         await self._app(scope, receive, send)
 
@@ -139,7 +140,7 @@ class Door:
             # RFC 9112, 3.2. Not every server sees to it, and who reads which one is anyone's guess.
             return 400, "host", "The request names its host twice. Send one Host header."
         host, path = headers.get("host", ""), scope["path"]
-        if path not in _ANY_HOST and not _matches(host, self._hosts):
+        if path not in _ANY_HOST and not _matches(_without_implied_port(host), self._hosts):
             return (
                 421,
                 "host",
@@ -189,6 +190,15 @@ class Door:
             if credential and self._takes_bearer(scope["path"], credential[1]):
                 return ANONYMOUS
             raise
+
+
+def _without_implied_port(host: str) -> str:
+    """A Host as most clients write it: some add the port that the scheme implies (RFC 9110, 4.2).
+
+    A proxy ends TLS, so the scheme is not known here; whose name it is does not depend on it.
+    """
+    implied = _IMPLIED_PORT.fullmatch(host)
+    return implied[1] if implied else host
 
 
 def _matches(value: str, allowed: frozenset[str]) -> bool:

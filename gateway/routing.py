@@ -35,6 +35,7 @@ from gateway.surfaces.mcp.methods import Methods
 from gateway.surfaces.mcp.modern import Modern
 from gateway.surfaces.mcp.sessions import Sessions
 from gateway.surfaces.mcp.state import StateSigner
+from gateway.surfaces.mcp.step_up import StepUp
 from gateway.surfaces.mcp.subscriptions import Subscriptions
 from gateway.surfaces.oauth.parts import OAuthSurface
 from gateway.surfaces.oauth.routes import oauth_routes, resources_of
@@ -140,7 +141,9 @@ class Surfaces:
         running = self._running
         signer = StateSigner(self._who.key)
         limits = CallLimits(running.portal.config.limits, self._counting)
-        return Methods(running.catalog, running.pipeline, self._about, signer, limits)
+        challenged = running.portal.config.sign_in.challenge
+        step_up = StepUp(challenged, can_sign_in=self._who.methods.any)
+        return Methods(running.catalog, running.pipeline, self._about, signer, limits, step_up)
 
     @cached_property
     def _counting(self) -> Counting:
@@ -166,7 +169,6 @@ class Surfaces:
             running.catalog,
             self.upstreams,
             int(config.limits.body),
-            challenging=config.sign_in.challenge == "http",
         )
 
     def _admin(self) -> Admin:

@@ -259,10 +259,7 @@ class Provider:
     def _check_resource(self, grant: Grant) -> None:
         """A token request may name the resource of its grant and no other (RFC 8707, 2.2)."""
         asked = self._said.get("resource")
-        if not asked:
-            return
-        path = self._parts.site.resource_path(asked)
-        if path is None or path != self._parts.site.resource_path(grant.resource):
+        if asked and not self._parts.site.same(asked, grant.resource):
             raise TokenError("invalid_target", f"The grant is for {grant.resource}.")
 
     def _path(self, token: str) -> str | None:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 from urllib.parse import urlsplit
 
 from auth import Tier
 
+MCP_PATH = "/mcp"
+"""The MCP endpoint that takes everyone."""
+
 MEMBERS_PATH = "/members/mcp"
-"""The MCP endpoint that always asks for a sign-in."""
+"""The same endpoint, where it always asks for a sign-in."""
+
+DOORS = frozenset({MCP_PATH, MEMBERS_PATH})
+"""The two addresses of one endpoint: a token for one of them is good at the other."""
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 """Where protected resource metadata is, before the resource's own path (RFC 9728, 3.1)."""
+
+Challenged = Literal["auto", "sentence", "http"]
+"""Who is challenged for a call above their tier: ``sign_in.challenge`` of ``portal.yaml``."""
 
 _MCP = re.compile(r"/mcp(/[A-Za-z0-9_-]+)?|" + MEMBERS_PATH)
 

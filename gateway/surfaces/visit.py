@@ -26,6 +26,7 @@ class Visit:
         again: finds out once more who calls, for a request that lasts.
         peer: where it comes from, as limits tell anonymous callers apart.
         base: the portal's address as the client sees it.
+        path: the path that was asked for.
         local: whether it came in by the portal's own socket, from the same user.
         only: a plugin's name, where the endpoint serves one plugin alone.
         upstream: the caller's own credentials for upstreams, by the plugin that each is for.
@@ -40,6 +41,7 @@ class Visit:
     again: WhoNow
     peer: str
     base: str
+    path: str = ""
     local: bool = False
     only: str | None = None
     upstream: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -45,6 +45,11 @@ class _Forms(HTMLParser):
         self._inside &= tag != "form"
 
 
+def forms(page: str) -> list[Form]:
+    """The forms of a page, in order."""
+    return _Forms(page).forms
+
+
 class Person:
     """Signs in with the provider whose button leads to ``/signin/oidc/``, and allows what is asked.
 
@@ -86,10 +91,13 @@ class Person:
     async def _agree(self, page: httpx2.Response) -> httpx2.Response:
         assert page.status_code == 200, f"{page.url}: {page.status_code} {page.text[:2000]}"
         wanted = ("/signin/oidc/", "/consent")
-        found = [each for each in _Forms(page.text).forms if each.action.startswith(wanted)]
+        found = [each for each in forms(page.text) if each.action.startswith(wanted)]
         assert found, f"{page.url} has nothing to agree to: {page.text[:2000]}"
+        return await self.press(page, found[0])
+
+    async def press(self, page: httpx2.Response, form: Form) -> httpx2.Response:
+        """Send a form of a page, as a browser does."""
         here = urlsplit(str(page.url))
         own = {"Origin": f"{here.scheme}://{here.netloc}", "Sec-Fetch-Site": "same-origin"}
-        return await self._http.post(
-            urljoin(str(page.url), found[0].action), data=found[0].fields, headers=own
-        )
+        target = urljoin(str(page.url), form.action)
+        return await self._http.post(target, data=form.fields, headers=own)

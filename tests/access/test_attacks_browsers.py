@@ -241,6 +241,22 @@ async def test_a_name_that_was_rebound_to_this_machine_reaches_no_page_and_no_oa
         assert "location" not in answer.headers
 
 
+async def test_a_host_may_name_the_port_that_its_scheme_implies_and_no_other() -> None:
+    async with attacked(base="https://porch.example") as portal:
+        client = portal.browser().client
+        for host, status in (
+            ("porch.example:443", 200),
+            ("PORCH.example:80", 200),
+            ("porch.example:8443", 421),
+            ("porch.example:", 421),
+            ("porch.example:443:443", 421),
+            ("evil.example:443", 421),
+            (":443", 421),
+        ):
+            answer = await client.get("/signin", headers={"host": host})
+            assert answer.status_code == status, host
+
+
 async def test_the_host_header_cannot_change_what_a_public_portal_says_it_is() -> None:
     async with attacked(base="https://porch.example") as portal:
         client = portal.client()

@@ -80,6 +80,29 @@ def test_a_token_for_the_base_is_good_everywhere_and_one_for_a_path_only_there(
     assert PUBLIC.accepts(audience, path) is accepted
 
 
+DOORS = Site("https://portal.example.org", local=False, doors={"/mcp", "/members/mcp"})
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/members/mcp"])
+def test_a_token_for_one_door_is_good_at_the_other_and_nowhere_else(path):
+    for meant in ("/mcp", "/members/mcp", "/members/mcp/"):
+        assert DOORS.accepts(DOORS.url + meant, path)
+        assert not DOORS.accepts(f"https://elsewhere.example{meant}", path)
+    for meant in ("/mcp/knowledge", "/members", "/members/mcp/more", "/mcp/../members/mcp"):
+        assert not DOORS.accepts(DOORS.url + meant, path)
+    for elsewhere in ("/mcp/knowledge", "/members/mcp/more", "/api/v1", "/account", "/"):
+        assert not DOORS.accepts(DOORS.url + path, elsewhere)
+
+
+def test_the_doors_are_one_resource_and_everything_else_is_itself():
+    assert DOORS.same("https://portal.example.org/mcp", "https://PORTAL.example.org/members/mcp/")
+    assert DOORS.same("https://portal.example.org/mcp/x", "https://portal.example.org/mcp/x")
+    assert not DOORS.same("https://portal.example.org/mcp", "https://portal.example.org")
+    assert not DOORS.same("https://portal.example.org/mcp", "https://portal.example.org/mcp/x")
+    assert not DOORS.same("https://evil.org/mcp", "https://evil.org/mcp")
+    assert not PUBLIC.same(f"{PUBLIC.url}/mcp", f"{PUBLIC.url}/members/mcp")
+
+
 def test_a_resource_is_a_path_below_the_base():
     assert LOCAL.resource_path("http://localhost:8321/mcp/knowledge/") == "/mcp/knowledge"
     assert LOCAL.resource_path("http://127.0.0.1:8321") == ""

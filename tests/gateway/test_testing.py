@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from auth import Tier
+from gateway.client import Challenged
 from gateway.contract import (
     Host,
     ListedResource,
@@ -72,7 +73,12 @@ async def test_people_call_by_their_names_at_the_tier_that_the_rules_give_them()
         assert "linger" in await portal.tools("ann")
         assert set(await portal.tools("ben")) < set(await portal.tools("ann"))
         refused = await portal.call("linger", {"seconds": 0}, tier="ben")
+        strange = await portal.call("linger", {"seconds": 0}, tier="open")
+        with pytest.raises(Challenged, match="Requires members access"):
+            await portal.mcp("open").request("tools/call", {"name": "linger", "arguments": {}})
     assert refused.text.startswith("Requires members access. Current: public.")
+    assert strange.is_error
+    assert strange.text.startswith("Requires members access. Current: open. Sign in at ")
 
 
 async def test_a_refusal_carries_the_code_and_data_of_the_wire() -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Receive, Scope, Send
 
 from auth import Tier
 from gateway.catalog import Catalog
-from gateway.errors import NotAllowed, NotFound
 from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.challenges import MEMBERS_PATH, bearer_challenge
 from gateway.surfaces.mcp.envelope import INVALID_REQUEST, WireError, parse
@@ -24,14 +21,6 @@ from gateway.upstream import Upstreams
 _VERSION = "mcp-protocol-version"
 _LEGACY = frozenset({None, *HANDSHAKE_PROTOCOL_VERSIONS})
 _SIGN_IN = "Sign in to use this address; /mcp also takes callers who have not."
-_ASKED = {
-    "tools/call": ("tool", "name"),
-    "prompts/get": ("prompt", "name"),
-    "resources/read": ("resource", "uri"),
-    "skills/get": ("skill", "uri"),
-    "resources/directory/read": ("directory", "uri"),
-}
-"""How the catalog is asked for what a method names, and the parameter that names it."""
 
 
 class Endpoint:
@@ -43,8 +32,6 @@ class Endpoint:
         catalog: knows which plugins there are, and what a caller may use.
         upstreams: takes in callers' credentials for the plugins' upstreams.
         limit: bytes that a body may have.
-        challenging: whether a call above the caller's tier is answered with an HTTP challenge
-            rather than with a sentence.
     """
 
     def __init__(
@@ -54,15 +41,12 @@ class Endpoint:
         catalog: Catalog,
         upstreams: Upstreams,
         limit: int,
-        *,
-        challenging: bool,
     ) -> None:
         self._modern = modern
         self._legacy = legacy
         self._catalog = catalog
         self._upstreams = upstreams
         self._limit = limit
-        self._challenging = challenging
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one HTTP request."""
@@ -77,33 +61,31 @@ class Endpoint:
             if plugin not in self._catalog.plugins():
                 return await _refuse(send, 404, f"There is no plugin {plugin!r} here.")
             visit = replace(visit, only=plugin)
-        if needed := self._unauthorized(visit, scope["path"]):
+        if needed := self._unauthorized(visit):
             return await _refuse(send, 401, *needed)
         if brought := self._upstreams.brought(visit):
             visit = replace(visit, upstream=brought)
         method = scope["method"]
         legacy = visit.headers.get(_VERSION) in _LEGACY
         if method == "POST":
-            return await self._post(legacy, visit, scope["path"], receive, send)
+            return await self._post(legacy, visit, receive, send)
         if not legacy or SESSION not in visit.headers or method not in ("GET", "DELETE"):
             return await send_json(send, b"", 405, ((b"allow", b"POST"),))
         if method == "GET":
             return await self._legacy.open_stream(visit, receive, send)
         return await self._legacy.end(visit, send)
 
-    def _unauthorized(self, visit: Visit, path: str) -> tuple[str, Headers] | None:
+    def _unauthorized(self, visit: Visit) -> tuple[str, Headers] | None:
         """What a request to this address must bring, where it brings nothing of the kind."""
-        if path == MEMBERS_PATH and visit.caller.anonymous:
+        if visit.path == MEMBERS_PATH and visit.caller.anonymous:
             # Clients that begin OAuth only when they connect begin it here.
-            return _SIGN_IN, (bearer_challenge(visit.base, path, scope=Tier.MEMBERS),)
+            return _SIGN_IN, (bearer_challenge(visit.base, visit.path, scope=Tier.MEMBERS),)
         if header := self._upstreams.lacks(visit):
             lacking = f"Send `Authorization: Bearer TOKEN`, or the header {header}."
-            return lacking, (bearer_challenge(visit.base, path),)
+            return lacking, (bearer_challenge(visit.base, visit.path),)
         return None
 
-    async def _post(
-        self, legacy: bool, visit: Visit, path: str, receive: Receive, send: Send
-    ) -> None:
+    async def _post(self, legacy: bool, visit: Visit, receive: Receive, send: Send) -> None:
         if problem := _unacceptable(visit.headers):
             return await _refuse(send, *problem)
         try:
@@ -114,39 +96,8 @@ class Endpoint:
             return await _refuse(send, error.status, str(error), error.headers)
         except WireError as error:
             return await send_json(send, error.body(None), error.status)
-        if self._challenging and (above := self._above(message, visit)):
-            return await _challenge(send, above, message, visit, path)
         leg = self._legacy if legacy else self._modern
         return await leg.serve(message, visit, receive, send)
-
-    def _above(self, message: Mapping[str, Any], visit: Visit) -> NotAllowed | None:
-        """The refusal that a better token would lift; None for every other message."""
-        asked = _ASKED.get(str(message.get("method")))
-        params = message.get("params")
-        name = params.get(asked[1]) if asked and isinstance(params, Mapping) else None
-        if asked is None or not isinstance(name, str):
-            return None
-        try:
-            getattr(self._catalog, asked[0])(name, visit.caller, visit.only)
-        except NotAllowed as refusal:
-            caller = visit.caller
-            narrow = caller.signed_in and not caller.ceiling.allows(refusal.required)
-            liftable = caller.anonymous or narrow
-            return refusal if liftable else None
-        except NotFound:
-            pass
-        return None
-
-
-async def _challenge(
-    send: Send, above: NotAllowed, message: Mapping[str, Any], visit: Visit, path: str
-) -> None:
-    """Answer 401 to a stranger, and 403 to a token whose scope is too narrow (RFC 6750, 3.1)."""
-    anonymous = visit.caller.anonymous
-    error = None if anonymous else "insufficient_scope"
-    challenge = bearer_challenge(visit.base, path, error=error, scope=above.required)
-    body = WireError(INVALID_REQUEST, above.message, above.details).body(message.get("id"))
-    await send_json(send, body, 401 if anonymous else 403, (challenge,))
 
 
 def _unacceptable(headers: dict[str, str]) -> tuple[int, str] | None:

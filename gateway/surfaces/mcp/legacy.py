@@ -28,7 +28,7 @@ from gateway.surfaces.mcp.modern import settle, validate
 from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session, Sessions
-from gateway.surfaces.mcp.subscriptions import FOLLOWED, Subscriptions
+from gateway.surfaces.mcp.subscriptions import FOLLOWED, Subscriptions, lists_changed
 from gateway.surfaces.responses import send_json
 from gateway.surfaces.visit import Visit
 
@@ -92,6 +92,10 @@ class Legacy:
                 self._subscriptions.place(outbox, visit.caller, visit.again),
                 session.stream(outbox),
             ):
+                if session.signed_in:  # since the stream before this one
+                    session.signed_in = False
+                    for message in lists_changed():
+                        outbox.send(message)
                 await stream.stream(outbox, receive, send)
         except WireError as error:
             await send_json(send, error.body(None), 503)
@@ -162,6 +166,8 @@ class Legacy:
             surface=visit.surface("mcp"),
             upstream=visit.upstream,
             peer=visit.peer,
+            base=visit.base,
+            path=visit.path,
         )
 
     async def _run(self, request: Request, session: Session) -> stream.Reply:

@@ -41,6 +41,7 @@ from gateway.surfaces.mcp.results import (
 )
 from gateway.surfaces.mcp.skills import file_reader, skill_entry, skill_result
 from gateway.surfaces.mcp.state import BAD_STATE, StateSigner
+from gateway.surfaces.mcp.step_up import Challenge, StepUp
 
 Method = Callable[[Request], Awaitable[bytes]]
 
@@ -68,6 +69,7 @@ class Methods:
         about: what the portal says of itself.
         signer: signs the states of unfinished answers, and cursors.
         limits: counts the tool calls of each caller.
+        step_up: says which refusals challenge the client.
 
     Attributes:
         notices: what an admin should look at: plugins whose part of a list is missing.
@@ -80,11 +82,13 @@ class Methods:
         about: About,
         signer: StateSigner,
         limits: CallLimits,
+        step_up: StepUp,
     ) -> None:
         self._catalog = catalog
         self._pipeline = pipeline
         self._signer = signer
         self._limits = limits
+        self._step_up = step_up
         self._listing = listing = Listing(catalog, signer)
         self.notices = listing.listers.notices
         self.table: dict[str, Method] = {
@@ -157,8 +161,9 @@ class Methods:
             request.channel.headers = headers_of(taken)
 
     def _told(self, refusal: PortalError, name: str, request: Request) -> bytes:
-        """A refusal as a result, which the model reads."""
-        self._refused(refusal, name, request)
+        """A refusal as a result, which the model reads, where it does not challenge the client."""
+        if isinstance(error := self._refused(refusal, name, request), Challenge):
+            raise error
         failed = ToolFailed(refusal.code, refusal.message, refusal.details)
         return tool_failure(failed, request.channel.request_id, request.era)
 
@@ -337,7 +342,10 @@ class Methods:
         kind = request.method.partition("/")[0].rstrip("s")
         at = Refused(request.caller, kind, request.surface, request.channel.request_id)
         self._pipeline.refused(error, name, at)
-        return WireError(_code(request, error.code), error.message, error.details)
+        code = _code(request, error.code)
+        if isinstance(error, NotAllowed) and self._step_up.applies(error, request):
+            return Challenge(code, error, request)
+        return WireError(code, error.message, error.details)
 
 
 def unknown_method(method: str) -> WireError:

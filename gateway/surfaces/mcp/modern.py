@@ -27,6 +27,7 @@ from gateway.surfaces.mcp.envelope import (
 from gateway.surfaces.mcp.methods import Method, Methods, unknown_method
 from gateway.surfaces.mcp.request import LEVELS, Channel, Request
 from gateway.surfaces.mcp.results import Era
+from gateway.surfaces.mcp.step_up import Challenge
 from gateway.surfaces.mcp.subscriptions import Subscriptions
 from gateway.surfaces.responses import send_json
 from gateway.surfaces.visit import Visit
@@ -99,6 +100,8 @@ class Modern:
             surface=visit.surface("mcp"),
             upstream=visit.upstream,
             peer=visit.peer,
+            base=visit.base,
+            path=visit.path,
         )
 
     async def _answer(self, request: Request) -> bytes:
@@ -129,6 +132,9 @@ async def settle(request: Request, work: Any) -> stream.Reply:
     """Turn a method's outcome, whatever it is, into the JSON-RPC response."""
     try:
         result = await work
+    except Challenge as challenge:
+        headers = (*request.channel.headers, *challenge.headers)
+        return stream.Reply(challenge.body(request.id), challenge.status, headers)
     except WireError as error:
         status = error.status if request.era.modern else 200
         return stream.Reply(error.body(request.id), status)

@@ -40,6 +40,8 @@ class Request:
         surface: what the audit record calls the way in.
         upstream: as ``Visit.upstream``.
         peer: as ``Visit.peer``.
+        base: as ``Visit.base``.
+        path: as ``Visit.path``.
     """
 
     id: Any
@@ -55,6 +57,8 @@ class Request:
     surface: str = "mcp"
     upstream: Mapping[str, str] = field(default_factory=dict, repr=False)
     peer: str = ""
+    base: str = ""
+    path: str = ""
 
 
 class Channel(CallExchange):

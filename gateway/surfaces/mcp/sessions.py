@@ -47,6 +47,7 @@ class Session:
         self.capabilities: Mapping[str, Any] = claims["c"]
         self.began: float = claims["t"]
         self.checked = time.monotonic()
+        self.signed_in = False
         self.log_level = "info"
         self.subscribed: dict[str, Caller] = {}
         self.streams: list[Outbox] = []
@@ -57,6 +58,11 @@ class Session:
         """Send a message on the session's newest open stream, if there is one."""
         if self.streams:
             self.streams[-1].send(message)
+
+    def become(self, person: str) -> None:
+        """Make a stranger's session that of a person, who sees more than the stranger did."""
+        self.person = person
+        self.signed_in = True
 
     @contextmanager
     def stream(self, outbox: Outbox) -> Generator[None]:
@@ -107,7 +113,7 @@ class Sessions:
         if session is None or time.monotonic() - session.checked >= RECHECK:
             session = await self._checked(session_id, session)
         if session is not None and session.person is None and caller.person is not None:
-            session.person = caller.person
+            session.become(caller.person)
             session.close()  # its streams were opened by a stranger; the client opens new ones
             await self._cache.set(_fate(session_id), _THEIRS + caller.person.encode(), LIFETIME)
         if session is None or session.person != caller.person:
@@ -134,7 +140,7 @@ class Sessions:
         if session is not None:
             session.checked = time.monotonic()
             if fate is not None and session.person is None:
-                session.person = fate.removeprefix(_THEIRS).decode()
+                session.become(fate.removeprefix(_THEIRS).decode())
         return session
 
     def _take_up(self, session_id: str) -> Session | None:

@@ -135,6 +135,12 @@ class Subscriptions:
         return caller is not None and self.readable(uri, caller)
 
 
+def lists_changed() -> Generator[dict[str, Any]]:
+    """The messages of the legacy era that make a client read every list again."""
+    for kind in _WANTED:
+        yield {"jsonrpc": "2.0", "method": _list_changed(kind), "params": {}}
+
+
 async def _watch(outbox: Outbox, caller: Caller, again: WhoNow) -> None:
     """Close an outbox once its caller is no longer who they were."""
     await until_changed(caller, again)
@@ -144,4 +150,8 @@ async def _watch(outbox: Outbox, caller: Caller, again: WhoNow) -> None:
 def _notification(change: Change) -> tuple[str, dict[str, Any]]:
     if change.kind == "resource":
         return "notifications/resources/updated", {"uri": change.uri}
-    return f"notifications/{change.kind}/list_changed", {}
+    return _list_changed(change.kind), {}
+
+
+def _list_changed(kind: str) -> str:
+    return f"notifications/{kind}/list_changed"

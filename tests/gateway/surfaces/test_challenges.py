@@ -29,8 +29,8 @@ META = {
 }
 
 
-def portal(challenge: str = "http") -> Any:
-    config = {"sign_in": {"challenge": challenge}}
+def portal(challenge: str | None = None, **sign_in: Any) -> Any:
+    config = {"sign_in": sign_in | ({"challenge": challenge} if challenge else {})}
     return open_test_portal(garden, tiers=TIERS, config=config)
 
 
@@ -79,8 +79,8 @@ async def test_a_stranger_is_asked_to_sign_in_where_the_portal_challenges(
     assert answer.json()["error"]["message"].startswith("Requires members access. Current: open.")
 
 
-async def test_a_token_with_too_narrow_a_scope_is_told_the_scope_it_needs() -> None:
-    async with portal() as opened:
+async def test_by_http_every_token_with_too_narrow_a_scope_is_told_the_scope_it_needs() -> None:
+    async with portal("http") as opened:
         answer = await asked(opened, "tools/call", LINGER, await token(opened, Tier.PUBLIC))
     assert answer.status_code == 403
     assert 'error="insufficient_scope", scope="members"' in answer.headers["www-authenticate"]
@@ -113,7 +113,77 @@ async def test_lists_and_open_tools_are_never_challenged() -> None:
     assert listed.status_code == called.status_code == 200
 
 
-async def test_by_default_the_answer_is_a_sentence_with_a_link() -> None:
+async def told(opened: TestPortal, **headers: str) -> str:
+    """What a stranger reads who calls a tool above their tier, where nobody is challenged."""
+    answer = await asked(opened, "tools/call", LINGER, headers)
+    assert answer.status_code == 200
+    assert "www-authenticate" not in answer.headers
+    text = str(answer.json()["result"]["content"][0]["text"])
+    assert text.startswith("Requires members access. Current: ")
+    return text
+
+
+async def test_a_token_that_no_consent_widens_reads_the_sentence() -> None:
+    async with portal() as opened:
+        said = await told(opened, **await token(opened, Tier.PUBLIC))
+    assert "This connection goes up to public" in said
+
+
+async def test_where_nobody_can_sign_in_nobody_is_asked_to() -> None:
+    async with portal(wallet={"enabled": False}) as opened:
+        assert "Ask an admin" in await told(opened)
+
+
+@pytest.mark.parametrize("client", ["python-httpx/0.28.1", "Go-http-client/1.1"])
+@pytest.mark.parametrize("challenge", [None, "http"])
+async def test_a_client_whom_a_401_costs_its_connection_reads_the_sentence(
+    client: str, challenge: str | None
+) -> None:
+    async with portal(challenge) as opened:
+        http = opened.http("open")
+        hello = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "mcp", "version": "0.1.0"},
+        }
+        begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+        begun = await http.post("/mcp", json=begin)
+        headers = {"mcp-session-id": begun.headers["mcp-session-id"], "user-agent": client}
+        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": LINGER}
+        answer = await http.post("/mcp", json=call, headers=headers)
+        assert (answer.status_code == 401) == (challenge == "http")
+        assert "Requires members access. Current: open." in answer.text
+        # In the newest revision errors come with statuses like this one: they are read.
+        assert (
+            await asked(opened, "tools/call", LINGER, {"user-agent": client})
+        ).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"method": "tools/call", "params": LINGER},
+        {"id": True, "method": "tools/call", "params": LINGER},
+        {"id": {}, "method": "tools/call", "params": LINGER},
+        {"id": 1, "method": ["tools/call"], "params": LINGER},
+        {"id": 1, "method": "tools/call", "params": [LINGER]},
+        {"id": 1, "method": "tools/call", "params": {"name": ["linger"]}},
+        {"id": 1, "result": LINGER},
+    ],
+)
+async def test_only_a_request_is_challenged(message: dict[str, Any]) -> None:
+    async with portal("http") as opened:
+        for version in ("2025-11-25", "2026-07-28"):
+            answer = await opened.http("open").post(
+                "/mcp",
+                json={"jsonrpc": "2.0", **message},
+                headers={"mcp-protocol-version": version},
+            )
+            assert answer.status_code in {202, 400}
+            assert "www-authenticate" not in answer.headers
+
+
+async def test_a_portal_may_answer_by_a_sentence_with_a_link_alone() -> None:
     async with portal("sentence") as opened:
         answer = await asked(opened, "tools/call", LINGER)
     assert answer.status_code == 200

@@ -41,9 +41,12 @@ async def test_an_unknown_tool_and_a_hidden_one_answer_alike(caller, era, tool):
 
 
 async def test_a_tool_above_the_tier_says_what_it_asks_for(caller, era):
-    result = (await caller.call("secret", era).reply())["result"]
-    assert result["isError"] is True
-    assert result["content"][0]["text"].startswith("Requires members access. Current: open.")
+    answer = await caller.call("secret", era).start()
+    assert answer.status == 401
+    assert 'Bearer scope="members", resource_metadata="' in answer.headers["www-authenticate"]
+    error = (await answer.reply())["error"]
+    assert error["message"].startswith("Requires members access. Current: open.")
+    assert error["data"]["required"] == "members"
 
 
 @pytest.mark.parametrize("tool", ["crash", "break_off"])

@@ -237,6 +237,19 @@ async def test_a_listener_hears_of_what_it_asked_for_under_its_id(wire, portal):
     await listening.leave()
 
 
+async def test_whoever_signs_in_amid_a_session_is_told_to_read_every_list_again(wire, moods):
+    stranger = await wire.begin()
+    stream = await stranger.send(method="GET").start()
+    ann = moods.Wire(wire.portal, "members", stranger.session)
+    assert "result" in await ann.call("secret", LEGACY).reply()
+    assert await stream.events() == []
+    for told in (["tools", "prompts", "resources"], []):
+        stream = await ann.send(method="GET").start()
+        for kind in told:
+            assert (await stream.event())["method"] == f"notifications/{kind}/list_changed"
+        await stream.leave()
+
+
 async def test_there_is_a_last_place_for_streams(wire, monkeypatch):
     monkeypatch.setattr(subscriptions, "MOST", 1)
     listening = wire.modern("subscriptions/listen", {"notifications": {}})

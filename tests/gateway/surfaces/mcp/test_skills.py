@@ -13,6 +13,7 @@ from auth import Tier
 from gateway.contract import Offer, Plugin, Skill, SkillFile, hookimpl
 from gateway.surfaces.mcp import listing
 from gateway.testing import PluginContract, RequestRefused, open_test_portal
+from tests.gateway.surfaces.test_challenges import asked
 
 EXTENSION = "io.modelcontextprotocol/skills"
 BAKE, SECRET = "skill://house/bake", "skill://house/secret"
@@ -337,8 +338,7 @@ async def test_a_call_above_the_tier_can_start_a_sign_in():
             ("resources/directory/read", SECRET),
             ("resources/read", f"{SECRET}/SKILL.md"),
         ):
-            message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"uri": uri}}
-            answer = await portal.http("open").post("/mcp", json=message)
+            answer = await asked(portal, method, {"uri": uri})
             assert answer.status_code == 401, method
             assert 'scope="members"' in answer.headers["www-authenticate"]
 

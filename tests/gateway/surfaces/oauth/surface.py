@@ -36,7 +36,7 @@ from auth.sealing import Sealer
 from auth.site import Site
 from auth.stores import Grant, Person, Stores
 from gateway.door import Door
-from gateway.surfaces.challenges import bearer_challenge
+from gateway.surfaces.challenges import DOORS, bearer_challenge
 from gateway.surfaces.oauth.parts import Limits, OAuthSurface
 from gateway.surfaces.oauth.routes import oauth_routes, resources_of
 from gateway.surfaces.visit import visit_of
@@ -97,7 +97,7 @@ async def open_surface(
     lifetime: float = 900,
 ) -> AsyncIterator[Surface]:
     """Open the surface; arguments as the parts that they are for take them."""
-    clock, site = Clock(), Site(url, local=local)
+    clock, site = Clock(), Site(url, local=local, doors=DOORS)
     async with remembering(directory) as stores:
         keys = SigningKeys(KEY, clock)
         revocations = Revocations(stores.revocations)

@@ -235,7 +235,7 @@ async def test_other_grants_are_not_supported(client: Client, grant_type: str) -
 
 async def test_a_token_request_for_another_resource_is_refused(client: Client) -> None:
     code = await client.code(resource=f"{BASE}/mcp")
-    for other in (BASE, f"{BASE}/members/mcp", "https://elsewhere.example"):
+    for other in (BASE, f"{BASE}/mcp/knowledge", "https://elsewhere.example/mcp"):
         answer = await client.exchange(code, resource=other)
         assert (answer.status_code, answer.json()["error"]) == (400, "invalid_target")
     tokens = (await client.exchange(code, resource=f"{BASE}/mcp/")).json()
