@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -37,6 +38,7 @@ class AccessTokens:
         grants: say whether the consent still stands.
         lifetime: seconds for which a token is good.
         clock: seconds since the epoch; replaced in tests.
+        grant_lifetime: seconds for which a grant lasts from the consent on.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class AccessTokens:
         grants: GrantStore,
         lifetime: float,
         clock: Callable[[], float] = time.time,
+        grant_lifetime: float = math.inf,
     ) -> None:
         self._keys = keys
         self._site = site
@@ -54,6 +57,7 @@ class AccessTokens:
         self._grants = grants
         self._lifetime = int(lifetime)
         self._clock = clock
+        self._grant_lifetime = grant_lifetime
 
     def issue(
         self,
@@ -76,6 +80,7 @@ class AccessTokens:
         import jwt
 
         issued = int(self._clock() if now is None else now)
+        lifetime = int(min(self._lifetime, max(0.0, self._ends(grant) - issued)))
         claims = {
             "iss": base,
             "sub": grant.person,
@@ -83,13 +88,16 @@ class AccessTokens:
             "client_id": grant.client_id,
             "scope": " ".join(grant.scope if scope is None else scope),
             "iat": issued,
-            "exp": issued + self._lifetime,
+            "exp": issued + lifetime,
             "jti": secrets.token_urlsafe(12),
             "grant": grant.id,
         }
         key = self._keys.current()
         headers = {"typ": TYPE, "kid": key.kid}
-        return jwt.encode(claims, key.private, ALGORITHM, headers), self._lifetime
+        return jwt.encode(claims, key.private, ALGORITHM, headers), lifetime
+
+    def _ends(self, grant: Grant) -> float:
+        return grant.created.timestamp() + self._grant_lifetime
 
     async def identify(self, token: str, path: str) -> Identity | None:
         """The identity that one of the portal's own access tokens proves.
@@ -124,7 +132,7 @@ class AccessTokens:
             ceiling=_ceiling(str(claims.get("scope", ""))),
             client=grant.client_name,
             tags=frozenset({f"grant:{grant.id}", person.id}),
-            expires=expires,
+            expires=min(expires, self._ends(grant)),
         )
 
     def _claims(self, token: str, read: Unverified) -> dict[str, Any]:
@@ -139,6 +147,8 @@ class AccessTokens:
         grant = await self._grants.get(str(claims.get("grant", "")))
         if grant is None or grant.revoked is not None or grant.person != claims.get("sub"):
             raise BadCredential("The access that this token stood for was revoked. Sign in again.")
+        if self._clock() >= self._ends(grant):
+            raise BadCredential("The access that this token stood for has ended. Sign in again.")
         person = await self._people.get(grant.person)
         if person is None:
             raise BadCredential("The account that this token stood for is gone. Sign in again.")

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from auth.callers import Account
+from auth.callers import Account, SignedOut
 from auth.claims import is_news, renewed, with_undated
 from auth.revocations import Revocations
 from auth.stores import NoSuchPerson, Person, Stores
@@ -92,6 +92,12 @@ class AccountService:
         if api_tokens:
             await self._stores.tokens.revoke_all(person)
         await self._revocations.revoke(person)
+
+    async def provider_signed_out(self, who: SignedOut) -> None:
+        """End the browser sessions and grants that came of a provider's session that ended."""
+        await self._stores.sessions.end_of(who)
+        ended = await self._stores.grants.revoke_of(who)
+        await self._revocations.revoke(*(f"grant:{grant}" for grant in ended))
 
     async def revoke_grant(self, person: str, grant_id: str) -> bool:
         """Take back what the person granted to a client.

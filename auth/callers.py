@@ -81,6 +81,22 @@ BY_CONSENT = "access-token"
 
 
 @dataclass(frozen=True, slots=True)
+class SignedOut:
+    """Whom a provider has signed out; at least one of ``account`` and ``sid`` is there.
+
+    Attributes:
+        issuer: the provider.
+        account: the subject of the account, ``oidc:ISSUER#SUB``, or None where only the session
+            is told.
+        sid: the provider's session that ended, or None where all of the account's did.
+    """
+
+    issuer: str
+    account: str | None
+    sid: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Identity:
     """What a credential proves, before any rule is applied.
 

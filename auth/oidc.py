@@ -11,14 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from auth import oidc_claims
-from auth.callers import Account
+from auth.callers import Account, SignedOut
 from auth.credentials import BadCredential
 from auth.discovery import Discovery, IssuerUnavailable, fetch_json
 from auth.external_tokens import SKEW, checked_claims
 from auth.fetching import Document, system_tls
 from auth.jwks import ALGORITHMS, Jwks
 from auth.jwts import LONGEST, TOO_LONG, audiences, check_times, issued_at, unverified
+from auth.oidc_logout import signed_out
 from auth.redirects import Begun, begun, returned_code
+from auth.stores import SpentStore
 
 TIME_LIMIT = 10.0
 """Seconds that a provider may take to answer for a code."""
@@ -91,6 +93,20 @@ class OidcSignIn:
         made = issued_at(claims)
         at = self._clock() if made is None else made
         return oidc_claims.account(self._issuer, await self._completed(claims, token), at=at)
+
+    async def signed_out(self, token: str, spent: SpentStore) -> SignedOut:
+        """Whom the provider says it has signed out (OpenID Connect Back-Channel Logout 1.0).
+
+        Args:
+            token: the logout token.
+            spent: remembers which were used.
+
+        Raises:
+            BadCredential: the token is not the provider's for this portal, or was used before.
+        """
+        return await signed_out(
+            token, self._issuer, self._client_id, self._jwks, spent, self._clock
+        )
 
     async def _check_sender(self, query: Mapping[str, str]) -> None:
         # RFC 9207: an answer names its sender, so that one provider's code is not taken to

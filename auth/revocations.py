@@ -16,9 +16,8 @@ import asyncio
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
-
-from auth.stores import RevocationStore
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 INTERVAL = 2.0
 """Seconds between two looks at the notes."""
@@ -26,6 +25,22 @@ TRUSTED = 5.0
 """Seconds without a look after which nothing remembered is trusted any more."""
 KEPT = 10_000
 """Tags whose last revocation is remembered; with the oldest goes all that is older still."""
+
+
+class RevocationStore(Protocol):
+    """What was revoked lately, in order, so that each replica hears of it."""
+
+    async def append(self, subjects: Sequence[str]) -> None:
+        """Note that what carries these tags (``Identity.tags``) must be looked up again."""
+        ...
+
+    async def since(self, number: int) -> list[tuple[int, str]]:
+        """The entries after a number, in order, as (number, subject)."""
+        ...
+
+    async def latest(self) -> int:
+        """The number of the newest entry, or 0."""
+        ...
 
 
 class Revocations:

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from auth.callers import Account
 from auth.stores import Session, SessionStore, digest, utc_now
 
 LONGEST_AGENT = 200
@@ -35,12 +36,13 @@ class BrowserSessions:
         self._lifetime = lifetime
         self._clock = clock
 
-    async def begin(self, person: str, agent: str = "") -> str:
+    async def begin(self, person: str, agent: str = "", account: Account | None = None) -> str:
         """Begin a session of a person who has just proved who they are.
 
         Args:
             person: their id.
             agent: what the browser calls itself.
+            account: what they have just proved, with the provider's session.
 
         Returns:
             The cookie's value: 43 URL-safe characters.
@@ -51,7 +53,15 @@ class BrowserSessions:
         value = secrets.token_urlsafe(32)
         now = self._clock()
         await self._store.add(
-            Session(digest(value), person, now, now + self._lifetime, agent[:LONGEST_AGENT])
+            Session(
+                digest(value),
+                person,
+                now,
+                now + self._lifetime,
+                agent[:LONGEST_AGENT],
+                account.subject if account else None,
+                account.sid if account else None,
+            )
         )
         return value
 

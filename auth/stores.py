@@ -8,12 +8,13 @@ SHA-256 digest of its text, in hexadecimal. Times are UTC.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
-from auth.callers import Account
+from auth.callers import Account, SignedOut
+from auth.revocations import RevocationStore
 from auth.tiers import Tier
 
 
@@ -202,6 +203,9 @@ class Session:
         created: when they signed in.
         expires: when the session ends.
         agent: what the browser calls itself, shortened.
+        account: the subject of the account that they signed in with; None where that was before
+            it was noted.
+        sid: the session at that account's provider, where it told of one.
     """
 
     digest: str
@@ -209,6 +213,8 @@ class Session:
     created: datetime
     expires: datetime
     agent: str
+    account: str | None = None
+    sid: str | None = None
 
 
 class SessionStore(Protocol):
@@ -238,6 +244,13 @@ class SessionStore(Protocol):
         """End all sessions of a person."""
         ...
 
+    async def end_of(self, who: SignedOut) -> None:
+        """End the sessions that came of a provider's session that ended there.
+
+        One of which it is not known what it came of is among them, where it may have been.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Grant:
@@ -253,6 +266,8 @@ class Grant:
         created: when.
         used: when a token was last issued, or None.
         revoked: when it was revoked, or None.
+        account: the subject of the account that the person was signed in with, as a session has it.
+        sid: the session at that account's provider, likewise.
     """
 
     id: str
@@ -264,6 +279,8 @@ class Grant:
     created: datetime
     used: datetime | None = None
     revoked: datetime | None = None
+    account: str | None = None
+    sid: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +342,14 @@ class GrantStore(Protocol):
         """Revoke all grants of a person, also those whose code was not used yet."""
         ...
 
+    async def revoke_of(self, who: SignedOut) -> list[str]:
+        """Revoke the grants that came of a provider's session that ended, as with sessions.
+
+        Returns:
+            The ids of those that were revoked now.
+        """
+        ...
+
     async def code(self, digest: str) -> tuple[Code, bool] | None:
         """A code, and whether it was spent already; None also where its grant was revoked."""
         ...
@@ -361,22 +386,6 @@ class SpentStore(Protocol):
 
     async def spend(self, key: str, until: datetime) -> bool:
         """Note a use; True for the first one, on any replica, until the time given."""
-        ...
-
-
-class RevocationStore(Protocol):
-    """What was revoked lately, in order, so that each replica hears of it."""
-
-    async def append(self, subjects: Sequence[str]) -> None:
-        """Note that what carries these tags (``Identity.tags``) must be looked up again."""
-        ...
-
-    async def since(self, number: int) -> list[tuple[int, str]]:
-        """The entries after a number, in order, as (number, subject)."""
-        ...
-
-    async def latest(self) -> int:
-        """The number of the newest entry, or 0."""
         ...
 
 

@@ -127,8 +127,9 @@ def _put_together(
     api_tokens = ApiTokens(
         stores.tokens, stores.people, revocations, lives.per_person, failed=_use_not_noted
     )
+    access, grant = lives.access.total_seconds(), lives.grant.total_seconds()
     access_tokens = AccessTokens(
-        keys, config.site, stores.people, stores.grants, lives.access.total_seconds()
+        keys, config.site, stores.people, stores.grants, access, grant_lifetime=grant
     )
     # Issuers that an admin named come first: to a portal on this machine any address here is its
     # own, and so would be that of an issuer beside it.

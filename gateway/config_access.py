@@ -170,6 +170,11 @@ class Tokens(Section):
     refresh: Life = Field(
         timedelta(days=30), description="A refresh token's life; each use gives a new one."
     )
+    grant: Life = Field(
+        timedelta(days=90),
+        description="How long a client may refresh before its person must sign in again, counted "
+        "from their consent.",
+    )
     session: Life = Field(
         timedelta(days=7), description="How long a browser stays signed in to the portal's pages."
     )

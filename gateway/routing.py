@@ -189,6 +189,7 @@ class Surfaces:
             site=who.site,
             is_resource=resources_of(self._running.catalog.plugins),
             refresh_lifetime=config.sign_in.tokens.refresh,
+            grant_lifetime=config.sign_in.tokens.grant,
             reused=_reused,
         )
         return OAuthSurface(server, who.keys, config.name, self.error_page)

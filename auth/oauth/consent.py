@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 
 from auth.sealing import BadSeal, Sealer
 from auth.site import LOOPBACK
-from auth.stores import Code, Grant, GrantStore, digest
+from auth.stores import Code, Grant, GrantStore, Session, digest
 
 ANSWERED_WITHIN = 600.0
 """Seconds that a person has for signing in and answering."""
@@ -109,10 +109,17 @@ class Consents:
         except (KeyError, TypeError):  # sealed by another version of the portal
             raise BadSeal("It cannot be read.") from None
 
-    async def approve(self, request: ConsentRequest, person: str) -> str:
+    async def approve(
+        self, request: ConsentRequest, person: str, session: Session | None = None
+    ) -> str:
         """Keep a person's consent.
 
         The caller has made sure that the person answered the page itself (no forged form).
+
+        Args:
+            request: what they consent to.
+            person: who.
+            session: in which browser session; the grant ends with the provider's behind it.
 
         Returns:
             Where to send the browser: the redirect URI with the authorization code.
@@ -129,6 +136,8 @@ class Consents:
             resource=request.resource,
             scope=request.scope,
             created=now,
+            account=session.account if session else None,
+            sid=session.sid if session else None,
         )
         code = Code(
             grant=grant.id,

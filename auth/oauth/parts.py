@@ -32,6 +32,7 @@ class AuthorizationServer:
         site: the portal's addresses.
         is_resource: whether tokens may be for a path below the base (empty for the base itself).
         refresh_lifetime: a refresh token's life.
+        grant_lifetime: how long a grant lasts from the consent on, however often it is refreshed.
         reused: told what was presented a second time, ``code`` or ``refresh token``, and the
             grant that ended for it.
         clock: seconds since the epoch; replaced in tests.
@@ -46,5 +47,6 @@ class AuthorizationServer:
     site: Site
     is_resource: Callable[[str], bool]
     refresh_lifetime: timedelta
+    grant_lifetime: timedelta
     reused: Callable[[str, Grant], None]
     clock: Callable[[], float] = time.time

@@ -12,6 +12,8 @@ What the SDK leaves to its provider, and how it is answered here:
   That holds for a client that repeats a request because it lost the answer, too: from here it
   looks like a thief who was quicker, and signing in once more is the smaller loss. So there is no
   time of grace.
+* A grant ends with its own life, counted from the consent: refresh tokens do not slide for ever.
+  Then the client gets ``invalid_grant``, and sends its person through sign-in again.
 * A refresh may ask for less than the grant, never for more, and narrows only the access token that
   it gives (RFC 6749, section 6).
 * To revoke any token is to revoke its grant (RFC 7009, section 2.1).
@@ -273,12 +275,19 @@ class Provider:
         grant = await self._parts.grants.get(grant_id)
         if grant is None or grant.revoked is not None or grant.client_id != client.client_id:
             return None
+        if self._ends(grant).timestamp() <= self._parts.clock():
+            return None
         return grant if await self._parts.people.get(grant.person) else None
+
+    def _ends(self, grant: Grant) -> datetime:
+        """When the person must sign in again, however often the client has refreshed."""
+        return grant.created + self._parts.grant_lifetime
 
     async def _issue(self, grant: Grant, scope: tuple[str, ...]) -> OAuthToken:
         now = self._parts.clock()
         refresh = secrets.token_urlsafe(32)
         expires = datetime.fromtimestamp(now, UTC) + self._parts.refresh_lifetime
+        expires = min(expires, self._ends(grant))
         # The refresh token first: to add it notes that the grant is in use.
         try:
             kept = KeptRefreshToken(grant.id, expires)

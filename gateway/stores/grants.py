@@ -10,7 +10,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from auth.callers import SignedOut
 from auth.stores import Code, Grant, NoSuchPerson, RefreshToken
+from gateway.stores.provider_sessions import came_of
 from gateway.stores.reaching import Reached
 from gateway.stores.tables import codes, grants, refresh_tokens
 
@@ -57,6 +59,13 @@ class SqlGrants:
     async def revoke_all(self, person: str) -> None:
         """Revoke all grants of a person, also those whose code was not used yet."""
         await self._revoke(grants.c.person == person)
+
+    async def revoke_of(self, who: SignedOut) -> list[str]:
+        """Revoke the grants that came of a provider's session that ended there; their ids."""
+        good = came_of(grants, who) & grants.c.revoked.is_(None)
+        ended = update(grants).where(good).values(revoked=self._clock()).returning(grants.c.id)
+        async with self._database.begin() as connection:
+            return list(await connection.scalars(ended))
 
     async def code(self, digest: str) -> tuple[Code, bool] | None:
         """A code, and whether it was spent already; None also where its grant was revoked."""
@@ -131,4 +140,6 @@ def _grant(row: Any) -> Grant:
         created=row.created,
         used=row.used,
         revoked=row.revoked,
+        account=row.account,
+        sid=row.sid,
     )

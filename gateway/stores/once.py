@@ -34,7 +34,7 @@ class SqlSpent:
 
 
 class SqlRevocations:
-    """``auth.stores.RevocationStore`` in the database."""
+    """``auth.revocations.RevocationStore`` in the database."""
 
     def __init__(self, database: Reached, clock: Callable[[], datetime]) -> None:
         self._database = database

@@ -10,7 +10,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
+from auth.callers import SignedOut
 from auth.stores import NoSuchPerson, Session
+from gateway.stores.provider_sessions import came_of
 from gateway.stores.reaching import Reached
 from gateway.stores.tables import sessions
 
@@ -51,6 +53,10 @@ class SqlSessions:
         """End all sessions of a person."""
         await self._delete(sessions.c.person == person)
 
+    async def end_of(self, who: SignedOut) -> None:
+        """End the sessions that came of a provider's session that ended there."""
+        await self._delete(came_of(sessions, who))
+
     async def _read(self, which: ColumnElement[bool]) -> list[Session]:
         query = select(sessions).where(which, sessions.c.expires > self._clock())
         query = query.order_by(sessions.c.created.desc(), sessions.c.digest)
@@ -63,4 +69,6 @@ class SqlSessions:
 
 
 def _session(row: Any) -> Session:
-    return Session(row.digest, row.person, row.created, row.expires, row.agent)
+    return Session(
+        row.digest, row.person, row.created, row.expires, row.agent, row.account, row.sid
+    )

@@ -13,6 +13,7 @@ CALLERS = {
     "person": Caller("person:ann", **PUBLIC),
     "narrow": Caller("person:ann", **PUBLIC, ceiling=Tier.PUBLIC),
     "unsure": Caller("person:ann", **PUBLIC, degraded=True),
+    "too long ago": Caller("person:ann", **PUBLIC, degraded=True, sign_in_again=True),
     "operator": Caller("token:ci", **PUBLIC, ceiling=Tier.PUBLIC),
     "static": Caller("static:1a2b", **PUBLIC),
     "at the command line": Caller("local", **PUBLIC),
@@ -24,6 +25,8 @@ TOLD = {
     "narrow": "This connection goes up to public: allow members when connecting again.",
     "unsure": "Roles cannot be read completely right now, so this may be too low. Try again in a "
     "few minutes; https://porch.example/account says what did not answer.",
+    "too long ago": "What was proved of this person is too old to count. Sign in again at "
+    "https://porch.example/signin?again=1; https://porch.example/account says what.",
     "operator": "Ask an admin of Our portal for a token of members access.",
     "static": "Ask an admin of Our portal for a token of members access.",
     "at the command line": "`--as members` acts at that tier.",

@@ -80,6 +80,7 @@ class AccountPage:
             most_tokens=parts.sign_in.tokens.per_person,
             lifetimes=lifetimes(parts.sign_in.tokens.api),
             tools=[item.name for item in parts.catalog.listed("tool", judged.caller)],
+            grant_life=parts.sign_in.tokens.grant,
             grants=await parts.stores.grants.of(person.id),
             sessions=await parts.stores.sessions.of(person.id),
             believed=parts.believed.total_seconds(),

@@ -59,7 +59,7 @@ class ConsentPage:
         consents = self._frame.parts.consents
         if fields.one("answer") != "allow":
             return self._frame.leave(consents.deny(asked))
-        target = await consents.approve(asked, visitor.person.id)
+        target = await consents.approve(asked, visitor.person.id, visitor.session)
         log.info("consented", person=visitor.person.id, client=asked.client_id[:200])
         return self._frame.leave(target)
 

@@ -72,7 +72,7 @@ class Proofs:
         if visitor.cookie:
             await parts.sessions.end(visitor.cookie)
         agent = request.headers.get("user-agent", "")
-        cookie = await parts.sessions.begin(person.id, agent)
+        cookie = await parts.sessions.begin(person.id, agent, account)
         log.info("signed_in", person=person.id, provider=account.provider)
         response = self._frame.go(visitor, purpose.next, await self._another(person, account))
         lifetime = parts.sign_in.tokens.session.total_seconds()

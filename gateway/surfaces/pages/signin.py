@@ -11,11 +11,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from auth.credentials import BadCredential
+from auth.oidc import OidcSignIn
 from auth.redirects import RedirectSignIn
 from auth.sealing import BadSeal, Sealer
 from gateway.logs import get_logger
 from gateway.surfaces.pages.forms import Fields, Refused, own_page
 from gateway.surfaces.pages.frame import Frame, origin_of
+from gateway.surfaces.pages.logout import BackChannelLogout
 from gateway.surfaces.pages.proofs import Proofs, Purpose
 from gateway.surfaces.pages.visitors import Visitor
 from gateway.surfaces.pages.wallet import WalletPages
@@ -49,6 +51,8 @@ class SignInPages:
         for path, provider in frame.parts.redirects.items():
             steps = _Redirect(frame, self._proofs, self._sealer, path, provider)
             made += steps.routes()
+            if isinstance(provider, OidcSignIn):
+                made.append(BackChannelLogout(frame, path, provider).route())
         return made
 
     async def _show(self, request: Request, visitor: Visitor) -> Response:

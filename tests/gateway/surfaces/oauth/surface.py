@@ -101,7 +101,9 @@ async def open_surface(
     async with remembering(directory) as stores:
         keys = SigningKeys(KEY, clock)
         revocations = Revocations(stores.revocations)
-        tokens = AccessTokens(keys, site, stores.people, stores.grants, lifetime, clock)
+        tokens = AccessTokens(
+            keys, site, stores.people, stores.grants, lifetime, clock, 90 * 86_400
+        )
         consents = Consents(Sealer(KEY, "consent", clock), stores.grants, clock)
         documents: dict[str, Any] = {}
         clients = Clients(Sealer(KEY, "client"), ClientDocuments(_fetch_from(documents)))
@@ -116,6 +118,7 @@ async def open_surface(
             site=site,
             is_resource=resources_of(lambda: {"knowledge"}),
             refresh_lifetime=timedelta(days=30),
+            grant_lifetime=timedelta(days=90),
             reused=lambda kind, grant: reused.append((kind, grant)),
             clock=clock,
         )

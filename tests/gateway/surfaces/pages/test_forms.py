@@ -37,7 +37,8 @@ async def portal(tmp_path: Path) -> AsyncIterator[PagesPortal]:
 
 async def test_every_form_is_tested(portal: PagesPortal) -> None:
     routes = [route for route in portal.app.routes if isinstance(route, Route)]
-    assert {route.path for route in routes if "POST" in (route.methods or ())} == set(FORMS)
+    posted = {route.path for route in routes if "POST" in (route.methods or ())}
+    assert posted - {"/signin/oidc/example/logout"} == set(FORMS)  # no form: a provider calls it
 
 
 async def _mark(browser: Browser, portal: PagesPortal, action: str) -> dict[str, str]:
