@@ -9,7 +9,7 @@ from pydantic import AfterValidator, ByteSize, Field, field_validator, model_val
 
 from gateway.contract import ConfigPath, PluginConfig, Tier
 from gateway.repositories import BranchName, Github, RepositoryName
-from plugins.knowledge.memory.governing import ApprovalRules
+from plugins.knowledge.memory.agreement import ApprovalRules
 from plugins.knowledge.memory.roles import Roles
 from plugins.knowledge.memory.upkeep.upkeep import EVERY_TEN_MINUTES
 from plugins.knowledge.notes.content import ContentType
@@ -76,7 +76,7 @@ class MemoryConfig(PluginConfig):
     enabled: bool = Field(True, description="Whether agents can remember, and ask what they did.")
     roles: Roles = Field(Roles(), description="Who may do what.")
     approval: ApprovalRules = Field(
-        ApprovalRules(), description="What a person has to allow before an agent does it."
+        ApprovalRules(), description="What a person has to allow first."
     )
     upkeep: Annotated[str, AfterValidator(_schedule)] = Field(
         EVERY_TEN_MINUTES,

@@ -36,6 +36,12 @@ class WaitingWrite(BaseModel):
     operation: str = Field(description="create, update, delete, erase (for good) or verify.")
     entry: str = Field(description="The id of the entry.")
     content: str | None = Field(None, description="What the entry is to say.")
+    metadata: dict[str, Any] | None = Field(None, description="What is to be said about it.")
+    readers: list[str] = Field(
+        default_factory=list,
+        description="The keys of those who would read it: tier:public is everyone who is signed "
+        "in, tier:members all members.",
+    )
     reason: str | None = None
     requested_by: str
     requested_at: datetime
@@ -124,11 +130,14 @@ _BY_HAND = (
 def shown(one: Approval) -> WaitingWrite:
     """A request, for those who may see it."""
     payload: Any = one.payload or {}
+    entry = payload.get("request", {}).get("entry", {})
     return WaitingWrite(
         id=one.id,
         operation=one.operation,
         entry=one.entry,
-        content=payload.get("request", {}).get("entry", {}).get("content"),
+        content=entry.get("content"),
+        metadata=entry.get("metadata"),
+        readers=sorted(payload.get("readers", ())),
         reason=one.reason,
         requested_by=one.requested_by,
         requested_at=one.requested_at,

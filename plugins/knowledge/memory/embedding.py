@@ -4,38 +4,54 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.knowledge.memory.entries import Layer
+from plugins.knowledge.memory.access import person_key
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.layers.stored import WITH_VECTORS
+from plugins.knowledge.memory.records import Record
 from plugins.knowledge.memory.vectors import MemoryVectors
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.vectors import Vector
 
+NEAR = 0.99
+"""The cosine from which on a client's vector is that of the text: rounding changes no more. At .9
+one could still be bent far towards a question of one's choice."""
+
 
 async def embedded(
     vectors: MemoryVectors | None,
-    text: str,
-    layer: Layer,
+    record: Record,
     given: tuple[float, ...] | None,
     generate: bool | None,
 ) -> Vector | None:
-    """The vector of a text, or None where it gets none.
+    """The vector of an entry, or None where it gets none.
+
+    A client's own vector may say anything: it is taken as it is where its owner alone is to read
+    the entry. For others it must be what the portal's model makes of the text, and that is kept.
 
     Args:
         vectors: the vector store, or None where the portal has no model.
-        text: what is embedded.
-        layer: where the entry goes; it decides where ``generate`` is None.
+        record: the entry; its layer decides where ``generate`` is None.
         given: the client's own vector.
         generate: whether the client wants one.
 
     Raises:
-        MemoryFailed: the given one does not fit the model, or none can be made.
+        MemoryFailed: the given one does not fit the model or the text, or none can be made.
     """
-    if given is not None:
-        return _fitting(vectors, given)
-    if not is_made(layer, given, generate):
-        return None
+    own = None if given is None else _fitting(vectors, given)
+    if not is_made(record, given, generate):
+        return own
+    made = await _made(vectors, record.text, generate)
+    if own is not None and (made is None or float(own @ made) < NEAR):
+        raise MemoryFailed(
+            ErrorCode.EMBEDDING_FAILED,
+            "The embedding is not that of the entry's text by the portal's model, and others are "
+            "to find the entry by it. Leave it out, and the portal makes one.",
+        )
+    return made
+
+
+async def _made(vectors: MemoryVectors | None, text: str, generate: bool | None) -> Vector | None:
     if vectors is None:
         if generate:
             raise MemoryFailed(
@@ -52,9 +68,11 @@ async def embedded(
         ) from error
 
 
-def is_made(layer: Layer, given: tuple[float, ...] | None, generate: bool | None) -> bool:
+def is_made(record: Record, given: tuple[float, ...] | None, generate: bool | None) -> bool:
     """Whether the portal's model makes an entry's vector; the arguments are those of above."""
-    return given is None and (layer in WITH_VECTORS if generate is None else generate)
+    if given is not None:
+        return record.readers != {person_key(record.owner)}
+    return record.layer in WITH_VECTORS if generate is None else generate
 
 
 def _fitting(vectors: MemoryVectors | None, given: tuple[float, ...]) -> Vector:

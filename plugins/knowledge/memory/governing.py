@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
-
-from gateway.contract import Caller, PluginConfig
-from plugins.knowledge.memory.access import keys
+from gateway.contract import Caller
+from plugins.knowledge.memory.access import keys, person_key
 from plugins.knowledge.memory.acting import acting, rights, vouched
+from plugins.knowledge.memory.agreement import Agreement, Unagreed, opened
 from plugins.knowledge.memory.consent import Answer, Consent, excerpt
-from plugins.knowledge.memory.drafting import access_of, drafted, rewritten
-from plugins.knowledge.memory.entries import OWN, PRIVATE, AccessPolicy, AccessPolicyConfig, Layer
+from plugins.knowledge.memory.drafting import access_of, drafted
+from plugins.knowledge.memory.entries import PRIVATE, AccessPolicy, AccessPolicyConfig, Layer
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.keeping import Keeping
 from plugins.knowledge.memory.records import Record
@@ -30,24 +29,6 @@ if TYPE_CHECKING:
     from plugins.knowledge.memory.store.approvals import Operation
 
 
-class ApprovalRules(PluginConfig):
-    """What a person has to allow where an agent asks for it; anyone may ask for more."""
-
-    policies: tuple[AccessPolicy, ...] = Field(
-        (AccessPolicy.ORGANIZATION, AccessPolicy.PUBLIC),
-        description="Entries that agents write under these policies.",
-    )
-    layers: tuple[Layer, ...] = Field((), description="Entries that agents write in these layers.")
-    hard_deletes: bool = Field(False, description="Entries that agents remove for good.")
-
-    def ask_for(self, record: Record) -> bool:
-        """Whether an agent's writing of this entry has to be allowed."""
-        if record.layer is Layer.WORKING:
-            return False
-        others = record.layer not in OWN and record.access.policy in self.policies
-        return others or record.layer in self.layers
-
-
 @dataclass(frozen=True, slots=True)
 class Governing:
     """The operations that write, where some of them wait for a person.
@@ -55,27 +36,24 @@ class Governing:
     Attributes:
         keep: what carries them out.
         approvals: what waits.
-        rules: what agents have to wait for.
         clock: gives the time, with its zone.
         notices: tells those who may decide, and who asked.
     """
 
     keep: Keeping
     approvals: Approvals
-    rules: ApprovalRules
     clock: Callable[[], datetime]
     notices: Notices
 
-    def needs(self, record: Record, request: CreateRequest, *, by_agent: bool) -> bool:
+    def needs(self, record: Record, request: CreateRequest) -> bool:
         """Whether writing an entry has to wait.
 
         Args:
             record: the entry as it would be.
             request: what is asked for.
-            by_agent: whether an agent asks.
         """
         asked = request.governance.require_approval or request.governance.verification_required
-        return asked or (by_agent and self.rules.ask_for(record))
+        return asked or self.keep.rules.ask_for(record)
 
     async def create(
         self,
@@ -91,7 +69,7 @@ class Governing:
         Args:
             request: what is asked for.
             caller: who asks.
-            consent: asks the caller in their client; given where an agent writes.
+            consent: asks the caller in their client, where there is one who can be asked.
             id: what the entry's id is to be; a new one where none is given.
 
         Raises:
@@ -100,18 +78,20 @@ class Governing:
         person = demand(caller, self.keep.roles.write, "write to memory")
         record = drafted(request, caller, person, self.clock())
         record = record if id is None else replace(record, id=id)
-        if not self.needs(record, request, by_agent=consent is not None):
+        if not self.needs(record, request):
             return await self.keep.create(request, caller, id)
         _check_layer(record)
         about = ("create", request.model_dump_json(), "Keep", record)
+        agreement = Agreement(record.readers)
         if not _verified(request) and await self._agreed(consent, *about, person):
-            return await self.keep.create(request, caller, record.id)
+            return await self.keep.create(request, caller, record.id, agreement)
         wanted: dict[str, Any] = {"readers": sorted(record.readers)}
         if not request.governance.verification_required:
             payload = {**wanted, "request": request.model_dump(mode="json", exclude_unset=True)}
             waiting = await self._ask("create", record.id, payload, caller)
             return _pending(record, waiting)
-        made = await self.keep.create(_hidden(request), caller, id)
+        _check_decidable(caller, record.readers)
+        made = await self.keep.create(_hidden(request), caller, id, agreement)
         payload = {
             **wanted,
             "version": made.entry.version,
@@ -132,17 +112,26 @@ class Governing:
         person = demand(caller, self.keep.roles.write, "write to memory")
         current = await self.keep.found(id, caller)
         self.keep.check_change(current, request, caller)
-        wanted = rewritten(current, request, self.clock())
-        if not self.needs(wanted, request, by_agent=consent is not None):
-            return await self.keep.update(id, request, caller)
+        wanted = await self.keep.wanted(current, request, caller)
+        if not self.needs(wanted, request):
+            try:
+                return await self.keep.update(id, request, caller)
+            except Unagreed as stopped:  # somebody opened it in this moment
+                current, wanted = stopped.current or current, stopped.wanted
         _check_layer(current)
         about = (f"update {id} {current.version}", request.model_dump_json(), "Change", wanted)
+        agreement = Agreement(wanted.readers, current.version)
         if not _verified(request) and await self._agreed(consent, *about, person):
-            return await self.keep.update(id, request, caller)
-        asked = request.model_dump(mode="json", exclude_unset=True)
-        asked["entry"]["version"] = request.entry.version or current.version
-        payload = {"readers": sorted(wanted.readers), "request": asked}
-        waiting = await self._ask("update", id, payload, caller, seen_by=current.readers)
+            return await self.keep.update(id, request, caller, agreement)
+        opens = opened(current, wanted)
+        payload = {
+            "readers": sorted(wanted.readers),
+            "opens": opens,
+            "version": current.version,
+            "request": _whole(request, current, wanted),
+        }
+        seen_by = None if opens else current.readers
+        waiting = await self._ask("update", id, payload, caller, seen_by=seen_by)
         return _pending(current, waiting)
 
     async def delete(
@@ -158,7 +147,8 @@ class Governing:
         self.keep.check_removal(current, caller)
         options = request.options
         hard = options.hard_delete
-        waits = consent is not None and hard and self.rules.hard_deletes
+        others = current.readers - {person_key(person)}
+        waits = hard and bool(others) and self.keep.rules.hard_deletes
         if not (options.governance.require_approval or waits):
             return await self.keep.delete(request, caller)
         _check_layer(current)
@@ -211,8 +201,9 @@ class Governing:
         Raises:
             MemoryFailed: there is no such request for the caller, or it is decided.
         """
-        found = next((each for each in await self.seen(caller) if each.id == id), None)
-        if found is None:
+        demand(caller, self.keep.roles.read, "decide a request")
+        found = await self.approvals.get(id)
+        if found is None or not await self._may_see(found, caller):
             raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such request for you to decide.")
         if found.state != "pending":
             raise _decided()
@@ -227,13 +218,24 @@ class Governing:
         reason: str | None = None,
         seen_by: Collection[str] | None = None,
     ) -> ApprovalRequired:
-        """Let a request wait, with what it takes to act for who asks."""
+        """Let a request wait, with what it takes to act for who asks.
+
+        Raises:
+            MemoryFailed: nobody could decide it, or too many of theirs wait already.
+        """
         person = caller.person or ""
+        readable = [payload["readers"], *([] if seen_by is None else [seen_by])]
+        _check_decidable(caller, *readable)
+        if await self.approvals.waiting_of(person) >= MOST_WAITING:
+            raise MemoryFailed(
+                ErrorCode.RATE_LIMITED,
+                f"{MOST_WAITING} of your requests wait for a person. Have some of them decided, or "
+                "take them back, before you ask for more.",
+            )
         payload["as"] = rights(caller)
         asked = Approval(new_approval_id(), operation, entry, payload, reason, person, self.clock())
         await self.approvals.add(asked)
         await self.keep.audit.add(Deed(person, operation, entry, "pending", asked.id))
-        readable = [payload["readers"], *([] if seen_by is None else [seen_by])]
         await tell_requested(self.notices, asked, self.keep.roles.approve, readable)
         return ApprovalRequired(
             request_id=asked.id, requested_by=person, requested_at=asked.requested_at
@@ -280,7 +282,8 @@ class Governing:
             await self.keep.audit.added(connection, deed)
             done.append(found.id)
 
-        keep = replace(self.keep, writing=self.keep.writing.alongside(alongside))
+        other = person if person != found.requested_by else None
+        keep = replace(self.keep, writing=self.keep.writing.alongside(alongside, other))
         try:
             await _carry_out(keep, found, vouched(asker, caller))
         except MemoryFailed as failure:
@@ -314,9 +317,16 @@ class Governing:
         """Those whose entries the caller may read, as they are and as they would be."""
         held = keys(caller)
         wanted = [each for each in some if not held.isdisjoint((each.payload or {})["readers"])]
-        kept = {each.entry for each in wanted if each.operation in _OF_READABLE}
+        kept = {each.entry for each in wanted if _of_readable(each)}
         there = await self.keep.reading.read(kept, held)
-        return [e for e in wanted if e.operation not in _OF_READABLE or e.entry in there]
+        return [each for each in wanted if not _of_readable(each) or each.entry in there]
+
+    async def _may_see(self, one: Approval, caller: Caller) -> bool:
+        """Whether a request is the caller's own, or waits for somebody like them."""
+        if one.requested_by == caller.person:
+            return True
+        waits = one.state == "pending" and self._may_decide(caller)
+        return waits and bool(await self._readable([one], caller))
 
 
 _WHO = {
@@ -327,6 +337,8 @@ _WHO = {
     AccessPolicy.PUBLIC: "everyone who is signed in",
 }
 _OF_READABLE = frozenset({"update", "delete", "erase"})
+MOST_WAITING = 200
+"""Requests of one person that wait at a time, so that nobody buries those of others."""
 _FINAL = frozenset(
     {
         ErrorCode.INVALID_REQUEST,
@@ -342,19 +354,20 @@ _FINAL = frozenset(
 async def _carry_out(keep: Keeping, found: Approval, asker: Caller) -> None:
     """Do what was asked for, as who asked for it."""
     payload: Any = found.payload or {}
+    agreement = Agreement(frozenset(payload["readers"]), payload.get("version", 0))
     match found.operation:
         case "create":
             request = CreateRequest.model_validate(payload["request"])
-            await keep.create(request, asker, found.entry)
+            await keep.create(request, asker, found.entry, agreement)
         case "update":
             changed = UpdateRequest.model_validate(payload["request"])
-            await keep.update(found.entry, changed, asker)
+            await keep.update(found.entry, changed, asker, agreement)
         case "verify":
             demand(asker, keep.roles.write, "write to memory")
             record = await keep.found(found.entry, asker)
             access = AccessPolicyConfig.model_validate(payload["access"])
             if record.version != payload["version"] or not await keep.open_up(
-                record, access, asker.person or ""
+                record, access, asker.person or "", agreement
             ):
                 raise MemoryFailed(
                     ErrorCode.CONFLICT, "The entry was changed since; ask for it once more."
@@ -363,6 +376,41 @@ async def _carry_out(keep: Keeping, found: Approval, asker: Caller) -> None:
             options = {"hard_delete": found.operation == "erase"}
             removal = {"id": found.entry, "options": options}
             await keep.delete(DeleteRequest.model_validate(removal), asker)
+
+
+def _of_readable(one: Approval) -> bool:
+    """Whether who decides a request has to be able to read the entry as it is.
+
+    Where it is opened to more people they see what those would read, and no more.
+    """
+    return one.operation in _OF_READABLE and not (one.payload or {}).get("opens")
+
+
+def _whole(request: UpdateRequest, current: Record, wanted: Record) -> dict[str, Any]:
+    """An update that says all that it would make public, for who decides it and for later."""
+    asked: dict[str, Any] = request.model_dump(mode="json", exclude_unset=True)
+    asked["entry"] |= {
+        "content": wanted.content,
+        "metadata": wanted.metadata.model_dump(mode="json", exclude_none=True),
+        "version": current.version,
+    }
+    return asked
+
+
+def _check_decidable(caller: Caller, *readable: Collection[str]) -> None:
+    """Refuse to wait for somebody who cannot be.
+
+    Args:
+        caller: who asks; nobody but an admin decides what they asked for themselves.
+        readable: sets of keys; who decides needs one of each.
+    """
+    own = {person_key(caller.person or "")}
+    if not caller.admin and any(own.issuperset(each) for each in readable):
+        raise MemoryFailed(
+            ErrorCode.INVALID_REQUEST,
+            "Nobody else may read this entry, so nobody could approve it. Leave governance out, "
+            "let others read it, or use a client that can ask you yourself.",
+        )
 
 
 def _verified(request: CreateRequest) -> bool:

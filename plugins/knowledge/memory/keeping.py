@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.access import keys
+from plugins.knowledge.memory.agreement import Agreement, ApprovalRules
 from plugins.knowledge.memory.drafting import drafted, rewritten
 from plugins.knowledge.memory.embedding import embedded
 from plugins.knowledge.memory.entries import AccessPolicyConfig, Layer
@@ -48,6 +49,7 @@ class Keeping:
         roles: who may do what.
         clock: gives the time, with its zone.
         tell: hears what happened, once it is written.
+        rules: what a person has to allow first.
     """
 
     reading: Reading
@@ -58,9 +60,14 @@ class Keeping:
     roles: Roles
     clock: Callable[[], datetime]
     tell: Callable[[Sequence[Event]], None]
+    rules: ApprovalRules
 
     async def create(
-        self, request: CreateRequest, caller: Caller, id: str | None = None
+        self,
+        request: CreateRequest,
+        caller: Caller,
+        id: str | None = None,
+        agreement: Agreement | None = None,
     ) -> CreateResponse:
         """Keep an entry.
 
@@ -71,13 +78,16 @@ class Keeping:
             request: what is asked for.
             caller: who asks.
             id: what its id is to be; a new one where none is given.
+            agreement: what a person said yes to.
 
         Raises:
+            Unagreed: a person has to allow it first.
             MemoryFailed: the caller may not, the entry is too large, or it cannot be embedded.
         """
         person = demand(caller, self.roles.write, "write to memory")
         record = drafted(request, caller, person, self.clock())
         record = record if id is None else replace(record, id=id)
+        self.rules.check(record, None, agreement)
         if id is not None and (self.working.holds(id) or await self.reading.is_taken(id)):
             raise MemoryFailed(
                 ErrorCode.CONFLICT,
@@ -89,11 +99,7 @@ class Keeping:
             return CreateResponse(entry=record.entry(), status="created")
         options = request.options
         vector = await embedded(
-            self.vectors,
-            record.text,
-            record.layer,
-            request.entry.embedding,
-            options.generate_embedding,
+            self.vectors, record, request.entry.embedding, options.generate_embedding
         )
         record = replace(record, embedded=vector is not None)
         for _ in range(_TRIES):
@@ -106,10 +112,23 @@ class Keeping:
                 return made
         raise _busy()
 
-    async def update(self, id: str, request: UpdateRequest, caller: Caller) -> CreateResponse:
+    async def update(
+        self,
+        id: str,
+        request: UpdateRequest,
+        caller: Caller,
+        agreement: Agreement | None = None,
+    ) -> CreateResponse:
         """Write a new version of an entry, merged with what others wrote meanwhile.
 
+        Args:
+            id: the entry's.
+            request: what is asked for.
+            caller: who asks.
+            agreement: what a person said yes to.
+
         Raises:
+            Unagreed: a person has to allow it first.
             MemoryFailed: there is no such entry to see, the caller may not change it, or it was
                 changed meanwhile in the same place (``CONFLICT``).
         """
@@ -117,16 +136,26 @@ class Keeping:
         for _ in range(_TRIES):
             current = await self.found(id, caller)
             self.check_change(current, request, caller)
-            wanted = rewritten(current, request, self.clock())
-            began = request.entry.version
-            if began is not None and began != current.version:
-                wanted = await self._merged(current, wanted, began, caller)
+            wanted = await self.wanted(current, request, caller)
+            self.rules.check(wanted, current, agreement)
             if current.layer is Layer.WORKING:
                 self.working.put([wanted])
                 return CreateResponse(entry=wanted.entry(), status="updated")
             if await self._replace(current, wanted, request, person):
                 return CreateResponse(entry=wanted.entry(), status="updated")
         raise _busy()
+
+    async def wanted(self, current: Record, request: UpdateRequest, caller: Caller) -> Record:
+        """An entry as an update makes it, merged with what was written since it was read.
+
+        Raises:
+            MemoryFailed: it was changed meanwhile in the same place (``CONFLICT``).
+        """
+        wanted = rewritten(current, request, self.clock())
+        began = request.entry.version
+        if began is None or began == current.version:
+            return wanted
+        return await self._merged(current, wanted, began, caller)
 
     async def delete(self, request: DeleteRequest, caller: Caller) -> DeleteResponse:
         """Remove an entry: out of sight, or with all that was kept of it.
@@ -153,16 +182,26 @@ class Keeping:
                 ErrorCode.FORBIDDEN, "Only its owner, and the portal's admins, can remove an entry."
             )
 
-    async def open_up(self, record: Record, access: AccessPolicyConfig, person: str) -> bool:
+    async def open_up(
+        self, record: Record, access: AccessPolicyConfig, person: str, agreement: Agreement
+    ) -> bool:
         """Let others read just this version of an entry; false where it is not the current one.
+
+        Its vector is the portal's own from now on.
 
         Args:
             record: the entry as it was read.
             access: who is to read it.
             person: who decided so.
+            agreement: what a person said yes to.
         """
         wanted = replace(record, access=access, version=record.version + 1, updated=self.clock())
-        event = await self.writing.replace(wanted, record.version, person)
+        self.rules.check(wanted, record, agreement)
+        vector: Vector | None = None
+        if self.vectors is not None:
+            vector = await embedded(self.vectors, wanted, None, record.embedded)
+        wanted = replace(wanted, embedded=vector is not None)
+        event = await self.writing.replace(wanted, record.version, person, vector)
         if event is None:
             return False
         self.tell([event])
@@ -200,8 +239,7 @@ class Keeping:
         generate = request.options.generate_embedding
         vector = await embedded(
             self.vectors,
-            wanted.text,
-            wanted.layer,
+            wanted,
             request.entry.embedding,
             current.embedded if generate is None else generate,
         )
@@ -276,7 +314,7 @@ class Keeping:
             return replace(stands, embedded=True), None
         if stands.text != said.text:
             made = before.embedded or said.embedded
-            vector = await embedded(self.vectors, stands.text, stands.layer, None, made)
+            vector = await embedded(self.vectors, stands, None, made)
         return replace(stands, embedded=vector is not None), vector
 
     async def _merged(self, current: Record, wanted: Record, began: int, caller: Caller) -> Record:

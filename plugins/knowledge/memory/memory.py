@@ -11,13 +11,14 @@ from importlib.metadata import version
 
 from gateway.contract import Exchange, Host
 from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.memory.agreement import ApprovalRules
 from plugins.knowledge.memory.asking import AskedLayer, Shelf
 from plugins.knowledge.memory.batches.batches import Batches
 from plugins.knowledge.memory.batches.chunks import Chunks
 from plugins.knowledge.memory.entries import Layer
 from plugins.knowledge.memory.following import Following
 from plugins.knowledge.memory.gathering import FailureLog
-from plugins.knowledge.memory.governing import ApprovalRules, Governing
+from plugins.knowledge.memory.governing import Governing
 from plugins.knowledge.memory.keeping import Keeping
 from plugins.knowledge.memory.layers.notes import NotesLayer
 from plugins.knowledge.memory.layers.stored import StoredLayer
@@ -140,8 +141,8 @@ def _made(
     usage = _counting(working, writing)
     audit = AuditLog(host.database, clock)
     hub = Hub(EventLog(together), host.cache, host.log)
-    keep = Keeping(reading, writing, working, vectors, audit, roles, clock, hub.tell)
-    govern = _governing(keep, approval, together)
+    keep = Keeping(reading, writing, working, vectors, audit, roles, clock, hub.tell, approval)
+    govern = _governing(keep, together)
     batches = _batches(govern, host, together)
     failed = FailureLog(host.log)
     query = Querying(layers, shelves, host.embedder, vectors, usage, provider, failed, roles)
@@ -183,10 +184,10 @@ def _counting(working: WorkingLayer, writing: Writing) -> Usage:
     return Usage(used)
 
 
-def _governing(keep: Keeping, approval: ApprovalRules, together: Together) -> Governing:
+def _governing(keep: Keeping, together: Together) -> Governing:
     clock = keep.clock
     notices = Notices(together, clock, keep.tell)
-    return Governing(keep, Approvals(together, clock), approval, clock, notices)
+    return Governing(keep, Approvals(together, clock), clock, notices)
 
 
 def _batches(govern: Governing, host: Host, together: Together) -> Batches:

@@ -75,7 +75,7 @@ async def texts(govern: Governing, asked: Sequence[Asked], caller: Caller) -> li
             else:
                 record = rewritten(current, request, govern.clock())
                 generate = current.embedded if generate is None else generate
-            if is_made(record.layer, request.entry.embedding, generate):
+            if is_made(record, request.entry.embedding, generate):
                 found.append(record.text)
     return found
 

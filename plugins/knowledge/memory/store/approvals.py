@@ -97,6 +97,17 @@ class Approvals:
 
         return await self._found(approvals.c.requested_by == person)
 
+    async def waiting_of(self, person: str) -> int:
+        """How many requests of a person nobody has decided."""
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import approvals
+
+        own = (approvals.c.requested_by == person, approvals.c.state == "pending")
+        counted = sa.select(sa.func.count()).select_from(approvals).where(*own)
+        async with self._database.read() as connection:
+            return await connection.scalar(counted) or 0
+
     async def decide(self, id: str, state: State, by: str, note: str | None) -> bool:
         """Write down a decision; false where the request was decided before."""
         async with self._database.begin() as connection:

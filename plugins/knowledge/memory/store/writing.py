@@ -61,6 +61,7 @@ class Writing:
         clock: gives the time, with its zone.
         kept: where vectors are kept; needed where entries are written with vectors.
         alongside: see :meth:`alongside`.
+        approved_by: likewise.
     """
 
     def __init__(
@@ -69,23 +70,30 @@ class Writing:
         clock: Callable[[], datetime],
         kept: KeptVectors | None = None,
         alongside: Callable[[AsyncConnection], Awaitable[None]] | None = None,
+        approved_by: str | None = None,
     ) -> None:
         self._database, self._clock = database, clock
         self._kept = kept or KeptVectors(database)
-        self._alongside = alongside
+        self._alongside, self._approved_by = alongside, approved_by
 
-    def alongside(self, once: Callable[[AsyncConnection], Awaitable[None]]) -> Writing:
+    def alongside(
+        self,
+        once: Callable[[AsyncConnection], Awaitable[None]],
+        approved_by: str | None = None,
+    ) -> Writing:
         """The same, for one change: its first transaction does something else as well, or fails.
 
         Args:
             once: what, after all else that was given so; the entry is not written where it raises.
+            approved_by: who allowed what is written, where that was not who writes.
         """
 
         async def both(connection: AsyncConnection) -> None:
             await self._once(connection)
             await once(connection)
 
-        return Writing(self._database, self._clock, self._kept, both)
+        by = approved_by or self._approved_by
+        return Writing(self._database, self._clock, self._kept, both, by)
 
     async def add(
         self, records: Sequence[Record], by: str, vectors: Mapping[str, Vector] | None = None
@@ -102,7 +110,7 @@ class Writing:
             await self._once(connection)
             await inserted(connection, records)
             await self._kept.written(connection, records, vectors or {})
-            await keep_versions(connection, records, by)
+            await keep_versions(connection, records, by, self._approved_by)
             return await _tell(connection, "created", records, self._clock())
 
     async def replace(
@@ -158,7 +166,7 @@ class Writing:
                     await inserted(connection, [stands])
                     given = {} if vector is None else {stands.id: vector}
                     await self._kept.written(connection, [stands], given)
-                    await keep_versions(connection, [stands], by)
+                    await keep_versions(connection, [stands], by, self._approved_by)
                 elif not await self._replaced(connection, stands, seen, by, vector, more_uses):
                     raise _Outdated
                 removed = await self._taken_out(connection, gone, gone)
@@ -204,7 +212,7 @@ class Writing:
         await findable(connection, [(number, record)])
         given = {} if vector is None else {record.id: vector}
         await self._kept.written(connection, [record], given)
-        await keep_versions(connection, [record], by)
+        await keep_versions(connection, [record], by, self._approved_by)
         return True
 
     async def forget(self, ids: Collection[str]) -> list[Event]:

@@ -18,11 +18,13 @@ from gateway.plugin_host import make_host
 from gateway.services import open_services
 from gateway.services.vectors import OwnedVectors
 from plugins.knowledge.knowledge import MIGRATIONS, Knowledge
+from plugins.knowledge.memory.access import readers
+from plugins.knowledge.memory.agreement import Agreement, ApprovalRules
+from plugins.knowledge.memory.drafting import access_of
 from plugins.knowledge.memory.entries import KnowledgeEntry
-from plugins.knowledge.memory.governing import ApprovalRules
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.requests import CreateRequest, QueryRequest, UpdateRequest
-from plugins.knowledge.memory.responses import QueryResponse
+from plugins.knowledge.memory.responses import CreateResponse, QueryResponse
 from plugins.knowledge.memory.roles import Roles
 from plugins.knowledge.store import Store
 from tests.migrated import Migrated
@@ -64,18 +66,28 @@ class World:
         if layer:
             options["layer"] = {"type": layer, "agent_id": fields.pop("agent", None)}
         request = {"entry": {"content": content, "metadata": fields}, "options": options}
-        return (await self.memory.keep.create(CreateRequest.model_validate(request), who)).entry
+        sent = CreateRequest.model_validate(request)
+        agreed = Agreement(readers(who.person or "", access_of(sent)))
+        return (await self.memory.keep.create(sent, who, agreement=agreed)).entry
 
     async def change(self, who: Caller, id: str, content: str, **entry: Any) -> KnowledgeEntry:
         """Write a new version of an entry."""
         request = UpdateRequest.model_validate({"entry": {"content": content, **entry}})
-        return (await self.memory.keep.update(id, request, who)).entry
+        return (await self.keep(id, request, who)).entry
+
+    async def keep(self, id: str, request: UpdateRequest, who: Caller) -> CreateResponse:
+        """Write a new version, to which a person said yes whomever it is for."""
+        keep = self.memory.keep
+        current = await keep.found(id, who)
+        wanted = await keep.wanted(current, request, who)
+        agreed = Agreement(wanted.readers, current.version)
+        return await keep.update(id, request, who, agreed)
 
     async def open(self, who: Caller, id: str, content: str, policy: Any) -> KnowledgeEntry:
         """Write a new version under another policy."""
         options = {"access_policy": policy}
         request = UpdateRequest.model_validate({"entry": {"content": content}, "options": options})
-        return (await self.memory.keep.update(id, request, who)).entry
+        return (await self.keep(id, request, who)).entry
 
     async def ask(self, who: Caller, query: str, **request: Any) -> QueryResponse:
         """Query memory."""

@@ -183,7 +183,7 @@ async def test_rights_count_as_they_are_when_it_is_approved(world: World) -> Non
     made = await world.memory.govern.update(entry.id, UpdateRequest.model_validate(changed), BEN)
     assert made.approval_required is not None
     later = {"policy": "organization"}
-    await world.memory.keep.update(
+    await world.keep(
         entry.id,
         UpdateRequest.model_validate(
             {"entry": {"content": "Gate."}, "options": {"access_policy": later}}

@@ -208,7 +208,7 @@ async def test_a_claim_that_was_changed_meanwhile_is_compared_again(world: World
 
     async def changed() -> None:
         request = {"entry": {"content": "The well is deep.", "metadata": {"tags": ["water"]}}}
-        await world.memory.keep.update(first.id, UpdateRequest.model_validate(request), ANA)
+        await world.keep(first.id, UpdateRequest.model_validate(request), ANA)
 
     reading: Any = Overtaken(world.memory.keep.reading, changed, 1)
     keep = replace(world.memory.keep, reading=reading)

@@ -29,9 +29,7 @@ async def writes(world: World, who: Any, id: str) -> None:
 
 
 async def changes(world: World, who: Any, id: str) -> None:
-    await world.memory.keep.update(
-        id, UpdateRequest.model_validate({"entry": {"content": "a"}}), who
-    )
+    await world.keep(id, UpdateRequest.model_validate({"entry": {"content": "a"}}), who)
 
 
 async def removes(world: World, who: Any, id: str) -> None:

@@ -84,15 +84,31 @@ async def test_a_request_is_told_to_who_may_decide_and_the_decision_to_who_asked
     assert (decided.body["state"], decided.body["request_id"]) == ("approved", id)
 
 
-async def test_who_may_not_read_the_entry_as_it_is_hears_of_no_change(world: World) -> None:
+async def test_who_may_read_what_a_change_opens_hears_of_it_and_of_no_other(world: World) -> None:
+    opens = {"access_policy": {"policy": "organization"}}
+    closes = {"access_policy": {"policy": "shared", "allowed_teams": ["garden"]}}
+    for policy, content, options, told in (
+        ("private", "For all.", opens, [MEMBER]),
+        ("organization", "For gardeners.", closes, []),
+    ):
+        entry = await world.remember(ANA, f"Not yet: {content}", policy)
+        change = {
+            "entry": {"content": content},
+            "options": options,
+            "governance": {"require_approval": True},
+        }
+        await world.memory.govern.update(entry.id, UpdateRequest.model_validate(change), ANA)
+        heard_of = await heard(world, "approval_requested")
+        assert [each.readers for each in heard_of if each.entry == entry.id] == [told] * bool(told)
+
+
+async def test_who_takes_a_request_back_hears_that_it_is(world: World) -> None:
     entry = await world.remember(ANA, "For Ana.")
     change = {
         "entry": {"content": "For all."},
         "options": {"access_policy": {"policy": "organization"}},
-        "governance": {"require_approval": True},
     }
     await world.memory.govern.update(entry.id, UpdateRequest.model_validate(change), ANA)
-    assert await heard(world, "approval_requested") == []
     (waiting,) = await world.memory.govern.seen(ANA)
     await world.memory.govern.decide(waiting.id, ANA, approve=False)
     (decided,) = await heard(world, "approval_decided")

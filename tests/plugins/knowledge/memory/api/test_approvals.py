@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,11 +19,15 @@ each_prefix = pytest.mark.parametrize("prefix", PREFIXES)
 
 
 async def ask(
-    portal: TestPortal, content: str = "The gate opens at nine.", policy: str = "public"
+    portal: TestPortal,
+    content: str = "The gate opens at nine.",
+    policy: str = "public",
+    approved_users: Sequence[str] = (),
 ) -> tuple[str, str]:
     """Ask for an entry, as somebody who is signed in: the request's id, and the entry's."""
     sent = {
-        "entry": {"content": content, "access_policy": policy},
+        "entry": {"content": content},
+        "options": {"access_policy": {"policy": policy, "approved_users": list(approved_users)}},
         "governance": {"require_approval": True},
     }
     made = (await portal.http("public").post(f"{OWN}/create", json=sent)).json()
@@ -88,7 +93,8 @@ async def test_nobody_approves_their_own_and_who_may_not_decide_sees_nothing(
     at = f"{OWN}/approvals/{request}"
     own = await refusal(portal, "POST", f"{at}/approve", "public")
     assert own[:2] == (403, ErrorCode.GOVERNANCE_DENIED)
-    hidden, _ = await ask(portal, "For me alone.", "private")
+    ben = (await portal.sign_in("ben")).id
+    hidden, _ = await ask(portal, "For Ben and me.", "restricted", approved_users=[ben])
     for method, path in (("GET", ""), ("POST", "/approve"), ("POST", "/reject")):
         told = [
             await refusal(portal, method, f"{OWN}/approvals/{id}{path}", "members")

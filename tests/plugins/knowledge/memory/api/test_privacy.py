@@ -88,7 +88,7 @@ class Village:
         sent = {
             "entry": {"content": f"The {mark} sleeps.", "metadata": {"title": mark}},
             "options": {"access_policy": access},
-            "governance": {"require_approval": way == "approval"},
+            "governance": {"require_approval": way == "approval" and named != []},
         }
         if way == "tool":
             told = {"content": f"The {mark} sleeps.", "title": mark, **access}
@@ -98,7 +98,10 @@ class Village:
             return str(kept["id"])
         if way == "batch":
             id = f"own-{mark}"
-            assert '"succeeded":1' in await self.batch(owner, "upsert", id=id, **sent)
+            done = json.loads(await self.batch(owner, "upsert", id=id, **sent))
+            assert done["results"]["succeeded"] == 1, done
+            waits = done["entries"][0]["request_id"]
+            self.requests += [] if waits is None else [waits]
             return id
         made = json.loads(await self.send(owner, "POST", "/create", sent))
         if made["status"] == "pending_approval":

@@ -25,7 +25,11 @@ from tests.servers.streaming import Event, Listener, Served, over_network, told
 
 OWN, ALIAS = PREFIXES
 TIERS = {"items": {"knowledge": "public"}}
-NO_LIMIT = {"limits": {"operations": {"knowledge.streams": "none", "knowledge.creates": "none"}}}
+NO_LIMIT = {
+    "limits": {"operations": {"knowledge.streams": "none", "knowledge.creates": "none"}},
+    "plugins": {"knowledge": {"memory": {"approval": {"policies": []}}}},
+}
+"""Streams may be opened as often as a test likes, and nothing that is written waits for a yes."""
 
 
 @pytest.fixture

@@ -162,9 +162,9 @@ async def test_a_batch_is_done_with_the_rights_of_who_sent_it_then(sender: Sende
 async def test_what_waits_for_a_person_counts_as_succeeded_and_names_its_request(
     sender: Sender,
 ) -> None:
-    entries = [draft("The shed is open.", governance=WAITS), draft("Mine.")]
-    for each in entries:
-        each["options"] = {"access_policy": {"policy": "organization"}}
+    """What is for all members waits as it does alone, and what is not does not."""
+    entries = [draft("The shed is open."), draft("Mine.")]
+    entries[0]["options"] = {"access_policy": {"policy": "organization"}}
     report = await sender.send(ANA, "create", entries)
     assert counts(report) == ("completed", 2, 0, 1)
     (waiting, _) = report.entries

@@ -94,7 +94,7 @@ async def done(world: World, model: Model, callers: list[Caller], step: Any) -> 
     access = rest[0] or access
     options = {"access_policy": access.model_dump(mode="json")}
     request = {"entry": {"content": mark}, "options": options}
-    answer = await world.memory.keep.update(id, UpdateRequest.model_validate(request), who)
+    answer = await world.keep(id, UpdateRequest.model_validate(request), who)
     model.note(who, access, answer.entry)
 
 

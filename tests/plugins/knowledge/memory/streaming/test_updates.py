@@ -48,7 +48,7 @@ async def share(world: World, who: Caller, id: str, policy: Any) -> None:
     """Change who reads an entry, and nothing else."""
     text = (await world.memory.look.entry(id, who)).content
     request = {"entry": {"content": text}, "options": {"access_policy": policy}}
-    await world.memory.keep.update(id, UpdateRequest.model_validate(request), who)
+    await world.keep(id, UpdateRequest.model_validate(request), who)
 
 
 async def test_created_changed_and_removed_is_told_with_the_entry(begun: World) -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
+from plugins.knowledge.memory.agreement import ApprovalRules
 from plugins.knowledge.memory.entries import Layer
 from plugins.knowledge.memory.failures import MemoryFailed
-from plugins.knowledge.memory.governing import ApprovalRules
 from plugins.knowledge.memory.requests import UpdateRequest
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, Opener, World
 from tests.plugins.knowledge.memory.upkeep.conftest import points, upkeep
@@ -122,7 +122,7 @@ async def test_what_leaves_a_session_is_private_until_its_owner_says_otherwise(
     await upkeep(world, minutes=10)
     assert await world.found(BEN, "draft") == []
     opened = {"entry": {"content": "The draft is done.", "access_policy": "public"}}
-    await world.memory.keep.update(entry.id, UpdateRequest.model_validate(opened), ANA)
+    await world.keep(entry.id, UpdateRequest.model_validate(opened), ANA)
     assert await world.found(BEN, "draft") == ["The draft is done."]
 
 

@@ -18,7 +18,7 @@ async def test_two_entries_that_came_to_say_the_same_become_one(world: World) ->
     for _ in range(3):
         await world.memory.look.entry(other.id, ANA)
     changed = {"content": "the WELL is  dry.", "metadata": {**other.metadata.model_dump()}}
-    await world.memory.keep.update(other.id, UpdateRequest.model_validate({"entry": changed}), ANA)
+    await world.keep(other.id, UpdateRequest.model_validate({"entry": changed}), ANA)
     assert await upkeep(world, minutes=10) == {"replaced": 1}
     stands = await world.memory.look.entry(first.id, ANA)
     assert stands.metadata.confidence == pytest.approx(0.8)
