@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,8 @@ from urllib.parse import urlsplit
 
 from pydantic_core import from_json
 
-from auth.fetching import Document, max_age, system_tls
-from auth.site import LOOPBACK
+from auth.fetching import Document, is_public, max_age, system_tls
+from auth.site import LOOPBACK, is_safe
 
 if TYPE_CHECKING:
     import httpx2
@@ -34,13 +35,30 @@ Fetch = Callable[[str], Awaitable[Document]]
 """Fetches the JSON object at an address; raises :class:`IssuerUnavailable`."""
 
 
-def is_safe(url: str) -> bool:
-    """Whether an address can be trusted to be who it says: https, or this machine."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
+def may_name(issuer: str, url: str) -> bool:
+    """Whether an issuer's metadata may name an address: safe, and no way into this machine.
+
+    What is named gets secrets and is believed, and a request to it comes from inside the portal's
+    own network. So an issuer elsewhere names public addresses or its own host; only one on this
+    machine names others on it. What a host's name leads to is not looked up: an issuer in the
+    portal's network may have its endpoints on another host there.
+    """
+    if not is_safe(url):
         return False
-    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    own, named = urlsplit(issuer).hostname, urlsplit(url).hostname or ""
+    return own in LOOPBACK or named == own or not _is_inside(named)
+
+
+def _is_inside(host: str) -> bool:
+    """Whether a host is this machine by its name, or a literal address that is not public."""
+    name = host.rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        # Also 127.1, 0x7f000001 and what else systems take for an IPv4 address.
+        return not is_public(socket.inet_ntoa(socket.inet_aton(name)))
+    except OSError:
+        return ":" in name and not is_public(name)
 
 
 async def fetch_json(url: str, headers: Mapping[str, str] | None = None) -> Document:
@@ -137,7 +155,7 @@ class Discovery:
             IssuerUnavailable: the issuer does not say it, or it is no safe address.
         """
         url = (await self.metadata()).get(name)
-        if not isinstance(url, str) or not is_safe(url):
+        if not isinstance(url, str) or not may_name(self.issuer, url):
             raise IssuerUnavailable(f"{self.issuer} publishes no {name} that can be used.")
         return url
 

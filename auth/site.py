@@ -15,6 +15,16 @@ _LOCAL = re.compile(rf"{LOOPBACK_HOST}(?::\d{{1,5}})?", re.ASCII | re.IGNORECASE
 _START = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?#]*)(.*)", re.ASCII | re.IGNORECASE | re.DOTALL)
 
 
+def is_safe(url: str) -> bool:
+    """Whether an address can be trusted to be who it says: https, or this machine."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    return (parts.scheme == "https" and bool(host)) or (parts.scheme == "http" and host in LOOPBACK)
+
+
 class Site:
     """Where the portal is reached.
 

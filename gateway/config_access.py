@@ -8,15 +8,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from auth.claims import SHORTEST_AGE_S
-from auth.discovery import is_safe
+from auth.site import is_safe
 from auth.standing import LASTS
-from gateway.config_types import Address, Duration, SecretRef, is_reference
+from gateway.config_types import (
+    Address,
+    Duration,
+    SafeUrl,
+    SecretRef,
+    is_reference,
+    safe_url,
+    whole_url,
+)
 from gateway.surfaces.challenges import Challenged
 
 _HATS = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
@@ -32,32 +40,15 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def _whole(value: str) -> str:
-    url = urlsplit(value)
-    if url.scheme not in {"http", "https"} or not url.hostname or url.username or url.password:
-        raise ValueError("must be a whole address without a password, such as https://example.org")
-    return value
-
-
 def _issuer(value: str) -> str:
     # An account is named ISSUER#SUBJECT, which must mean one person only.
     if urlsplit(value).query or "#" in value:
         raise ValueError("must be an issuer's address: without a query and a fragment (? and #)")
-    return _whole(value)
-
-
-def _url(value: str) -> str:
-    return _whole(value).rstrip("/")
-
-
-def _safe(value: str) -> str:
-    if not is_safe(value):
-        raise ValueError("must begin with https:// unless it is on this machine: it is believed")
-    return value
+    return whole_url(value)
 
 
 def _endpoint(value: str) -> str:
-    return value if is_reference(value) else _whole(value)
+    return value if is_reference(value) else safe_url(whole_url(value))
 
 
 def _life(value: timedelta) -> timedelta:
@@ -72,10 +63,6 @@ def _access_life(value: timedelta) -> timedelta:
     return value
 
 
-Url = Annotated[str, AfterValidator(_url)]
-"""An http or https address; a slash at its end is taken away."""
-SafeUrl = Annotated[Url, AfterValidator(_safe)]
-"""The address of someone whose word is believed."""
 Issuer = Annotated[str, AfterValidator(_issuer)]
 """An issuer: an address that is compared letter by letter, so that a slash at its end stays."""
 Life = Annotated[Duration, AfterValidator(_life)]
@@ -114,15 +101,15 @@ class Github(Section):
         description="A token that may read who is in the organizations and teams that tiers.yaml "
         "names; without it only public membership counts.",
     )
-    url: Url = Field("https://github.com", description="GitHub, or a GitHub Enterprise server.")
-    api_url: Url = Field("https://api.github.com", description="Its API.")
+    url: SafeUrl = Field("https://github.com", description="GitHub, or a GitHub Enterprise server.")
+    api_url: SafeUrl = Field("https://api.github.com", description="Its API.")
 
 
 class Oidc(Section):
     """Signing in with an OpenID Connect provider."""
 
     name: str = Field(min_length=1, description="What the sign-in button says.")
-    issuer: Annotated[Issuer, AfterValidator(_safe)] = Field(
+    issuer: Annotated[Issuer, AfterValidator(safe_url)] = Field(
         description="The issuer, exactly as the provider writes it."
     )
     client_id: str = Field(description="The portal's client id there.")
@@ -150,6 +137,15 @@ class Accepted(Section):
     algorithms: tuple[Literal["RS256", "PS256", "ES256", "EdDSA"], ...] = Field(
         ("RS256", "ES256"), min_length=1, description="The signature algorithms to accept."
     )
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> Self:
+        if self.jwks_url is None and not is_safe(self.issuer):
+            raise ValueError(
+                "its keys are found at the issuer, which must begin with https:// unless it is on "
+                "this machine; or give jwks_url"
+            )
+        return self
 
 
 class CloudflareAccess(Section):
@@ -262,7 +258,7 @@ class Hats(Section):
 class Passport(Section):
     """A proof-of-personhood score, for the rule passport_score."""
 
-    url: Url = Field(
+    url: SafeUrl = Field(
         "https://api.passport.xyz",
         description="The endpoint; /v2/stamps/SCORER/score/ADDRESS is asked below it.",
     )

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSchema
 
+from auth.site import is_safe
+
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
 _RATE = re.compile(r"(\d+)(?:\s+in\s+(\d+(?:\.\d+)?\s*(?:ms|s|m|h|d)))?")
 _UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -97,6 +99,36 @@ def _address(value: str) -> str:
         )
     return value
 
+
+def whole_url(value: str) -> str:
+    """A whole http or https address without a password, or ``ValueError``."""
+    url = urlsplit(value)
+    if url.scheme not in {"http", "https"} or not url.hostname or url.username or url.password:
+        raise ValueError("must be a whole address without a password, such as https://example.org")
+    return value
+
+
+def safe_url(value: str) -> str:
+    """An address that can be believed and told secrets, or ``ValueError``."""
+    if not is_safe(value):
+        raise ValueError(
+            "must begin with https:// unless it is on this machine: it is believed, or told secrets"
+        )
+    return value
+
+
+def _without_slash(value: str) -> str:
+    return value.rstrip("/")
+
+
+SafeUrl = Annotated[
+    str, AfterValidator(whole_url), AfterValidator(safe_url), AfterValidator(_without_slash)
+]
+"""The address of someone who is believed or told secrets: https, but for this machine.
+
+Every address that the portal or a plugin sends something to is of this type; a slash at its end is
+taken away.
+"""
 
 Duration = Annotated[
     timedelta,

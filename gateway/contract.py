@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from auth import ANONYMOUS, Caller, Tier
 from gateway.apis import Allowance, Api, Refusal
-from gateway.config_types import ConfigPath, Duration, SecretRef
+from gateway.config_types import ConfigPath, Duration, SafeUrl, SecretRef
 from gateway.directories import follow, follow_each
 from gateway.listed import ListedResource, PromptFamily, ResourceLister
 from gateway.near import near
@@ -121,6 +121,7 @@ __all__ = [
     "Route",
     "RowKind",
     "Rows",
+    "SafeUrl",
     "SecretRef",
     "Skill",
     "SkillFile",

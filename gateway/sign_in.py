@@ -20,6 +20,7 @@ from auth.site import Site
 from auth.stores import Stores
 from auth.wallet import WalletSignIn
 from gateway.config import Portal
+from gateway.config_types import safe_url
 from gateway.errors import ConfigError
 from gateway.services.secrets import address, resolve
 
@@ -122,7 +123,8 @@ class SignInMethods:
         return self._read(lambda: resolve(reference, self._root).get_secret_value(), location)
 
     def _address(self, url: str, chain: int, at: int) -> str:
-        return self._read(lambda: address(url, self._root), ("chains", chain, "rpc", at))
+        # One that env: or file: keeps is read here first.
+        return self._read(lambda: safe_url(address(url, self._root)), ("chains", chain, "rpc", at))
 
     def _read(self, value: Callable[[], str], location: Location) -> str:
         try:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from gateway.config_types import SecretRef
+from gateway.config_types import SafeUrl, SecretRef
 from gateway.contract import PluginConfig
 from gateway.repositories import paths
 
@@ -40,14 +40,10 @@ def _branch(value: str) -> str:
 
 
 def _api(value: str) -> str:
-    try:
-        parts = urlsplit(value)
-        whole = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        whole = False
-    if not whole or parts.username or parts.query or parts.fragment:
+    parts = urlsplit(value)
+    if parts.port == 0 or parts.query or parts.fragment:
         raise ValueError("must be a whole address such as https://api.github.com")
-    return value.rstrip("/")
+    return value
 
 
 RepositoryName = Annotated[
@@ -73,7 +69,7 @@ class GithubApp(PluginConfig):
 class Github(PluginConfig):
     """How GitHub is reached, and the operator's own credential there."""
 
-    api_url: Annotated[str, AfterValidator(_api)] = Field(
+    api_url: Annotated[SafeUrl, AfterValidator(_api)] = Field(
         "https://api.github.com", description="The API; that of a GitHub Enterprise server."
     )
     token: SecretRef | None = Field(

@@ -15,6 +15,7 @@ import uuid
 from pathlib import Path
 from typing import Any, Protocol
 
+from auth.site import is_safe
 from gateway.ports import Collection, CollectionSpec, Condition, Point, Stored, Vectors
 from gateway.services.clients import need
 
@@ -81,6 +82,10 @@ def open_vectors(address: str, data_dir: Path, *, api_key: str | None = None) ->
 
         return EdgeVectors(data_dir / "vectors")
     if address.startswith(("http://", "https://")):
+        if api_key is not None and not is_safe(address):
+            raise ValueError(
+                "must begin with https:// unless it is on this machine: it is told vectors_key"
+            )
         need("qdrant_client", "Qdrant")
         from gateway.services.vectors_qdrant import QdrantVectors
 

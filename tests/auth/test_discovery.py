@@ -8,6 +8,7 @@ import pytest
 
 from auth import discovery as module
 from auth.discovery import TRIED_AGAIN, Discovery, IssuerUnavailable, fetch_json
+from auth.fetching import Document
 from tests.auth.clocks import Clock
 from tests.servers.identity_provider import IdentityProvider
 
@@ -129,3 +130,57 @@ async def test_an_issuer_that_was_down_is_found_when_it_is_back(provider, clock)
     provider.down = False
     clock.pass_(TRIED_AGAIN)
     assert await discovery.metadata()
+
+
+def named_by(issuer: str, address: str) -> Discovery:
+    async def fetch(url: str) -> Document:
+        return Document({"issuer": issuer, "token_endpoint": address})
+
+    return Discovery(issuer, fetch)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://127.0.0.1:9/token",
+        "http://localhost/token",
+        "https://localhost/token",
+        "https://localhost./token",
+        "https://portal.localhost/token",
+        "https://LOCALHOST/token",
+        "https://127.0.0.1/token",
+        "https://127.1/token",
+        "https://0x7f000001/token",
+        "https://2130706433/token",
+        "https://127.0.0.2:8443/token",
+        "https://0.0.0.0/token",
+        "https://[::1]/token",
+        "https://[::ffff:127.0.0.1]/token",
+        "https://[fe80::1]/token",
+        "https://10.0.0.1/token",
+        "https://192.168.1.1/token",
+        "https://169.254.169.254/token",
+        "https:///token",
+        "https://id.example.org:port/token",
+    ],
+)
+async def test_an_issuer_elsewhere_names_nothing_inside(address):
+    with pytest.raises(IssuerUnavailable, match="no token_endpoint"):
+        await named_by("https://id.example.org", address).address("token_endpoint")
+
+
+@pytest.mark.parametrize(
+    ("issuer", "address"),
+    [
+        ("https://id.example.org", "https://id.example.org/token"),
+        ("https://id.example.org", "https://tokens.example.com/token"),
+        ("https://id.example.org", "https://1.1.1.1/token"),
+        ("https://id.example.org", "https://[2606:4700::1111]/token"),
+        ("https://10.0.0.1", "https://10.0.0.1:8443/token"),
+        ("http://127.0.0.1:9", "http://127.0.0.1:9/token"),
+        ("http://localhost:9", "http://127.0.0.1:7/token"),
+        ("https://localhost:9", "https://10.0.0.1/token"),
+    ],
+)
+async def test_what_an_issuer_may_name(issuer, address):
+    assert await named_by(issuer, address).address("token_endpoint") == address
