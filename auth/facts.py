@@ -2,7 +2,8 @@
 
 A rule asks questions; sources answer them, many at a time. Answers are kept for a while, asked
 again ahead of their end while they are in use, and never used past it: where no source answers,
-a fact is unknown, and what is unknown grants nothing.
+a fact is unknown, and what is unknown grants nothing. Where it is known that an answer may have
+changed, it is forgotten; where nobody would tell, it is asked again sooner.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ With its question each takes about 0.6 KiB, so 2.5 MiB in all.
 """
 AHEAD = 0.8
 """The share of its time after which an answer that is in use is asked for again."""
+SOON = 20.0
+"""Seconds after which an answer of which nobody tells when it changes is waited for anew."""
 LEFT_ALONE = 5.0
 """Seconds in which a source that failed is not asked again."""
 LIMIT = 10.0
@@ -76,13 +79,20 @@ class Source(Protocol):
         ...
 
 
+_Asked = Mapping[Question, asyncio.Future[Answer]]
+
+
 @dataclass(slots=True)
 class _Kept:
-    """An answer, when to ask for it again if someone wants it, and when to stop believing it."""
+    """An answer, when to ask for it again if someone wants it, and when to stop believing it.
+
+    ``soon`` is when to wait for it anew where nobody tells that it changed.
+    """
 
     answer: Answer
     again: float
     until: float
+    soon: float
 
 
 class Facts:
@@ -99,6 +109,9 @@ class Facts:
         clock: seconds that only grow; replaced in tests.
         wall: seconds since the epoch.
         limit: seconds that a source has to answer.
+        untold: whether nobody would tell (:meth:`forget`) that the answer to a question changed,
+            though the rules count on it. Such an answer is waited for anew once it is
+            :data:`SOON` old, and is still believed to its end where its source does not answer.
         failed: told the source's name and the error of a source that breaks its contract.
     """
 
@@ -110,6 +123,7 @@ class Facts:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         limit: float = LIMIT,
+        untold: Callable[[Question], bool] = lambda question: False,
         failed: Callable[[str, Exception], None] = lambda source, error: None,
     ) -> None:
         self._sources = dict(sources)
@@ -117,6 +131,7 @@ class Facts:
         self._clock = clock
         self._wall = wall
         self._limit = limit
+        self._untold = untold
         self._failed = failed
         self._kept: OrderedDict[Question, _Kept] = OrderedDict()
         self._asked: dict[Question, asyncio.Future[Answer]] = {}
@@ -158,6 +173,20 @@ class Facts:
             found.update({question: asked.result() for question, asked in waiting.items()})
         return found
 
+    def forget(self, concerned: Callable[[Question], bool]) -> None:
+        """Forget the answers that may have changed; the next use asks anew.
+
+        Also what is on its way is not remembered, as it may have been read before the change.
+
+        Args:
+            concerned: says whether the answer to a question may have changed.
+        """
+        for question in [each for each in self._kept if concerned(each)]:
+            del self._kept[question]
+        unsent = {question for batch in self._batches.values() for question in batch}
+        for question in [each for each in self._asked if each not in unsent and concerned(each)]:
+            del self._asked[question]
+
     @property
     def silent(self) -> Mapping[str, str]:
         """The sources that did not answer when they were last asked, and why."""
@@ -170,8 +199,7 @@ class Facts:
             task.cancel()
         if self._running:
             await asyncio.wait(self._running)
-        for question in list(self._asked):
-            self._settle(question, self._unknown(_STOPPING), 0.0)
+        self._missed(dict(self._asked), _STOPPING, 0.0)
 
     def _remembered(self, question: Question) -> Answer | None:
         kept = self._kept.get(question)
@@ -180,6 +208,8 @@ class Facts:
         now = self._clock()
         if now >= kept.again and question not in self._asked:
             self._ask(question)
+        if now >= kept.soon and kept.answer.value is not None and self._untold(question):
+            return None
         if now >= kept.until and (kept.answer.value is not None or self._is_old(kept, now)):
             return None
         self._kept.move_to_end(question)
@@ -204,13 +234,12 @@ class Facts:
         return asked
 
     def _send(self, name: str) -> None:
-        questions = self._batches.pop(name)
+        asked = {question: self._asked[question] for question in self._batches.pop(name)}
         until, problem = self._refusal(name)
         if problem:
-            for question in questions:
-                self._settle(question, self._unknown(problem), until)
+            self._missed(asked, problem, until)
             return
-        task = asyncio.create_task(self._fetch(name, questions))
+        task = asyncio.create_task(self._fetch(name, asked))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
@@ -223,58 +252,69 @@ class Facts:
         until, problem = self._down.get(name, (0.0, ""))
         return (until, problem) if self._clock() < until else (0.0, "")
 
-    async def _fetch(self, name: str, questions: list[Question]) -> None:
-        asked, at = self._clock(), self._wall()
+    async def _fetch(self, name: str, asked: _Asked) -> None:
+        begun, at = self._clock(), self._wall()
         broken: Exception | None = None
         try:
             async with asyncio.timeout(self._limit):
-                said = dict(await self._sources[name].answers(questions))
+                said = dict(await self._sources[name].answers(list(asked)))
         except SourceUnavailable as error:
             problem = str(error)
         except TimeoutError:
             problem = f"{name} did not answer within {self._limit:g} seconds"
         except asyncio.CancelledError:
-            self._left(name, questions, _STOPPING if self._closed else f"{name} was interrupted")
+            self._left(name, asked, _STOPPING if self._closed else f"{name} was interrupted")
             raise
         except Exception as error:
             problem, broken = f"{name} could not be asked", error
         else:
             self._down.pop(name, None)
-            for question in questions:
-                self._heard(question, Answer(said.get(question), at), asked)
+            for question, waiting in asked.items():
+                self._heard(question, waiting, Answer(said.get(question), at), begun)
             return
-        self._left(name, questions, problem)
+        self._left(name, asked, problem)
         if broken is not None:
             self._failed(name, broken)
 
-    def _left(self, name: str, questions: list[Question], problem: str) -> None:
+    def _left(self, name: str, asked: _Asked, problem: str) -> None:
         """Leave a source alone for a moment, and with it what it was asked unknown."""
         until = self._clock() + LEFT_ALONE
         self._down[name] = until, problem
-        for question in questions:
-            self._settle(question, self._unknown(problem), until)
+        self._missed(asked, problem, until)
 
-    def _heard(self, question: Question, answer: Answer, asked: float) -> None:
-        if answer.value is None:
-            missing = self._unknown(f"{question.source} did not say")
-            self._settle(question, missing, self._clock() + LEFT_ALONE)
-        else:
-            self._settle(question, answer, asked + self._believed, asked + AHEAD * self._believed)
+    def _missed(self, asked: _Asked, problem: str, until: float) -> None:
+        for question, waiting in asked.items():
+            self._settle(question, waiting, _Kept(self._unknown(problem), until, until, until))
 
-    def _settle(
-        self, question: Question, answer: Answer, until: float, again: float | None = None
+    def _heard(
+        self, question: Question, waiting: asyncio.Future[Answer], answer: Answer, begun: float
     ) -> None:
-        """Remember an answer, and hand it to those who wait for it."""
-        asked = self._asked.pop(question, None)
-        if asked is not None and not asked.done():
-            asked.set_result(answer)
-        kept = self._kept.get(question)
-        known = kept is not None and kept.answer.value is not None
-        if kept is not None and known and answer.value is None and self._clock() < kept.until:
+        if answer.value is None:
+            problem = f"{question.source} did not say"
+            self._missed({question: waiting}, problem, self._clock() + LEFT_ALONE)
+        else:
+            again, until = begun + AHEAD * self._believed, begun + self._believed
+            self._settle(question, waiting, _Kept(answer, again, until, begun + SOON))
+
+    def _settle(self, question: Question, waiting: asyncio.Future[Answer], new: _Kept) -> None:
+        """Hand an answer to those who wait for it, and remember it unless it was forgotten."""
+        current = self._asked.get(question) is waiting
+        kept = self._kept.get(question) if current else None
+        if (
+            kept is not None
+            and kept.answer.value is not None
+            and new.answer.value is None
+            and self._clock() < kept.until
+        ):
             # Asked ahead of its end, and in vain: it is believed to its end, not beyond.
-            kept.again = until
+            kept.again, kept.soon = new.until, self._clock() + SOON
+            new = kept
+        if not waiting.done():
+            waiting.set_result(new.answer)
+        if not current:
             return
-        self._kept[question] = _Kept(answer, until if again is None else again, until)
+        del self._asked[question]
+        self._kept[question] = new
         self._kept.move_to_end(question)
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)

@@ -50,6 +50,8 @@ class Revocations:
         store: the notes that all replicas share.
         clock: seconds that only grow; replaced in tests.
         failed: told of an error when the notes cannot be read.
+        told: given the tags of what was revoked, in whichever process; or None where that is not
+            known, and all that is remembered must be looked up again.
     """
 
     def __init__(
@@ -57,10 +59,12 @@ class Revocations:
         store: RevocationStore,
         clock: Callable[[], float] = time.monotonic,
         failed: Callable[[Exception], None] = lambda _: None,
+        told: Callable[[Sequence[str] | None], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._clock = clock
         self._failed = failed
+        self._told = told
         self._ended: OrderedDict[str, float] = OrderedDict()
         self._read_to = 0
         self._looked = clock()
@@ -91,6 +95,7 @@ class Revocations:
         looked = self._clock()
         self._read_to = max(self._read_to, await self._store.latest())
         self._trusted_from = self._clock()
+        self._told(None)
         self._looked = looked
 
     async def look(self) -> None:
@@ -98,7 +103,7 @@ class Revocations:
         looked = self._clock()
         new = await self._store.since(self._read_to)
         if new:
-            self._forget(tag for _, tag in new)
+            self._forget([tag for _, tag in new])
             self._read_to = max(self._read_to, new[-1][0])
         elif await self._store.latest() < self._read_to:
             # A backup was put back, whose numbers are given once more; or all notes were purged.
@@ -116,7 +121,8 @@ class Revocations:
             except Exception as error:
                 self._failed(error)
 
-    def _forget(self, tags: Iterable[str]) -> None:
+    def _forget(self, tags: Sequence[str]) -> None:
+        self._told(tags)
         now = self._clock()
         for tag in tags:
             self._ended[tag] = now

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from auth.callers import Account, SignedOut
+from auth.chain.follower import FollowerStore
 from auth.revocations import RevocationStore
 from auth.tiers import Tier
 
@@ -399,3 +400,4 @@ class Stores:
     grants: GrantStore
     spent: SpentStore
     revocations: RevocationStore
+    followed: FollowerStore

@@ -31,6 +31,7 @@ from gateway.database_watch import DatabaseWatch
 from gateway.door import Door, RawHeaders
 from gateway.erasures import Erasures
 from gateway.errors import ConfigError
+from gateway.following import show_following
 from gateway.health import HealthBoard
 from gateway.logs import get_logger
 from gateway.metrics import Metrics
@@ -133,6 +134,7 @@ def _assemble(
     board.notices(watch.notices)
     board.notices(lambda: [*services.notices, *_of_the_files(portal, tiers, catalog)])
     board.notices(lambda: [f"roles: {why}" for why in authentication.facts.silent.values()])
+    show_following(authentication.followers, board, metrics)
     plugins = PluginHost(portal, found, services, catalog, board)
     erasures = Erasures(services.shared_database, plugins.offers, log_of_calls)
     board.notices(erasures.notices)
@@ -207,6 +209,7 @@ async def _tiers_followed(running: Running) -> AsyncGenerator[None]:
     def apply(tiers: Tiers) -> None:
         running.catalog.apply(tiers.items)
         running.authentication.resolver.apply(tiers.access)
+        running.authentication.followers.apply(tiers.access)
         for kind in ("tools", "prompts", "resources"):
             running.changes.publish(Change("gateway", kind))
 
@@ -285,6 +288,7 @@ class PortalApp:
         ) as running:
             self.running = running
             running.board.notices(self._proxies.notices)
+            running.authentication.followers.begin(running.tiers.access)
             self._surfaces = Surfaces(running)
             self._serve_routes()
             running.plugins.opened_late = self._serve_routes

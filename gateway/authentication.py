@@ -9,12 +9,14 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from auth import Authenticator, StaticTokens, Verifier
 from auth.access_tokens import AccessTokens
 from auth.account_service import AccountService
 from auth.api_tokens import ApiTokens
+from auth.chain.followers import Followers
 from auth.external_tokens import CloudflareAccess, ExternalTokens
 from auth.facts import Facts
 from auth.keys import SigningKeys
@@ -50,6 +52,7 @@ class Authentication:
         stores: people and their credentials.
         revocations: what must be looked up again.
         facts: what others know about people.
+        followers: what makes facts forgotten when a chain says that they changed.
         resolver: the only place where a tier is decided.
         authenticator: turns requests into callers.
         accounts: what people may do with their accounts.
@@ -65,6 +68,7 @@ class Authentication:
     stores: Stores
     revocations: Revocations
     facts: Facts
+    followers: Followers
     resolver: Resolver
     authenticator: Authenticator
     accounts: AccountService
@@ -105,6 +109,7 @@ async def open_authentication(
         for task in background:
             task.cancel()
         await asyncio.gather(*background, return_exceptions=True)
+        await parts.followers.close()
         await parts.api_tokens.settled()
         await parts.facts.close()
         await parts.methods.close()
@@ -116,12 +121,10 @@ def _put_together(
     key, config = services.signing_key(), portal.config
     stores = open_stores(services.shared_database)
     methods = SignInMethods(portal, config.site, key, stores)
-    believed = config.roles.cache.total_seconds()
-    facts = Facts(methods.sources(), believed=believed, failed=_source_broke)
+    revocations, followers, facts = _what_is_remembered(methods, stores, config.roles.cache)
     standing = Standing(config.sign_in.wallet.contract_proof)
     claims_age = config.roles.claims.total_seconds()
     resolver = Resolver(rules, facts, claims_age=claims_age, standing=standing)
-    revocations = Revocations(stores.revocations, failed=_revocations_unread)
     accounts = AccountService(stores, revocations)
     keys, lives = SigningKeys(key), config.sign_in.tokens
     api_tokens = ApiTokens(
@@ -142,6 +145,7 @@ def _put_together(
         stores=stores,
         revocations=revocations,
         facts=facts,
+        followers=followers,
         resolver=resolver,
         authenticator=Authenticator(resolver, revocations, known, _assertions(portal, accounts)),
         accounts=accounts,
@@ -151,6 +155,25 @@ def _put_together(
         keys=keys,
         methods=methods,
     )
+
+
+def _what_is_remembered(
+    methods: SignInMethods, stores: Stores, believed: timedelta
+) -> tuple[Revocations, Followers, Facts]:
+    """What is known of credentials and people, and what ends it in every replica."""
+    revocations = Revocations(
+        stores.revocations,
+        failed=_revocations_unread,
+        told=lambda tags: facts.forget(followers.concerned(tags)),
+    )
+    followers = methods.followers(stores, lambda tags: revocations.revoke(*tags), _look_failed)
+    facts = Facts(
+        methods.sources(),
+        believed.total_seconds(),
+        untold=followers.untold,
+        failed=_source_broke,
+    )
+    return revocations, followers, facts
 
 
 def _accepted(portal: Portal, accounts: AccountService) -> Iterator[Verifier]:
@@ -187,6 +210,10 @@ async def _purged(database: Database) -> None:
 
 def _source_broke(source: str, error: Exception) -> None:
     log.error("roles_source_broke", source=source, exc_info=error)
+
+
+def _look_failed(chain: int, error: Exception) -> None:
+    log.warning("chain_not_followed", chain=chain, reason=type(error).__name__)
 
 
 def _use_not_noted(error: Exception) -> None:

@@ -31,6 +31,7 @@ _HATS = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
 _SLUG = re.compile(r"[^a-z0-9]+")
 _SHORTEST, _LONGEST = timedelta(seconds=1), timedelta(days=3650)
 _SHORTEST_CLAIMS = timedelta(seconds=SHORTEST_AGE_S)
+_SHORTEST_LOOK, _LONGEST_LOOK = timedelta(milliseconds=100), timedelta(seconds=10)
 _LONGEST_ACCESS = timedelta(days=30)  # as long as a grant without refresh tokens is kept
 
 
@@ -54,6 +55,12 @@ def _endpoint(value: str) -> str:
 def _life(value: timedelta) -> timedelta:
     if not _SHORTEST <= value <= _LONGEST:
         raise ValueError(f"must be from {_SHORTEST.seconds}s to {_LONGEST.days}d")
+    return value
+
+
+def _look(value: timedelta) -> timedelta:
+    if not _SHORTEST_LOOK <= value <= _LONGEST_LOOK:
+        raise ValueError("must be from 100ms to 10s, so that a role that is taken away ends soon")
     return value
 
 
@@ -274,6 +281,17 @@ def _claims_age(value: timedelta) -> timedelta:
     return value
 
 
+class Events(Section):
+    """Following what chains log of roles, so that a change counts at once."""
+
+    enabled: bool = Field(
+        True, description="Whether the logs of the chains that tiers.yaml names are followed."
+    )
+    every: Annotated[Duration, AfterValidator(_look)] = Field(
+        timedelta(seconds=5), description="The time between two looks at a chain; at most 10s."
+    )
+
+
 class Roles(Section):
     """Where the facts that rules ask for come from, and how long they are believed."""
 
@@ -291,3 +309,4 @@ class Roles(Section):
         description="How long what a provider said of somebody counts (claims, a verified e-mail "
         "address); then it is unknown until they sign in again or bring a newer token.",
     )
+    events: Events = Field(default_factory=Events)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -67,11 +67,13 @@ class Report:
             ``stopping``.
         plugins: each plugin, in the order they were named.
         notices: what an admin should look at, one sentence each.
+        chains: how the logs of chains are followed, by the chain's id.
     """
 
     status: Literal["ok", "starting", "failed", "stopping"]
     plugins: tuple[PluginHealth, ...]
     notices: tuple[str, ...]
+    chains: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def ready(self) -> bool:
@@ -89,7 +91,8 @@ class Report:
             }
             for plugin in self.plugins
         }
-        return {"status": self.status, "plugins": plugins, "notices": list(self.notices)}
+        told = {"status": self.status, "plugins": plugins, "notices": list(self.notices)}
+        return told | ({"chains": dict(self.chains)} if self.chains else {})
 
 
 class HealthBoard:
@@ -108,6 +111,7 @@ class HealthBoard:
         self._notices: list[Callable[[], Iterable[str]]] = []
         self._needs: list[Callable[[], Awaitable[bool]]] = []
         self._late: set[str] = set()
+        self._chains: Callable[[], Mapping[str, Any]] = dict
         self._stopping = False
         self._last: dict[str, str] = {}
 
@@ -142,6 +146,10 @@ class HealthBoard:
         """Add a source of sentences for the admin: items set aside, problems in tiers.yaml."""
         self._notices.append(source)
 
+    def chains(self, source: Callable[[], Mapping[str, Any]]) -> None:
+        """Say where to learn how chains are followed, as JSON values by the chain's id."""
+        self._chains = source
+
     def needs(self, there: Callable[[], Awaitable[bool]]) -> None:
         """Add something that the portal cannot work without, such as its database.
 
@@ -169,7 +177,7 @@ class HealthBoard:
             redactor.text(sentence) for source in self._notices for sentence in source()
         )
         self._log_changes(plugins)
-        return Report(self._status(plugins, all(there)), plugins, notices)
+        return Report(self._status(plugins, all(there)), plugins, notices, self._chains())
 
     def _log_changes(self, plugins: tuple[PluginHealth, ...]) -> None:
         """Log a plugin's state when it changes, not at every question."""

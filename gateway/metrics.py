@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
@@ -60,6 +60,7 @@ class Metrics(Collector):
         self._series: dict[Key, _Series] = {}
         self._health: dict[str, str] = {}
         self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
+        self._labelled: dict[str, tuple[str, str, Callable[[], Mapping[str, float]]]] = {}
         self._redacted: Counter[tuple[str, str]] = Counter()
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -112,6 +113,19 @@ class Metrics(Collector):
         """
         self._gauges[name] = (description, read)
 
+    def gauges(
+        self, name: str, description: str, label: str, read: Callable[[], Mapping[str, float]]
+    ) -> None:
+        """Show numbers that are read at each scrape, one for each value of a label.
+
+        Args:
+            name: the metric's name, without the prefix ``porch_``.
+            description: one line on what it counts, with its unit.
+            label: the label's name.
+            read: gives the numbers by the label's value; it must be quick.
+        """
+        self._labelled[name] = (description, label, read)
+
     def plugin_health(self, states: dict[str, str]) -> None:
         """Replace the plugins' states, by plugin name, as the health board found them."""
         self._health = dict(states)
@@ -136,6 +150,11 @@ class Metrics(Collector):
         )
         for name, (description, read) in self._gauges.items():
             yield GaugeMetricFamily(f"porch_{name}", description, value=read())
+        for name, (description, label, numbers) in self._labelled.items():
+            gauge = GaugeMetricFamily(f"porch_{name}", description, labels=(label,))
+            for value, number in numbers().items():
+                gauge.add_metric((value,), number)
+            yield gauge
 
     def _secrets(self) -> Metric:
         redacted = CounterMetricFamily(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from auth.chain.followers import Followers
 from auth.chain.names import Names
 from auth.chain.roles import HatsSource, TokensSource
 from auth.chain.rpc import Rpc
 from auth.chain.signatures import ContractWallets
-from auth.facts import Source
+from auth.facts import Question, Source
 from auth.github import GithubSignIn, GithubSource
 from auth.oidc import OidcSignIn
 from auth.passport import PassportSource
@@ -26,6 +27,9 @@ from gateway.services.secrets import address, resolve
 
 if TYPE_CHECKING:
     from gateway.yaml_source import Location
+
+
+Forget = Callable[[Iterable[str]], Awaitable[None]]
 
 
 class SignInMethods:
@@ -53,6 +57,7 @@ class SignInMethods:
         self._portal = portal
         self._root = portal.root
         self._chains = self._rpcs()
+        self._hats = self._hats_source()
         self.wallet = self._wallet(site, key, stores)
         self.redirects = dict(self._redirects())
 
@@ -65,8 +70,8 @@ class SignInMethods:
         """Where the facts that rules ask for come from, by the sources' names."""
         config = self._portal.config
         found: dict[str, Source] = {"tokens": TokensSource(self._chains)}
-        if rpc := self._chains.get(config.roles.hats.chain):
-            found["hats"] = HatsSource(rpc, config.roles.hats.contract)
+        if self._hats:
+            found["hats"] = self._hats
         if github := config.sign_in.github:
             token = self._secret(github.token, "sign_in", "github", "token")
             found["github"] = GithubSource(github.api_url, token)
@@ -75,10 +80,40 @@ class SignInMethods:
             found["passport"] = PassportSource(passport.url, passport.scorer, key or "")
         return found
 
+    def followers(
+        self, stores: Stores, forget: Forget, failed: Callable[[int, Exception], None]
+    ) -> Followers:
+        """What follows the chains that rules name.
+
+        Args:
+            stores: keep the place.
+            forget: makes all replicas forget what carries some tags.
+            failed: told of a look that failed, and of which chain.
+        """
+        roles = self._portal.config.roles
+        return Followers(
+            self._chains,
+            (roles.hats.chain, roles.hats.contract),
+            stores.followed,
+            forget,
+            roles.events.every.total_seconds() if roles.events.enabled else None,
+            self._is_by_module,
+            failed,
+        )
+
     async def close(self) -> None:
         """Release the connections to chains."""
         for rpc in self._chains.values():
             await rpc.close()
+
+    def _hats_source(self) -> HatsSource | None:
+        hats = self._portal.config.roles.hats
+        rpc = self._chains.get(hats.chain)
+        return HatsSource(rpc, hats.contract) if rpc else None
+
+    def _is_by_module(self, question: Question) -> bool:
+        hats = self._hats
+        return hats is not None and question.source == "hats" and hats.is_by_module(question)
 
     def _rpcs(self) -> dict[int, Rpc]:
         return {

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -24,10 +25,17 @@ BATCH = 50
 # A stranger can choose what is called (EIP-6492), so that must not look like a broken endpoint.
 _REVERTED = 3
 _EXECUTION = re.compile(r"revert|execution|out of gas|gas limit|opcode|stack|jump|\bE?VM\b", re.I)
+_NO_METHOD = -32601
+_BUSY = frozenset({429, 503})
+_TOO_LARGE = frozenset({400, 413})
 # A client that cannot take a batch says so with one of these, or with an object for an answer.
 _NO_BATCH = frozenset({400, 404, 405, 413, 415, 422, 501})
 # What web3 raises (or warns of) where the answer to a batch is not a list of answers with ids.
 _NOT_A_BATCH = (ValueError, TypeError, AttributeError, KeyError, RuntimeWarning)
+
+
+Request = tuple[str, list[Any]]
+"""A method of JSON-RPC and its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,21 @@ class Call:
 
 
 class EndpointFailed(Exception):
-    """The endpoint is of no use; the message says why and names nothing of its address."""
+    """The endpoint is of no use; the message says why and names nothing of its address.
+
+    Attributes:
+        wait: the seconds that it asked to be left alone (``Retry-After``), or 0.
+        status: the HTTP status that it answered with, where that is what failed.
+    """
+
+    def __init__(self, message: str, wait: float = 0.0, status: int | None = None) -> None:
+        super().__init__(message)
+        self.wait = wait
+        self.status = status
+
+
+class RangeRefused(EndpointFailed):
+    """The endpoint does not read so many blocks, or so many logs, at once."""
 
 
 class WrongChain(EndpointFailed):
@@ -77,15 +99,35 @@ class Endpoint:
         Raises:
             EndpointFailed: it does not answer, or not as it should.
         """
+        answers = await self._answers([("eth_call", _parameters(call)) for call in calls])
+        with self._forgiving():
+            return [_returned(each) for each in answers]
+
+    async def head(self) -> int:
+        """The number of the newest block that it knows.
+
+        Raises:
+            EndpointFailed: it does not answer, or not as it should.
+        """
+        (answer,) = await self._answers([("eth_blockNumber", [])])
+        with self._forgiving():
+            return _quantity(answer, "which block is the newest")
+
+    async def logs(self, filters: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """What contracts logged, as ``eth_getLogs`` gives it, for several filters together.
+
+        Raises:
+            RangeRefused: not of so many blocks.
+            EndpointFailed: it does not answer, or not as it should.
+        """
         try:
-            provider = await self._opened()
-            returned: list[bytes | None] = []
-            for start in range(0, len(calls), BATCH):
-                returned += await self._some(provider, calls[start : start + BATCH])
-        except EndpointFailed:
-            self._checked, self._batches = False, True
+            answers = await self._answers([("eth_getLogs", [dict(each)]) for each in filters])
+        except EndpointFailed as error:
+            if error.status in _TOO_LARGE:
+                raise RangeRefused(str(error)) from None
             raise
-        return returned
+        with self._forgiving():
+            return [log for each in answers for log in _logs(each)]
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -93,25 +135,44 @@ class Endpoint:
         if provider is not None:
             await provider.disconnect()
 
+    @contextmanager
+    def _forgiving(self) -> Iterator[None]:
+        """After a failure it may be another machine: its chain and its batches are tried anew."""
+        try:
+            yield
+        except RangeRefused:
+            raise
+        except EndpointFailed:
+            self._checked, self._batches = False, True
+            raise
+
+    async def _answers(self, requests: Sequence[Request]) -> list[dict[str, Any]]:
+        with self._forgiving():
+            provider = await self._opened()
+            answers: list[dict[str, Any]] = []
+            for start in range(0, len(requests), BATCH):
+                answers += await self._some(provider, requests[start : start + BATCH])
+            return answers
+
     async def _opened(self) -> AsyncHTTPProvider:
         if self._provider is None:
             self._provider = _provider(self._url)
         if not self._checked:
             answer = await _one(self._provider, "eth_chainId", [])
-            if _quantity(answer) != self._chain_id:
+            if _quantity(answer, "which chain it serves") != self._chain_id:
                 raise WrongChain(f"it serves another chain than {self._chain_id}")
             self._checked = True
         return self._provider
 
-    async def _some(self, provider: AsyncHTTPProvider, calls: Sequence[Call]) -> list[bytes | None]:
-        requests = [("eth_call", _parameters(call)) for call in calls]
+    async def _some(
+        self, provider: AsyncHTTPProvider, requests: Sequence[Request]
+    ) -> list[dict[str, Any]]:
         if self._batches and len(requests) > 1:
             try:
-                return [_returned(each) for each in await _many(provider, requests)]
+                return await _many(provider, requests)
             except _BatchRefused:
                 self._batches = False
-        answers = await asyncio.gather(*(_one(provider, *request) for request in requests))
-        return [_returned(each) for each in answers]
+        return list(await asyncio.gather(*(_one(provider, *request) for request in requests)))
 
 
 def _provider(url: str) -> AsyncHTTPProvider:
@@ -131,12 +192,10 @@ async def _one(provider: AsyncHTTPProvider, method: str, parameters: list[Any]) 
     except EndpointFailed:
         raise
     except Exception as error:
-        raise EndpointFailed(_in_our_words(error)) from None
+        raise _failed(error) from None
 
 
-async def _many(
-    provider: AsyncHTTPProvider, requests: Sequence[tuple[str, list[Any]]]
-) -> list[dict[str, Any]]:
+async def _many(provider: AsyncHTTPProvider, requests: Sequence[Request]) -> list[dict[str, Any]]:
     batch = [(_method(method), parameters) for method, parameters in requests]
     try:
         answers: Any = await provider.make_batch_request(batch)
@@ -145,7 +204,7 @@ async def _many(
     except Exception as error:
         if getattr(error, "status", None) in _NO_BATCH:
             raise _BatchRefused from None
-        raise EndpointFailed(_in_our_words(error)) from None
+        raise _failed(error) from None
     # By their ids they are sorted; one that is missing would move every later one to a
     # question that it does not answer.
     if not isinstance(answers, list) or not _consecutive(answers, len(requests)):
@@ -171,11 +230,24 @@ def _answer(answer: Any) -> dict[str, Any]:
     return answer
 
 
-def _quantity(answer: dict[str, Any]) -> int:
+def _quantity(answer: dict[str, Any], what: str) -> int:
     try:
         return int(answer["result"], 16)
     except (KeyError, TypeError, ValueError):
-        raise EndpointFailed("it does not say which chain it serves") from None
+        raise EndpointFailed(f"it does not say {what}") from None
+
+
+def _logs(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    if (error := answer.get("error")) is not None:
+        code = error.get("code") if isinstance(error, dict) else None
+        # Nodes word it differently, and give it the codes of other things too.
+        refused = EndpointFailed if code == _NO_METHOD else RangeRefused
+        number = code if isinstance(code, int) else "without a number"
+        raise refused(f"it answers eth_getLogs with JSON-RPC error {number}")
+    logs = answer["result"]
+    if not isinstance(logs, list) or not all(isinstance(each, dict) for each in logs):
+        raise EndpointFailed("it answers eth_getLogs without logs")
+    return logs
 
 
 def _returned(answer: dict[str, Any]) -> bytes | None:
@@ -191,6 +263,15 @@ def _returned(answer: dict[str, Any]) -> bytes | None:
         return None
     number = code if isinstance(code, int) else "without a number"
     raise EndpointFailed(f"it answers a call with JSON-RPC error {number}")
+
+
+def _failed(error: Exception) -> EndpointFailed:
+    said = getattr(error, "status", None)
+    status = said if isinstance(said, int) else None
+    headers = getattr(error, "headers", None) or {}
+    wait = str(headers.get("Retry-After", "")) if status in _BUSY else ""
+    seconds = float(wait) if wait.isdecimal() else 0.0
+    return EndpointFailed(_in_our_words(error), seconds, status)
 
 
 def _in_our_words(error: Exception) -> str:

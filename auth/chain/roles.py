@@ -7,7 +7,7 @@ a no either, for a no may be what a rule with ``not`` waits for.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from auth.chain import abi
@@ -16,6 +16,8 @@ from auth.chain.rpc import Rpc
 from auth.facts import Question, SourceUnavailable
 
 _LARGEST_DECIMALS = 255
+_VIEW = ("string", "uint32", "uint32", "address", "address", "string", "uint16", "bool", "bool")
+_NOBODY = "0x" + "00" * 20
 
 
 class HatsSource:
@@ -23,8 +25,10 @@ class HatsSource:
 
     ``("chain",)`` is the id of the chain on which they are read.
 
-    The contract's ``isWearerOfHat`` alone is asked. It says no where the hat was turned off or
+    The contract's ``isWearerOfHat`` decides alone. It says no where the hat was turned off or
     its wearer is not eligible any more; the contract's other functions say nothing of wearing.
+    It asks the hat's modules where these are contracts, which may change their mind at any time
+    and log nothing at the Hats contract: of such hats nobody tells when their wearers change.
 
     Args:
         rpc: the chain that the contract is on.
@@ -34,6 +38,12 @@ class HatsSource:
     def __init__(self, rpc: Rpc, contract: str) -> None:
         self._rpc = rpc
         self._contract = contract
+        self._by_module: set[Hashable] = set()
+        self._contracts: dict[tuple[Hashable, tuple[str, str]], bool] = {}
+
+    def is_by_module(self, question: Question) -> bool:
+        """Whether a module decides who wears the hat of a question that was answered."""
+        return question.key[-1] in self._by_module
 
     async def answers(self, questions: Sequence[Question]) -> Mapping[Question, bool | int]:
         """Answer questions, in one request where the endpoint can do that.
@@ -46,10 +56,12 @@ class HatsSource:
         if not asked:
             return where
         await abi.loaded()
-        returned = await self._rpc.calls([self._call(question) for question in asked])
+        sample = {question.key[-1]: question for question in asked}
+        viewed = [abi.call(self._contract, "viewHat(uint256)", hat) for hat in sample]
+        returned = await self._rpc.calls([*(self._call(each) for each in asked), *viewed])
         known = {
             question: worn
-            for question, each in zip(asked, returned, strict=True)
+            for question, each in zip(asked, returned, strict=False)
             if (worn := abi.boolean(each)) is not None
         }
         if not known:
@@ -57,11 +69,44 @@ class HatsSource:
                 f"No Hats contract answers at {self._contract} on the chain {self._rpc.chain_id}: "
                 "check roles.hats."
             )
+        for question, view in zip(sample.values(), returned[len(asked) :], strict=True):
+            await self._look_at_modules(question, _modules(view))
         return where | known
+
+    async def _look_at_modules(self, question: Question, modules: tuple[str, str]) -> None:
+        """Learn whether a hat's modules decide, asked as the Hats contract asks them."""
+        _, wearer, hat = question.key
+        if (hat, modules) not in self._contracts:
+            eligibility, toggle = modules
+            try:
+                status, active = await self._rpc.calls(
+                    [
+                        abi.call(eligibility, "getWearerStatus(address,uint256)", wearer, hat),
+                        abi.call(toggle, "getHatStatus(uint256)", hat),
+                    ]
+                )
+            except SourceUnavailable:
+                self._by_module.add(hat)  # asked too often rather than too seldom
+                return
+            decide = len(status or b"") == 2 * abi.WORD or len(active or b"") == abi.WORD
+            self._contracts[hat, modules] = decide
+        if self._contracts[hat, modules]:
+            self._by_module.add(hat)
+        else:
+            self._by_module.discard(hat)
 
     def _call(self, question: Question) -> Call:
         _, wearer, hat = question.key
         return abi.call(self._contract, "isWearerOfHat(address,uint256)", wearer, hat)
+
+
+def _modules(view: bytes | None) -> tuple[str, str]:
+    """The addresses of a hat's eligibility and toggle, as ``viewHat`` says them."""
+    from eth_utils.address import to_checksum_address
+
+    said = abi.decoded(_VIEW, view)
+    eligibility, toggle = (said[3], said[4]) if said else (_NOBODY, _NOBODY)
+    return to_checksum_address(eligibility), to_checksum_address(toggle)
 
 
 class TokensSource:

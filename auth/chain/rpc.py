@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from auth.chain.abi import loaded
 from auth.chain.endpoint import Call, Endpoint, EndpointFailed, WrongChain
 from auth.facts import SourceUnavailable
+
+T = TypeVar("T")
 
 __all__ = ["Call", "Rpc"]
 
@@ -47,6 +50,7 @@ class Rpc:
         self._timeout = timeout
         self._clock = clock
         self._aside: dict[Endpoint, float] = {}
+        self._resting: dict[Endpoint, float] = {}
 
     async def calls(self, calls: Sequence[Call]) -> list[bytes | None]:
         """Call contracts at the latest block, in one request where the endpoint can do that.
@@ -58,19 +62,31 @@ class Rpc:
         Raises:
             SourceUnavailable: no endpoint answers; it names hosts and never a whole address.
         """
-        if not calls:
-            return []
+        return await self.first(lambda endpoint: endpoint.calls(calls)) if calls else []
+
+    async def first(self, asked: Callable[[Endpoint], Awaitable[T]]) -> T:
+        """What the first endpoint that answers says to several questions, all asked of it.
+
+        Args:
+            asked: asks an endpoint; raises ``EndpointFailed`` where it is of no use.
+
+        Raises:
+            SourceUnavailable: no endpoint answers; it names hosts and never a whole address.
+        """
         await loaded()
         failures: list[str] = []
         end = self._clock() + self._timeout
         waiting = self._in_order()
         while waiting:
             endpoint = waiting.pop(0)
+            if (rest := self._resting.get(endpoint, 0.0) - self._clock()) > 0:
+                failures.append(f"{endpoint.host}: it asked to wait, {rest:.0f} seconds more")
+                continue
             # Half of the time that is left, so that one that hangs does not take it all.
             share = (end - self._clock()) / (2 if waiting else 1)
             try:
                 async with asyncio.timeout(share):
-                    returned = await endpoint.calls(calls)
+                    returned = await asked(endpoint)
             except (EndpointFailed, TimeoutError) as error:
                 failures.append(f"{endpoint.host}: {self._set_aside(endpoint, error)}")
             else:
@@ -94,5 +110,8 @@ class Rpc:
 
     def _set_aside(self, endpoint: Endpoint, error: Exception) -> str:
         seconds = ASIDE_LONG if isinstance(error, WrongChain) else ASIDE
+        if isinstance(error, EndpointFailed) and error.wait:
+            seconds = min(error.wait, ASIDE_LONG)
+            self._resting[endpoint] = self._clock() + seconds
         self._aside[endpoint] = self._clock() + seconds
         return str(error) if isinstance(error, EndpointFailed) else "it does not answer in time"

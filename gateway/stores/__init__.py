@@ -27,6 +27,7 @@ def open_stores(database: Database, clock: Callable[[], datetime] = utc_now) -> 
         clock: the time, in UTC; replaced in tests.
     """
     from gateway.stores.api_tokens import SqlApiTokens
+    from gateway.stores.followed import SqlFollowed
     from gateway.stores.grants import SqlGrants
     from gateway.stores.once import SqlRevocations, SqlSpent
     from gateway.stores.people import SqlPeople
@@ -41,6 +42,7 @@ def open_stores(database: Database, clock: Callable[[], datetime] = utc_now) -> 
         grants=SqlGrants(reached, clock),
         spent=SqlSpent(reached, clock),
         revocations=SqlRevocations(reached, clock),
+        followed=SqlFollowed(reached),
     )
 
 

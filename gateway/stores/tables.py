@@ -155,6 +155,18 @@ spent = Table(
 )
 """What may be used once and was, by the digest of its key."""
 
+followed = Table(
+    "porch_followed",
+    metadata,
+    Column("chain", NUMBER, primary_key=True, autoincrement=False),
+    Column("turn", NUMBER, nullable=False),
+    Column("holder", Text),
+    Column("block", NUMBER),
+    Column("logs", Json, nullable=False),
+    Column("heard", UtcDateTime),
+)
+"""How far each chain's logs were read (``auth.chain.follower.Place``)."""
+
 revocations = Table(
     "porch_revocations",
     metadata,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from auth.facts import AHEAD, KEPT, LEFT_ALONE, Facts, Question, SourceUnavailable
+from auth.facts import AHEAD, KEPT, LEFT_ALONE, SOON, Facts, Question, SourceUnavailable
 
 BELIEVED = 100.0
 
@@ -320,3 +320,69 @@ async def test_a_source_is_silent_until_it_answers_again(facts, source, clock):
     clock.now += LEFT_ALONE
     await answer(facts, question("b"))
     assert facts.silent == {}
+
+
+async def test_what_is_forgotten_is_asked_anew_and_nothing_else(facts, source):
+    asked = [question(key) for key in "ab"]
+    source.facts = dict.fromkeys(asked, True)
+    await facts.answers(asked)
+    source.facts[asked[0]] = False
+    facts.forget(lambda each: each == asked[0])
+    assert facts.fresh(asked) is None
+    assert facts.fresh(asked[1:]) is not None
+    assert (await answer(facts, asked[0])).value is False
+    assert source.batches[1:] == [[asked[0]]]
+
+
+async def test_an_answer_on_its_way_when_it_is_forgotten_is_not_remembered(facts, source):
+    source.held, source.facts[question("a")] = asyncio.Event(), True
+    before = asyncio.create_task(answer(facts, question("a")))
+    await turns()
+    facts.forget(lambda each: True)
+    held, source.held = source.held, None
+    source.facts[question("a")] = False
+    assert (await answer(facts, question("a"))).value is False
+    source.facts[question("a")] = True
+    held.set()
+    assert (await before).value is True  # it was read before the change, and began before it
+    assert (await answer(facts, question("a"))).value is False
+
+
+async def test_what_is_not_sent_yet_when_it_is_forgotten_is_asked_once(facts, source):
+    source.facts[question("a")] = True
+    waiting = asyncio.create_task(answer(facts, question("a")))
+    await asyncio.sleep(0)
+    facts.forget(lambda each: True)
+    assert (await waiting).value is True
+    assert len(source.batches) == 1
+
+
+@pytest.fixture
+async def untold(clock, source):
+    """Facts of which nobody tells when they change."""
+    untold = Facts({"memory": source}, BELIEVED, clock=clock, wall=clock, untold=lambda _: True)
+    yield untold
+    await untold.close()
+
+
+async def test_an_answer_of_whose_change_nobody_tells_is_waited_for_soon(untold, source, clock):
+    source.facts[question("a")] = True
+    await answer(untold, question("a"))
+    source.facts[question("a")] = False
+    clock.now += SOON - 1
+    assert (await answer(untold, question("a"))).value is True
+    clock.now += 1
+    assert untold.fresh([question("a")]) is None
+    assert (await answer(untold, question("a"))).value is False
+
+
+async def test_what_a_silent_source_said_last_counts_as_long_as_ever(untold, source, clock):
+    source.facts[question("a")] = True
+    await answer(untold, question("a"))
+    source.error = SourceUnavailable("it is silent")
+    end = clock.now + BELIEVED
+    while clock.now < end:
+        assert (await answer(untold, question("a"))).value is True
+        clock.now += SOON
+    unknown = await answer(untold, question("a"))
+    assert (unknown.value, unknown.problem) == (None, "it is silent")

@@ -381,3 +381,19 @@ async def test_a_replica_that_never_looks_trusts_for_five_seconds(
         with pytest.raises(BadCredential):
             await there.call(text)
         await there.tokens.settled()
+
+
+async def test_what_is_revoked_anywhere_is_told_and_that_anything_may_be(
+    notes: Notes, clock: Clock
+) -> None:
+    told: list[list[str] | None] = []
+
+    def tell(tags: Sequence[str] | None) -> None:
+        told.append(None if tags is None else list(tags))
+
+    here, elsewhere = Revocations(notes, clock, told=tell), Revocations(notes, clock)
+    await here.begin()
+    await elsewhere.revoke("fact:a", "person:b")
+    await here.look()
+    await here.revoke("fact:c")
+    assert told == [None, ["fact:a", "person:b"], ["fact:c"]]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from auth.chain import abi
-from auth.chain.endpoint import BATCH
+from auth.chain.endpoint import BATCH, Endpoint, EndpointFailed, RangeRefused
 from auth.chain.rpc import ASIDE, Call, Rpc
 from auth.facts import SourceUnavailable
 from tests.chain.anvil import HATS, Chain
@@ -272,3 +272,81 @@ def test_nothing_heavy_is_imported_before_the_first_question() -> None:
 async def test_a_chain_is_told_by_its_name_where_it_has_one() -> None:
     with pytest.raises(SourceUnavailable, match=r"chain 10 \(Optimism\) cannot be read"):
         await Rpc(10, [], "Optimism").call(CALL)
+
+
+class Busy(Server):
+    """An endpoint that has enough of us, and says for how long."""
+
+    wait = b"120"
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        self.asked.append(None)
+        writer.write(b"HTTP/1.1 429 X\r\nRetry-After: " + self.wait)
+        writer.write(b"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+
+async def test_an_endpoint_that_asks_to_wait_is_left_alone_for_so_long() -> None:
+    now = [0.0]
+    async with Busy(good).serving() as only:
+        rpc = Rpc(10, [only.url], clock=lambda: now[0])
+        with pytest.raises(SourceUnavailable, match="HTTP 429"):
+            await rpc.call(CALL)
+        now[0] = 119
+        with pytest.raises(SourceUnavailable, match="it asked to wait, 1 seconds more"):
+            await rpc.call(CALL)
+        assert len(only.asked) == 1
+        now[0] = 121
+        with pytest.raises(SourceUnavailable, match="HTTP 429"):
+            await rpc.call(CALL)
+        assert len(only.asked) == 2
+        await rpc.close()
+
+
+@pytest.mark.parametrize("wait", [b"soon", b"-5", b"", b"Wed, 21 Oct 2026 07:28:00 GMT"])
+async def test_a_wait_that_is_no_number_of_seconds_is_none(wait: bytes) -> None:
+    async with Busy(good).serving() as only:
+        only.wait = wait  # type: ignore[attr-defined]
+        rpc = Rpc(10, [only.url])
+        for _ in range(2):
+            with pytest.raises(SourceUnavailable, match="HTTP 429"):
+                await rpc.call(CALL)
+        await rpc.close()
+
+
+RANGES: dict[str, Callable[[Any], Reply | None]] = {
+    "an error": failing(-32005),
+    "another error": failing(-32602),
+    "a status": lambda question: (
+        (413, b"") if question["method"] == "eth_getLogs" else good(question)
+    ),
+}
+
+
+@pytest.mark.parametrize("how", RANGES)
+async def test_a_range_that_is_too_large_is_told_from_a_failure(how: str) -> None:
+    async with Server(RANGES[how]).serving() as only:
+        rpc = Rpc(10, [only.url])
+        with pytest.raises(SourceUnavailable):
+            await rpc.first(refused)
+        await rpc.close()
+
+
+async def refused(endpoint: Endpoint) -> None:
+    with pytest.raises(RangeRefused) as problem:
+        await endpoint.logs([{"fromBlock": "0x0"}])
+    assert SECRET not in str(problem.value)
+    raise problem.value
+
+
+@pytest.mark.parametrize("reply", [failing(-32601), good, lambda question: (500, b""), wrong_chain])
+async def test_an_endpoint_without_logs_has_failed(reply: Callable[[Any], Reply]) -> None:
+    async with Server(reply).serving() as only:
+        endpoint = Endpoint(only.url, 10)
+        await abi.loaded()
+        with pytest.raises(EndpointFailed) as problem:
+            await endpoint.logs([{"fromBlock": "0x0"}])
+        assert not isinstance(problem.value, RangeRefused)
+        await endpoint.close()

@@ -1,17 +1,25 @@
 # pragma version 0.4.3
 # @title A fungible token that anyone may mint.
 
+event Transfer:
+    sender: indexed(address)
+    receiver: indexed(address)
+    value: uint256
+
+
 balances: HashMap[address, uint256]
 
 
 @external
 def mint(holder: address, amount: uint256):
     self.balances[holder] += amount
+    log Transfer(sender=empty(address), receiver=holder, value=amount)
 
 
 @external
 def burn(holder: address, amount: uint256):
     self.balances[holder] -= amount
+    log Transfer(sender=holder, receiver=empty(address), value=amount)
 
 
 @view
