@@ -20,10 +20,12 @@ from pydantic import (
     Field,
     IPvAnyNetwork,
     TypeAdapter,
+    ValidationInfo,
     create_model,
+    field_validator,
 )
 
-from auth.site import LOOPBACK, Site
+from auth.site import LOOPBACK, Site, is_safe
 from gateway.config_access import Chains, Roles, SignIn
 from gateway.config_types import Address, CallRate, Duration, Place, SecretRef
 from gateway.surfaces.challenges import DOORS
@@ -83,6 +85,17 @@ class Services(_Section):
         "none",
         description="none, a fastembed cross-encoder's name, or the directory of an ONNX model.",
     )
+
+    @field_validator("vectors_key")
+    @classmethod
+    def _told_safely(cls, key: str | None, info: ValidationInfo) -> str | None:
+        vectors = info.data.get("vectors", "")
+        if key and "://" in vectors and not is_safe(vectors):
+            raise ValueError(
+                "is told to services.vectors, which must begin with https:// unless it is on this "
+                "machine"
+            )
+        return key
 
 
 class CallsByTier(_Section):

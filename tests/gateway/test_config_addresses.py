@@ -103,6 +103,7 @@ LINES: Mapping[str, int] = {
     f"{_GITHUB}    api_url: http://g.example": 5,
     "roles:\n  passport:\n    url: http://p.example\n    scorer: '1'\n    key: env:K": 3,
     "chains:\n  - id: 10\n    rpc:\n      - http://rpc.example": 4,
+    "services:\n  vectors: http://qdrant.example\n  vectors_key: env:K": 3,
     "sign_in:\n  accept:\n    - issuer: http://i.example\n      audience: x": 3,
 }
 """Settings, and the line with the address."""
@@ -132,6 +133,11 @@ def test_an_endpoint_that_a_secret_holds_is_judged_when_it_is_read(
 def test_the_key_of_a_vector_store_is_sent_by_https_or_to_this_machine(tmp_path: Any) -> None:
     with pytest.raises(ValueError, match="https://"):
         open_vectors("http://qdrant.example:6333", tmp_path, api_key="the-key")
+
+
+def test_a_vector_store_without_a_key_may_be_in_a_network_of_its_own(tmp_path: Any) -> None:
+    (tmp_path / "portal.yaml").write_text("services: {vectors: 'http://qdrant:6333'}")
+    assert load_portal(tmp_path).config.services.vectors == "http://qdrant:6333"
 
 
 def test_tokens_of_an_issuer_without_https_need_its_keys_address(tmp_path: Any) -> None:
