@@ -65,7 +65,7 @@ from gateway.rows import RowKind, Rows, Unruled
 from gateway.scrubbing.contents import ContentScrub
 from gateway.scrubbing.scrubber import Redaction
 from gateway.streams import Stream, StreamEvent
-from gateway.tool_results import ToolResult
+from gateway.tool_results import BriefResult, ToolResult
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
@@ -75,6 +75,7 @@ __all__ = [
     "CONTRACT_VERSION",
     "Allowance",
     "Api",
+    "BriefResult",
     "Cache",
     "Caller",
     "Change",

@@ -8,6 +8,18 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 
+class BriefResult(BaseModel):
+    """An answer that has words of its own for clients that read text.
+
+    Structured content is sent as JSON text too, for clients that know no other (MCP, "Structured
+    Content"). A large answer is sent once: the text is then :meth:`brief`.
+    """
+
+    def brief(self) -> str:
+        """What the answer says, in short, and how to get what the text leaves out."""
+        raise NotImplementedError
+
+
 class ToolResult(BaseModel):
     """An answer in camelCase, in which a field without a value is there as null.
 

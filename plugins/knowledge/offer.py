@@ -14,6 +14,11 @@ from plugins.knowledge.prompts import prompts
 from plugins.knowledge.resources import resources, templates
 from plugins.knowledge.tools import tools
 
+_MEMORY = (
+    " What people and their agents told the portal is asked with query_memory, before you answer "
+    "what may have been said or decided before, and kept with remember, where they want it kept."
+)
+
 
 def offer(
     knowledge: Knowledge, health: Callable[[], Awaitable[Health]], memory: Memory | None = None
@@ -39,6 +44,6 @@ def offer(
         instructions=(
             f"The knowledge base of {knowledge.portal}: search it with search_knowledge before "
             "you answer a question about the community, its practices or its terms, and look up "
-            "terms with define_term."
+            "terms with define_term." + ("" if memory is None else _MEMORY)
         ),
     )

@@ -113,6 +113,8 @@ class TestKnowledge(PluginContract):
             "query_memory": [{"query": "gate"}, {"query": "beans", "layers": ["working"]}],
             "update_memory": [{**ids[0], "content": "The gate is shut.", "version": 1}],
             "memory_history": [ids[0]],
+            "get_memory": [ids[0]],
+            "list_memory": [{}, {"mine": True}],
             "forget": [ids[1]],
         }
 

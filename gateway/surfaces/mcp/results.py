@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from gateway.characters import UNSENDABLE, sendable
-from gateway.contract import ToolFailed
+from gateway.contract import BriefResult, ToolFailed
 from gateway.errors import wire
 
 LIST_TTL_MS = 60_000
@@ -64,9 +64,8 @@ def tool_result(value: Any, era: Era) -> bytes:
         era: the shape to write.
     """
     if isinstance(value, BaseModel) and not isinstance(value, mcp.Result):
-        return _structured(
-            value.__pydantic_serializer__.to_json(value, by_alias=True, exclude_none=True), era
-        )
+        json = value.__pydantic_serializer__.to_json(value, by_alias=True, exclude_none=True)
+        return _structured(json, era, value.brief() if isinstance(value, BriefResult) else None)
     if isinstance(value, str):
         return era.close(b'{"content":[{"type":"text","text":' + to_json(value) + b"}]")
     if isinstance(value, mcp.Result):
@@ -76,10 +75,10 @@ def tool_result(value: Any, era: Era) -> bytes:
     return era.result("tools/call", {"content": [_dump(block) for block in value]})
 
 
-def _structured(json: bytes, era: Era) -> bytes:
+def _structured(json: bytes, era: Era, text: str | None = None) -> bytes:
     return era.close(
         b'{"content":[{"type":"text","text":'
-        + to_json(json.decode())
+        + to_json(json.decode() if text is None else sendable(text))
         + b'}],"structuredContent":'
         + json
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
 
 def _written(value: Any) -> Any:
-    if isinstance(value, str | datetime):
+    if isinstance(value, datetime) or (isinstance(value, str) and _DAY.match(value)):
         return value
     raise ValueError("a time is written as text, such as 2026-03-01T12:00:00Z")
 

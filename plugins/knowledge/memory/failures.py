@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from gateway.contract import ToolFailed
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class ErrorCode(IntEnum):
@@ -56,3 +60,21 @@ class MemoryFailed(ToolFailed):
     ) -> None:
         super().__init__(code.name.lower(), message, details)
         self.number = code
+
+
+def valid(model: type[M], asked: dict[str, Any]) -> M:
+    """The request that a tool's arguments stand for.
+
+    Raises:
+        MemoryFailed: what does not fit, and where.
+    """
+    try:
+        return model.model_validate(asked)
+    except ValidationError as error:
+        told = [
+            f"{'.'.join(map(str, each['loc'])) or 'the arguments'}: {each['msg']}"
+            for each in error.errors(include_url=False, include_input=False)
+        ]
+        raise MemoryFailed(
+            ErrorCode.INVALID_REQUEST, f"Invalid arguments. {'; '.join(told[:5])}"
+        ) from None

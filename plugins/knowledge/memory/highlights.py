@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -45,6 +45,34 @@ def highlighted(asked: frozenset[str], content: str, title: str | None = None) -
     if not shown and not titled:
         return None
     return Highlight(content=shown, metadata={"title": titled} if titled else None)
+
+
+def around(text: str, asked: frozenset[str], longest: int) -> tuple[int, int]:
+    """The part of a text in which the most different words of a question stand.
+
+    Args:
+        text: all of it.
+        asked: the terms of the question.
+        longest: characters of the part, at most.
+
+    Returns:
+        Where it begins and ends: all of a short text, the beginning where no word stands.
+    """
+    if len(text) <= longest:
+        return 0, len(text)
+    lead = longest // 5  # what stands before a word says what it is about
+    inside: deque[_Hit] = deque()
+    counted: Counter[str] = Counter()
+    best, start = 0, 0
+    for hit in _hits(text, asked):
+        inside.append(hit)
+        counted.update(hit.terms)
+        while inside and hit.end - inside[0].start > longest - lead:
+            counted.subtract(inside.popleft().terms)
+        if inside and (named := sum(1 for count in counted.values() if count)) > best:
+            best, start = named, max(0, inside[0].start - lead)
+    start = min(start, len(text) - longest)
+    return start, start + longest
 
 
 def _hits(text: str, asked: frozenset[str]) -> list[_Hit]:

@@ -24,6 +24,7 @@ from plugins.knowledge.memory.layers.notes import NotesLayer
 from plugins.knowledge.memory.layers.stored import StoredLayer
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.leaving import Leaving
+from plugins.knowledge.memory.listing import Lists
 from plugins.knowledge.memory.looking import Looking
 from plugins.knowledge.memory.querying import Querying
 from plugins.knowledge.memory.responses import ProviderName
@@ -60,6 +61,7 @@ class Memory:
         govern: the same, where some of them wait for a person.
         batches: the same, many at once.
         look: the operations that read one entry.
+        lists: lists entries.
         streaming: tells what happens while it happens.
         usage: counts answers and reads.
         upkeep: keeps all of it in order.
@@ -74,6 +76,7 @@ class Memory:
     govern: Governing
     batches: Batches
     look: Looking
+    lists: Lists
     streaming: Streaming
     usage: Usage
     upkeep: Upkeep
@@ -154,6 +157,7 @@ def _made(
         govern=govern,
         batches=batches,
         look=Looking(shelves, reading, usage, roles),
+        lists=Lists(reading, working, roles),
         usage=usage,
         upkeep=upkeep_over(keep, together, approval.layers, batches.tidy, host.log, upkeep),
         leaving=Leaving(together, reading, writing, working, vectors, batches.store),

@@ -29,6 +29,8 @@ LARGEST_ENTRY = 256 * 1024
 """Bytes of an entry's content, as UTF-8."""
 LARGEST_METADATA = 64 * 1024
 """Characters of what is said about an entry, as JSON: each value of a custom field is indexed."""
+QUERIES_A_MINUTE = 600
+"""How often one caller may ask, where the admin has set nothing else."""
 MOST_RESULTS = 100
 DEEPEST = 10_000
 """Results that an offset can skip."""

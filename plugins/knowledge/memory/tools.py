@@ -2,61 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from mcp_types import InputRequiredResult, ToolAnnotations
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Tier, Tool
 from plugins.knowledge.memory.approval_tools import WAITS, approval_tools
 from plugins.knowledge.memory.consent import NeedsAnswer, consent_over
 from plugins.knowledge.memory.entries import AccessPolicy, Layer
-from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.failures import valid
 from plugins.knowledge.memory.memory import Memory
+from plugins.knowledge.memory.recall_tools import READS, recall_tools
 from plugins.knowledge.memory.records import Record
 from plugins.knowledge.memory.requests import (
     CreateRequest,
     DeleteRequest,
-    QueryRequest,
     UpdateRequest,
 )
-from plugins.knowledge.memory.responses import CreateResponse, QueryResponse, QueryResult
+from plugins.knowledge.memory.responses import CreateResponse
 
-M = TypeVar("M", bound=BaseModel)
-
-_READS = ToolAnnotations(
-    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
 _ADDS = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
 _CHANGES = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
 )
-
-
-class Remembered(BaseModel):
-    """An entry as a tool shows it."""
-
-    id: str
-    content: str
-    title: str | None = None
-    tags: list[str] = Field(default_factory=list)
-    version: int
-    changed: datetime
-    policy: AccessPolicy = Field(description="Who may read it.")
-    score: float | None = Field(None, description="How well it answers, 0 to 1.")
-
-
-class Memories(BaseModel):
-    """What memory holds on a question, the best answer first."""
-
-    results: list[Remembered]
-    total: int
-    layers: list[str] = Field(description="The layers that were asked.")
-    note: str | None = Field(None, description="What is missing from the answer, and why.")
 
 
 class Kept(BaseModel):
@@ -97,51 +69,13 @@ class History(BaseModel):
 def tools(memory: Memory) -> list[Tool]:
     """The tools over memory, in the order in which a model should consider them."""
     return [
-        Tool.of(_query(memory), annotations=_READS, floor=Tier.PUBLIC, title="Ask memory"),
+        *recall_tools(memory),
         _remember(memory),
-        Tool.of(_update(memory), annotations=_CHANGES, floor=Tier.PUBLIC, title="Change a memory"),
+        _update(memory),
         Tool.of(_forget(memory), annotations=_CHANGES, floor=Tier.PUBLIC, title="Forget"),
-        Tool.of(_history(memory), annotations=_READS, floor=Tier.PUBLIC, title="Memory history"),
+        Tool.of(_history(memory), annotations=READS, floor=Tier.PUBLIC, title="Memory history"),
         *approval_tools(memory),
     ]
-
-
-def _query(memory: Memory) -> Any:
-    async def query_memory(
-        query: str,
-        layers: Sequence[Layer] = (),
-        tags: Sequence[str] = (),
-        limit: int = 10,
-        agent_id: str | None = None,
-        *,
-        caller: Caller,
-    ) -> Memories:
-        """Ask what you and others remember, and the knowledge base with it: by meaning and by
-        words. Use it before you answer what may have been said, decided or learned before.
-
-        Args:
-            query: What to look for: a question, a topic or a phrase.
-            layers: Only these layers; all but the archive where none is given.
-            tags: Only entries that carry at least one of these tags.
-            limit: How many results at most, 1 to 100.
-            agent_id: Your own name, to see of working, session and episodic memory only what you
-                wrote under it.
-        """
-        request = {
-            "query": query,
-            "filters": {"tags": tags},
-            "options": {"limit": limit},
-            "layer": {"types": layers, "agent_id": agent_id},
-        }
-        answer = await memory.query(_valid(QueryRequest, request), caller)
-        return Memories(
-            results=[_result(each) for each in answer.results],
-            total=answer.metadata.total_results,
-            layers=answer.metadata.layers_queried,
-            note=_note(answer),
-        )
-
-    return query_memory
 
 
 class NewMemory(BaseModel):
@@ -183,7 +117,7 @@ class NewMemory(BaseModel):
             "layer": {"type": self.layer, "agent_id": self.agent_id},
         }
         entry = {"content": self.content, "metadata": said}
-        return _valid(CreateRequest, {"entry": entry, "options": options})
+        return valid(CreateRequest, {"entry": entry, "options": options})
 
 
 def _remember(memory: Memory) -> Tool:
@@ -210,36 +144,64 @@ def _remember(memory: Memory) -> Tool:
     )
 
 
-def _update(memory: Memory) -> Any:
-    async def update_memory(
-        id: str,
-        content: str | None = None,
-        title: str | None = None,
-        tags: Sequence[str] | None = None,
-        version: int | None = None,
-        *,
-        caller: Caller,
-    ) -> Kept:
-        """Change an entry; what you leave out stays as it is. Others' changes since your version
-        are kept where they touch something else.
+class ChangedMemory(BaseModel):
+    """What `update_memory` takes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str = Field(description="The entry's id, as `query_memory` gives it.")
+    content: str | None = Field(None, description="What it is to say, all of it.")
+    title: str | None = Field(None, description="Its new name.")
+    tags: list[str] | None = Field(None, description="Its new tags, all of them.")
+    version: int | None = Field(None, description="The version that you have read.")
+    policy: AccessPolicy | None = Field(
+        None, description="Who may read it from now on; only its owner can say so."
+    )
+    approved_users: list[str] | None = Field(
+        None, description="The ids of all people who may, where it is restricted."
+    )
+    allowed_teams: list[str] | None = Field(
+        None, description="All groups whose members may, where it is shared."
+    )
+
+    def request(self, record: Record) -> UpdateRequest:
+        """The same, as the protocol writes it.
 
         Args:
-            id: The entry's id, as `query_memory` gives it.
-            content: What it is to say.
-            title: Its new name.
-            tags: Its new tags, all of them.
-            version: The version that you have read.
+            record: the entry as it is.
         """
-        record = await memory.keep.found(id, caller)
-        request = {"entry": _changed(record, content, title, tags, version)}
-        changed = _valid(UpdateRequest, request)
+        said = self.model_dump(include={"title", "tags"}, exclude_none=True)
+        metadata = {**record.metadata.model_dump(), **said}
+        content = record.content if self.content is None else self.content
+        entry = {"content": content, "metadata": metadata, "version": self.version}
+        named = {"policy", "approved_users", "allowed_teams"}
+        if readers := self.model_dump(include=named, exclude_none=True):
+            options = {"access_policy": {**record.access.model_dump(), **readers}}
+            return valid(UpdateRequest, {"entry": entry, "options": options})
+        return valid(UpdateRequest, {"entry": entry})
+
+
+def _update(memory: Memory) -> Tool:
+    async def run(asked: ChangedMemory, caller: Caller) -> Kept | InputRequiredResult:
+        record = await memory.keep.found(asked.id, caller)
+        changed, consent = asked.request(record), consent_over(memory.exchange())
         try:
-            made = await memory.govern.update(id, changed, caller, consent_over(memory.exchange()))
+            made = await memory.govern.update(asked.id, changed, caller, consent)
         except NeedsAnswer as needs:
-            return cast("Kept", needs.result)  # the gateway passes it on
+            return needs.result
         return _kept(made)
 
-    return update_memory
+    return Tool(
+        "update_memory",
+        "Change an entry, or who reads it; what you leave out stays as it is. Others' changes "
+        "since your version are kept where they touch something else.",
+        run,
+        args=ChangedMemory,
+        result=Kept,
+        annotations=_CHANGES,
+        floor=Tier.PUBLIC,
+        title="Change a memory",
+    )
 
 
 def _forget(memory: Memory) -> Any:
@@ -250,7 +212,7 @@ def _forget(memory: Memory) -> Any:
             id: The entry's id, as `query_memory` gives it.
             hard: Whether to remove its earlier versions and every copy as well, for good.
         """
-        request = _valid(DeleteRequest, {"id": id, "options": {"hard_delete": hard}})
+        request = valid(DeleteRequest, {"id": id, "options": {"hard_delete": hard}})
         try:
             gone = await memory.govern.delete(request, caller, consent_over(memory.exchange()))
         except NeedsAnswer as needs:
@@ -299,56 +261,3 @@ def _kept(made: CreateResponse) -> Kept:
         approval=waits and waits.request_id,
         note=waits and WAITS,
     )
-
-
-def _changed(
-    record: Record,
-    content: str | None,
-    title: str | None,
-    tags: Sequence[str] | None,
-    version: int | None,
-) -> dict[str, Any]:
-    said: dict[str, Any] = record.metadata.model_dump()
-    if title is not None:
-        said["title"] = title
-    if tags is not None:
-        said["tags"] = tags
-    kept = record.content if content is None else content
-    return {"content": kept, "metadata": said, "version": version}
-
-
-def _result(found: QueryResult) -> Remembered:
-    entry = found.entry
-    return Remembered(
-        id=entry.id,
-        content=entry.content,
-        title=entry.metadata.title,
-        tags=list(entry.metadata.tags),
-        version=entry.version,
-        changed=entry.updated_at or entry.created_at,
-        policy=entry.access_policy,
-        score=found.score,
-    )
-
-
-def _note(answer: QueryResponse) -> str | None:
-    failed = answer.metadata.layers_failed
-    return " ".join(f"{layer}: {why}" for layer, why in failed.items()) or None
-
-
-def _valid(model: type[M], asked: dict[str, Any]) -> M:
-    """The request that a tool's arguments stand for.
-
-    Raises:
-        MemoryFailed: what does not fit, and where.
-    """
-    try:
-        return model.model_validate(asked)
-    except ValidationError as error:
-        told = [
-            f"{'.'.join(map(str, each['loc'])) or 'the arguments'}: {each['msg']}"
-            for each in error.errors(include_url=False, include_input=False)
-        ]
-        raise MemoryFailed(
-            ErrorCode.INVALID_REQUEST, f"Invalid arguments. {'; '.join(told[:5])}"
-        ) from None

@@ -10,6 +10,7 @@ from gateway.contract import Allowance, Api, Caller, Route
 from plugins.knowledge.memory.api.approvals import approval_routes
 from plugins.knowledge.memory.api.batches import batch_routes
 from plugins.knowledge.memory.api.discovery import DiscoveryResponse, discovered
+from plugins.knowledge.memory.api.entries import entry_routes
 from plugins.knowledge.memory.api.errors import ErrorResponse, failed
 from plugins.knowledge.memory.api.examples import EXAMPLES
 from plugins.knowledge.memory.api.requests import (
@@ -22,6 +23,7 @@ from plugins.knowledge.memory.api.requests import (
 )
 from plugins.knowledge.memory.api.streams import streaming_url, streams
 from plugins.knowledge.memory.memory import Memory
+from plugins.knowledge.memory.requests import QUERIES_A_MINUTE
 from plugins.knowledge.memory.responses import (
     CreateResponse,
     DeleteResponse,
@@ -32,7 +34,7 @@ from plugins.knowledge.memory.responses import (
 PREFIXES = ("/openspec/v1/knowledge", "/api/v1/knowledge")
 VERSION = "1.0.0"
 """Of the protocol."""
-_QUERIES = "600 in 60s"
+_QUERIES = f"{QUERIES_A_MINUTE} in 60s"
 _WRITES = "300 in 60s"
 _HEADERS = {
     "X-Provider-Version": "The version of the provider, which discovery names too.",
@@ -69,6 +71,7 @@ def api(memory: Memory) -> Api:
         *_writes(memory),
         *batch_routes(memory, PREFIXES[0]),
         *approval_routes(memory),
+        *entry_routes(memory),  # last: its path takes what the others leave
     ]
     return Api(
         PREFIXES,

@@ -18,6 +18,7 @@ from plugins.knowledge.memory.requests import (
     LARGEST_ENTRY,
     LONGEST_QUERY,
     MOST_RESULTS,
+    QUERIES_A_MINUTE,
     QueryFilters,
 )
 from plugins.knowledge.memory.similarity import Metric
@@ -76,6 +77,10 @@ class Limits(BaseModel):
     max_entry_size: int = Field(description="Bytes of content, as UTF-8.")
     max_batch_size: int = Field(description="Entries.")
     max_embeddings_dim: int = Field(description="Dimensions; 0 where there is no model.")
+    query_rate_limit: int = Field(
+        description="Queries a minute of one caller, where the admin has set nothing else: the "
+        "headers of each answer have what counts."
+    )
 
 
 class Features(BaseModel):
@@ -121,6 +126,7 @@ def discovered(memory: Memory) -> DiscoveryResponse:
             max_entry_size=LARGEST_ENTRY,
             max_batch_size=LARGEST_BATCH,
             max_embeddings_dim=0 if embedder is None else embedder.dimensions,
+            query_rate_limit=QUERIES_A_MINUTE,
         ),
         features=Features(
             semantic_search=semantic,

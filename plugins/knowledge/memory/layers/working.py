@@ -135,6 +135,13 @@ class WorkingLayer:
             self.forget(person)
         return [one.record for pad in self._pads.values() for one in pad.held.values()]
 
+    def listed(self, person: str | None, narrowing: Narrowing) -> list[Record]:
+        """A person's own entries, in no order."""
+        pad = self._pad(person)
+        if pad is None:
+            return []
+        return [one.record for one in pad.held.values() if _admits(narrowing, one)]
+
     def forget(self, person: str) -> None:
         """Remove all of a person's entries."""
         pad = self._pads.pop(person, None)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gateway.contract import Database
-from plugins.knowledge.memory.asking import Question
+from plugins.knowledge.memory.asking import Narrowing, Question
 from plugins.knowledge.memory.entries import Layer
 from plugins.knowledge.memory.ranking import Mode, Scored, score, words_score
 from plugins.knowledge.memory.records import UPKEEP, Record
@@ -168,6 +168,39 @@ class Reading:
                 rows = await connection.execute(chosen.order_by(versions.c.version))
                 found |= {row.entry: Writer(row.by, row.approved_by) for row in rows}
         return found
+
+    async def listed(
+        self, layers: Collection[Layer], narrowing: Narrowing, keys: frozenset[str], limit: int
+    ) -> tuple[dict[str, datetime], int]:
+        """The entries of some layers, the newest first.
+
+        Args:
+            layers: where.
+            narrowing: what an entry must be.
+            keys: of which one must read it.
+            limit: how many at most.
+
+        Returns:
+            When each was last written, by its id, and how many there are in all.
+        """
+        import sqlalchemy as sa
+
+        from plugins.knowledge.memory.store.tables import entries
+
+        if not keys or not layers:
+            return {}, 0
+        changed = sa.func.coalesce(
+            entries.c.updated, entries.c.created, type_=entries.c.created.type
+        )
+        where = (entries.c.layer.in_(sorted(layers)), readable(), *narrowed(Shape.of(narrowing)))
+        values = held_by(keys, self._clock()) | named_by(narrowing)
+        chosen = sa.select(entries.c.id, changed.label("changed")).where(*where)
+        counted = sa.select(sa.func.count()).select_from(entries).where(*where)
+        async with self._database.read() as connection:
+            total = int(await connection.scalar(counted, values) or 0)
+            newest = chosen.order_by(changed.desc(), entries.c.id).limit(limit)
+            rows = await connection.execute(newest, values)
+            return {row.id: row.changed for row in rows}, total
 
     async def with_words(self, layer: Layer, question: Question) -> list[Scored]:
         """The entries of a layer that have the question's words, best first."""

@@ -29,7 +29,7 @@ READERS = {
     "public": PEOPLE,
 }
 UNLIMITED = ["queries", "creates", "updates", "deletes", "metadata", "approvals", "batches"]
-UNLIMITED += ["batch_results", "streams"]
+UNLIMITED += ["batch_results", "streams", "lists", "reads"]
 _number = count()
 drafts = st.fixed_dictionaries(
     {
@@ -119,11 +119,15 @@ class Village:
             await self.send(who, "POST", "/query", {"query": mark, "mode": "keyword"}),
             await self.send(who, "GET", f"/stream?type=query&query={question}"),
             await self.send(who, "GET", f"/{id}/metadata"),
+            await self.send(who, "GET", f"/{id}"),
+            await self.send(who, "GET", "/entries"),
             await self.send(who, "PUT", f"/{id}", change),
             await self.send(who, "DELETE", f"/{id}"),
             await self.send(who, "GET", "/approvals?limit=100"),
             await self.call(who, "query_memory", query=mark),
             await self.call(who, "memory_history", id=id),
+            await self.call(who, "get_memory", id=id),
+            await self.call(who, "list_memory"),
             await self.call(who, "update_memory", id=id, content="x"),
             await self.call(who, "forget", id=id),
             await self.call(who, "list_approvals"),

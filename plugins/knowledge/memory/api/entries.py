@@ -1,0 +1,91 @@
+"""The endpoints that read entries beside the protocol's own: a list, and one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from gateway.contract import Caller, Listing, Route
+from plugins.knowledge.memory.entries import AccessPolicy, KnowledgeEntry, Layer
+from plugins.knowledge.memory.listing import ListFilters, Zoned
+from plugins.knowledge.memory.memory import Memory
+from plugins.knowledge.memory.recall_tools import PAGE, listing
+from plugins.knowledge.memory.requests import QUERIES_A_MINUTE, Sent
+
+_RATE = f"{QUERIES_A_MINUTE} in 60s"
+
+
+class EntriesAsked(Sent):
+    """Which entries are listed."""
+
+    mine: bool = Field(False, description="Only your own.")
+    layer: Layer | None = Field(None, description="Only of this layer.")
+    tag: str | None = Field(None, min_length=1, max_length=500, description="Only with this tag.")
+    author: str | None = Field(None, min_length=1, max_length=200, description="Of this author.")
+    agent_id: str | None = Field(
+        None, min_length=1, max_length=200, description="Written by this agent."
+    )
+    policy: AccessPolicy | None = Field(None, description="Under this access policy.")
+    since: Zoned | None = Field(None, description="Created then or later, with a zone.")
+    until: Zoned | None = Field(None, description="Created then or earlier, with a zone.")
+
+    def filters(self) -> ListFilters:
+        """The same, as memory reads it."""
+        return ListFilters(
+            mine=self.mine,
+            layers=() if self.layer is None else (self.layer,),
+            tags=() if self.tag is None else (self.tag,),
+            author=self.author,
+            agent_id=self.agent_id,
+            policy=self.policy,
+            since=self.since,
+            until=self.until,
+        )
+
+
+class EntryAsked(Sent):
+    """Which entry is read."""
+
+    id: str = Field(min_length=1, max_length=200, description="The entry's id.")
+
+
+class EntryResponse(BaseModel):
+    """One entry, all of it."""
+
+    entry: KnowledgeEntry
+
+
+def entry_routes(memory: Memory) -> list[Route]:
+    """The endpoints."""
+
+    async def entries(asked: EntriesAsked, caller: Caller) -> Listing[Any]:
+        return await listing(memory, asked.filters(), caller)
+
+    async def one(asked: EntryAsked, caller: Caller) -> EntryResponse:
+        return EntryResponse(entry=(await memory.look.entry(asked.id, caller)).entry())
+
+    return [
+        Route(
+            method="GET",
+            path="/entries",
+            run=entries,
+            tool="list_memory",
+            params=EntriesAsked,
+            response=PAGE.result,
+            summary="What is remembered, the newest first, in brief.",
+            operation="lists",
+            rate=_RATE,
+        ),
+        Route(
+            method="GET",
+            path="/{id}",
+            run=one,
+            tool="get_memory",
+            params=EntryAsked,
+            response=EntryResponse,
+            summary="One entry.",
+            operation="reads",
+            rate=_RATE,
+        ),
+    ]

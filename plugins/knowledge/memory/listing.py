@@ -1,0 +1,111 @@
+"""Lists what a caller can read, the newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from gateway.contract import Caller
+from plugins.knowledge.memory import labels as by
+from plugins.knowledge.memory.access import keys
+from plugins.knowledge.memory.asking import Narrowing
+from plugins.knowledge.memory.entries import AccessPolicy, Layer, Moment, Part
+from plugins.knowledge.memory.layers.working import WorkingLayer
+from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.requests import DEEPEST
+from plugins.knowledge.memory.roles import Roles, demand
+from plugins.knowledge.memory.store.reading import Reading
+
+
+def _with_zone(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise ValueError("say which zone the time is of, such as 2026-03-01T12:00:00Z")
+    return moment
+
+
+Zoned = Annotated[Moment, AfterValidator(_with_zone)]
+
+
+class ListFilters(Part):
+    """Which entries are listed: all that are given must hold."""
+
+    mine: bool = Field(False, description="Only your own.")
+    layers: tuple[Layer, ...] = Field((), max_length=8, description="Only of these layers.")
+    tags: tuple[str, ...] = Field((), max_length=100, description="With at least one of these.")
+    author: str | None = Field(None, min_length=1, max_length=200, description="Of this author.")
+    agent_id: str | None = Field(
+        None, min_length=1, max_length=200, description="Written by this agent."
+    )
+    policy: AccessPolicy | None = Field(None, description="Under this access policy.")
+    since: Zoned | None = Field(None, description="Created then or later, with a zone.")
+    until: Zoned | None = Field(None, description="Created then or earlier, with a zone.")
+
+    def narrowing(self, person: str | None) -> Narrowing:
+        """The same, as every store reads it."""
+        groups = (
+            [by.tag(each) for each in self.tags],
+            [] if self.author is None else [by.author(self.author)],
+            [] if self.agent_id is None else [by.agent(self.agent_id)],
+            [] if self.policy is None else [by.policy(self.policy)],
+        )
+        return Narrowing(
+            labels=tuple(frozenset(group) for group in groups if group),
+            after=self.since,
+            before=self.until,
+            owner=(person or "") if self.mine else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Entries by id, the newest first.
+
+    Attributes:
+        ids: those that were looked for, 10,000 at most.
+        total: how many there are.
+    """
+
+    ids: Sequence[str]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The list operation: notes of the knowledge base have lists of their own.
+
+    Attributes:
+        reading: the database.
+        working: working memory.
+        roles: who may read at all.
+    """
+
+    reading: Reading
+    working: WorkingLayer
+    roles: Roles
+
+    async def __call__(self, filters: ListFilters, caller: Caller) -> Found:
+        """What there is.
+
+        Raises:
+            MemoryFailed: the caller may not read.
+        """
+        demand(caller, self.roles.read, "read memory")
+        held, narrowing = keys(caller), filters.narrowing(caller.person)
+        layers = set(filters.layers) or set(Layer)
+        pad = self.working.listed(caller.person, narrowing) if Layer.WORKING in layers else []
+        stored, total = await self.reading.listed(
+            layers - {Layer.WORKING}, narrowing, held, DEEPEST
+        )
+        moments: Mapping[str, datetime] = {**stored, **{each.id: each.changed for each in pad}}
+        ids = sorted(moments, key=lambda id: (-moments[id].timestamp(), id))
+        return Found(ids[:DEEPEST], total + len(pad))
+
+    async def read(self, ids: Collection[str], caller: Caller) -> list[Record]:
+        """Entries of a list, in its order; without those that are gone by now."""
+        held = keys(caller)
+        found = {**await self.working.read(ids, held), **await self.reading.read(ids, held)}
+        return [found[id] for id in ids if id in found]

@@ -1,0 +1,81 @@
+"""One entry, and the list of them, over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gateway.testing.portal import TestPortal
+from plugins.knowledge.memory.api.api import PREFIXES
+
+pytestmark = pytest.mark.anyio
+OWN = PREFIXES[0]
+
+
+async def write(portal: TestPortal, content: str, who: str = "members", **entry: Any) -> str:
+    sent = {"entry": {"content": content, **entry}}
+    answer = await portal.http(who).post(f"{OWN}/create", json=sent)
+    return str(answer.json()["entry"]["id"])
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+async def test_one_entry_is_read_whole_and_only_by_its_readers(
+    portal: TestPortal, prefix: str
+) -> None:
+    id = await write(portal, "x" * 20_000)
+    answer = await portal.http("members").get(f"{prefix}/{id}")
+    assert answer.status_code == 200
+    assert answer.json()["entry"]["content"] == "x" * 20_000
+    assert answer.headers["x-rate-limit-remaining"]
+    again = await portal.http("members").get(
+        f"{prefix}/{id}", headers={"if-none-match": answer.headers["etag"]}
+    )
+    assert again.status_code == 304
+    theirs = await portal.http("public").get(f"{prefix}/{id}")
+    missing = await portal.http("public").get(f"{prefix}/mem_{'0' * 24}")
+    assert theirs.status_code == missing.status_code == 404
+    assert theirs.json()["error"] == missing.json()["error"]
+    assert (await portal.http().get(f"{prefix}/{id}")).status_code == 401
+
+
+async def test_a_list_is_paged_and_filtered(portal: TestPortal) -> None:
+    kept = [await write(portal, f"Entry {n}. " + "y" * 300) for n in range(60)]
+    other = await write(portal, "Theirs.", "public")
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        asked = {"mine": "true", **({"cursor": cursor} if cursor else {})}
+        answer = await portal.http("members").get(f"{OWN}/entries", params=asked)
+        assert answer.status_code == 200, answer.text
+        page = answer.json()
+        assert len(answer.content) < 13_000
+        seen += [each["id"] for each in page["data"]]
+        if not page["pagination"]["hasMore"]:
+            break
+        cursor = page["pagination"]["cursor"]
+    assert seen == kept[::-1]
+    theirs = await portal.http("public").get(f"{OWN}/entries")
+    assert [each["id"] for each in theirs.json()["data"]] == [other]
+    wrong = await portal.http("members").get(f"{OWN}/entries", params={"since": "yesterday"})
+    assert wrong.status_code == 400
+    assert "since" in wrong.json()["error"]["message"]
+    assert (await portal.http().get(f"{OWN}/entries")).status_code == 401
+
+
+async def test_the_servers_instructions_name_memory(portal: TestPortal) -> None:
+    found = (await portal.http("members").get(OWN)).json()["provider"]["limits"]
+    assert found["query_rate_limit"] == 600
+    offer = portal.running.plugins.offers["knowledge"]
+    assert "query_memory" in offer.instructions
+
+
+async def test_an_answer_of_the_tool_is_sent_once_and_in_brief_as_text(
+    portal: TestPortal,
+) -> None:
+    await write(portal, "The xylophone is in the attic. " + "z " * 100_000)
+    answer = await portal.call("query_memory", {"query": "where is the xylophone"}, tier="members")
+    assert "xylophone" in answer.text
+    assert len(answer.text) < 700
+    assert "xylophone" in answer.structured["results"][0]["content"]
+    assert len(str(answer.structured)) < 2_000
