@@ -59,7 +59,7 @@ class PersonChange:
 
     Attributes:
         person: the person's id.
-        name: what to call them, or None.
+        name: what to call them: their name, or else what their first account is called.
         before: their tier now, and whether they are an admin.
         after: the same under the other rules.
         gains: the items that they may use then and may not now.
@@ -68,7 +68,7 @@ class PersonChange:
     """
 
     person: str
-    name: str | None
+    name: str
     before: tuple[Tier, bool]
     after: tuple[Tier, bool]
     gains: tuple[str, ...]
@@ -94,6 +94,11 @@ class Rules:
         return caller, {key for key, each in self.items if caller.tier.allows(each.tier)}
 
 
+def _called(person: Person) -> str:
+    first = person.accounts[0]
+    return person.name or first.name or first.id
+
+
 async def person_change(person: Person, now: Rules, then: Rules) -> PersonChange | None:
     """What would change for somebody; None where nothing would."""
     (old, may), (new, might) = await now.of(person), await then.of(person)
@@ -102,7 +107,7 @@ async def person_change(person: Person, now: Rules, then: Rules) -> PersonChange
     keys = [key for key, _ in now.items]
     return PersonChange(
         person.id,
-        person.name,
+        _called(person),
         (old.tier, old.admin),
         (new.tier, new.admin),
         tuple(key for key in keys if key in might - may),

@@ -63,17 +63,30 @@ def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
     if not items and not people:
         yield "Nothing changes for any item or for anyone who has signed in."
         return
+    yield _summary(items, people)
+    yield ""
     for change in items:
         yield style(clean(change["item"]), bold=True)
         yield f"  {_decided(change['before'])} -> {_decided(change['after'])}"
         yield from _whom("gains", change["gains"])
         yield from _whom("loses", change["loses"])
     for change in people:
-        yield style(clean(change["name"] or change["person"]), bold=True)
+        yield f"{style(clean(change['name']), bold=True)} ({clean(change['person'])})"
         unsure = "  (a source did not answer: this may be wrong)" if change["uncertain"] else ""
         yield f"  {_standing(change['before'])} -> {_standing(change['after'])}{unsure}"
         yield from _whom("gains", change["gains"])
         yield from _whom("loses", change["loses"])
+
+
+def _summary(items: list[Any], people: list[Any]) -> str:
+    """How many gain and how many lose; whoever does both counts as both."""
+    told = [f"{len(items)} {'item changes' if len(items) == 1 else 'items change'}"]
+    for word, way in (("gain", "gains"), ("lose", "loses")):
+        if count := sum(bool(each[way]) for each in people):
+            told.append(f"1 person {word}s" if count == 1 else f"{count} people {word}")
+    if unsure := sum(each["uncertain"] for each in people):
+        told.append(f"{unsure} of them may be wrong, for a source did not answer")
+    return f"{', '.join(told)}."
 
 
 def _whom(word: str, names: list[str]) -> Iterator[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from starlette.requests import Request
@@ -23,6 +22,7 @@ from auth.verdicts import Resolution, Verdict, lines
 from gateway import tiers_diff
 from gateway.catalog import Catalog, Explanation
 from gateway.errors import ConfigError, NotFound, PortalError, wire
+from gateway.near import near
 from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.visit import visit_of
 from gateway.tiers_file import Tiers, parse_tiers
@@ -59,9 +59,7 @@ class Admin:
         asked = dict.fromkeys(request.query_params.getlist("name"))
         return {
             "unknown": [
-                {"name": name, "near": get_close_matches(name, sorted(there), n=3, cutoff=0.6)}
-                for name in asked
-                if name not in there
+                {"name": name, "near": near(name, there)} for name in asked if name not in there
             ],
             "closed": list(self.closed()),
         }
@@ -76,11 +74,18 @@ class Admin:
         if name and (row := self.catalog.explain_row(name, caller)):
             explained.append(_explained(name, "row", row))
         if name and not explained:
-            raise NotFound(f"Nothing here is called {name}; `porch tools --all` lists it.")
+            raise NotFound(self._unknown(name))
         return _caller(caller) | {
             "rules": _rules(resolution),
             "items": explained,
         }
+
+    def _unknown(self, name: str) -> str:
+        items = self.catalog.items()
+        names = {each.key for each in items} if "/" in name else {each.name for each in items}
+        if found := near(name, names):
+            return f"Nothing here is called {name}. Near it: {', '.join(found)}."
+        return f"Nothing here is called {name}; `porch tools --all` lists what there is."
 
     async def diff(self, request: Request) -> Any:
         """Answer ``POST /admin/tiers-diff``, whose body is a ``tiers.yaml``."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from gateway.cli.options import EXIT
 from tests.gateway.cli.conftest import Run
 
@@ -58,6 +60,18 @@ def test_an_item_that_is_hidden_is_unknown_to_those_below_it(place: Path, porch:
     assert f"Nothing here is called {name}" in result.stderr or "unknown to them" in result.output
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("get_documnt", "get_document"), ("knowledge/get_documnt", "knowledge/get_document")],
+)
+def test_a_slip_of_the_key_is_told_with_the_nearest_names(
+    porch: Run, written: str, meant: str
+) -> None:
+    result = porch("explain", "--tool", written)
+    assert result.exit_code == EXIT.PROBLEM
+    assert f"Nothing here is called {written}. Near it: {meant}" in result.stderr
+
+
 def test_nobody_by_that_name_is_told_with_what_to_write(porch: Run) -> None:
     result = porch("explain", "--as", "github:nobody-here")
     assert result.exit_code == EXIT.PROBLEM
@@ -76,6 +90,7 @@ def test_the_diff_says_which_items_change_hands(place: Path, porch: Run) -> None
     proposal.write_text("default: members\nitems:\n  knowledge: open\n")
     result = porch("tiers", "diff", "proposal.yaml")
     assert result.exit_code == EXIT.DONE, result.output
+    assert result.output.startswith("1 item changes.\n\n")
     assert "knowledge/get_document\n  members -> open\n  gains: open, public\n" in result.output
     assert "requires members" not in porch("explain", "--tool", "get_document").output
 
