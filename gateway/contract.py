@@ -259,15 +259,12 @@ class Host:
         log: a structured logger that carries the plugin's name.
         changed: tells clients and other plugins of a :class:`Change`; returns at once.
         reoffer: replaces the plugin's tools, prompts and their families, resources, templates and
-            skills with those of another offer, and tells clients of it; routes, webhooks, jobs
-            and health stay.
+            skills with another offer's, and tells clients; routes, webhooks, jobs, health stay.
         secret: reads a secret that a setting names (``env:NAME``, ``file:PATH``); raises
             ``ValueError`` where it is missing.
         exchange: the call running now; a silent one where there is none.
-        wait_ready: whether ``open`` should finish its first work before it yields (the CLI's
-            one-shot calls), rather than go on in the background (``porch serve``).
-        local: whether nobody but this machine is meant to reach the portal: its address is a
-            loopback one, and it stands behind no proxy.
+        wait_ready: whether ``open`` finishes its first work before it yields (the CLI's calls).
+        local: whether only this machine is meant to reach the portal (loopback, and no proxy).
         rows: which tier a row asks for; ask it at every read.
         scrub: takes secrets out of what the plugin reads in; it is used before anything is kept.
     """

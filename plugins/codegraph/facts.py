@@ -286,6 +286,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
         scopes: the file's first; a scope comes after the one around it.
         problem: what could not be read, with lines ("2 syntax errors, the first in line 12").
         generated: whether it says that a program wrote it, or is minified.
+        words: the names that stand in it, packed (``languages/words.py``).
     """
 
     language: str
@@ -296,12 +297,13 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     scopes: tuple[Scope, ...] = ()
     problem: str = ""
     generated: bool = False
+    words: bytes = b""
 
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(FileFacts)
 
-FACTS_VERSION = 2
+FACTS_VERSION = 3
 """Raised whenever a language module or this file changes what facts mean; old ones are dropped."""
 
 

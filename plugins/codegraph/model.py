@@ -140,6 +140,22 @@ class Unresolved(msgspec.Struct, frozen=True, array_like=True, gc=False):
     sites: int = 1
 
 
+class Mention(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Occurrences of one name in one file that no definition and no edge accounts for.
+
+    Attributes:
+        path: the file.
+        name: the name.
+        line: the first of them.
+        sites: how many.
+    """
+
+    path: str
+    name: str
+    line: int
+    sites: int = 1
+
+
 class FileReport(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What became of one file of the repository.
 

@@ -183,18 +183,27 @@ incoming = _edges("codegraph_incoming", "target", "source")
 """The same edges in the other order. Both are written in their order, which an index beside one
 table is not: keys are hashes, and each row of it would change another page."""
 
-unresolved = Table(
-    "codegraph_unresolved",
-    metadata,
-    Column("layer", BigInteger, primary_key=True),
-    Column("path", PLAIN, primary_key=True),
-    Column("name", PLAIN, primary_key=True),
-    *_tenant(),
-    Column("line", Integer, nullable=False),
-    Column("sites", Integer, nullable=False),
-    Index("ix_codegraph_unresolved_name", "layer", "name"),
-    sqlite_with_rowid=False,
-)
+
+def _by_name(name: str) -> Table:
+    return Table(
+        name,
+        metadata,
+        Column("layer", BigInteger, primary_key=True),
+        Column("path", PLAIN, primary_key=True),
+        Column("name", PLAIN, primary_key=True),
+        *_tenant(),
+        Column("line", Integer, nullable=False),
+        Column("sites", Integer, nullable=False),
+        Index(f"ix_{name}_name", "layer", "name"),
+        sqlite_with_rowid=False,
+    )
+
+
+unresolved = _by_name("codegraph_unresolved")
+"""Calls whose target is not known."""
+
+mentions = _by_name("codegraph_mentions")
+"""Names in a file that no definition and no edge accounts for: what has one may be used there."""
 
 texts = Table(
     "codegraph_texts",
@@ -206,7 +215,7 @@ texts = Table(
 )
 """The text of each file as it was indexed, deflated: an answer's lines are those of its graph."""
 
-LAYERED = (entities, edges, incoming, unresolved, links, manifests, files)
+LAYERED = (entities, edges, incoming, unresolved, mentions, links, manifests, files)
 """What belongs to a layer, in the order in which a sweep deletes it."""
 KEPT = (texts,)
 """What belongs to a repository by content, and is shared by its layers."""

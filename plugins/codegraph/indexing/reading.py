@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from plugins.codegraph.indexing.scan import Found, Limits, changed, signed
@@ -11,6 +12,10 @@ _LONG_LINES = 2_000
 """Bytes of an average line above which nobody wrote the file by hand."""
 _SMALL = 20_000
 """Bytes below which a file is never called minified."""
+
+
+_PYTHON = (".py", ".pyi")
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE)
 
 
 class Unread(Exception):
@@ -66,6 +71,17 @@ def _once(root: Path, path: str, limits: Limits) -> tuple[bytes, os.stat_result,
     if len(data) > limits.file:
         raise Unread(f"larger than {limits.file:,} bytes")
     return data, before, after
+
+
+def as_utf8(path: str, data: bytes) -> bytes:
+    """A Python file in UTF-8, in whatever encoding its first lines say that it is (PEP 263)."""
+    found = _COOKIE.search(b"\n".join(data.split(b"\n", 2)[:2])) if path.endswith(_PYTHON) else None
+    if found is None:
+        return data
+    try:
+        return data.decode(found[1].decode()).encode()
+    except (LookupError, ValueError):  # no such encoding, or not the one of these bytes
+        return data
 
 
 def check_text(data: bytes) -> None:

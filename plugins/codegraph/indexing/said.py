@@ -10,6 +10,8 @@ import msgspec
 
 from plugins.codegraph.facts import FACTS_VERSION, FileFacts, decoded, encoded
 from plugins.codegraph.languages.registry import language_of
+from plugins.codegraph.languages.words import packed as packed_words
+from plugins.codegraph.languages.words import words_of
 from plugins.codegraph.linking.digest import interface_digest
 
 VERSION = FACTS_VERSION * 100 + 2
@@ -66,6 +68,8 @@ def said(path: str, data: bytes) -> Said:
     if language is None:
         raise ValueError(f"{path} is of no known language")
     facts = language.parse(path, data)
+    words = packed_words(words_of(language.name, data))
+    facts = msgspec.structs.replace(facts, words=words)
     interface = interface_digest(facts).hex()
     return Said(facts.lines, facts.problem, facts.package, interface, encoded(facts))
 

@@ -156,6 +156,7 @@ class Worker:
             entities=entities_of(snapshot.repo, path, facts),
             edges=result.edges,
             unresolved=result.unresolved,
+            mentions=result.mentions,
             interface=known.interface,
             package=known.package,
             asked=asked.packed(result.dependencies),
@@ -195,7 +196,7 @@ def refused(found: Found, reason: str) -> FileReport:
 
 def _parsed(cache: FactsCache, found: Found, raw: bytes, scrub: ContentScrub) -> Parsed:
     # From here on there is no other text of the file: its digest too is of what is kept.
-    data, removed = scrub.data(raw)
+    data, removed = scrub.data(reading.as_utf8(found.path, raw))
     secrets = told_secrets(removed)
     digest = hashlib.sha256(data).hexdigest()
     reader = reader_of(found.path)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from plugins.codegraph.linking.engine import Engine
+from plugins.codegraph.linking.mentions import mentions
 from plugins.codegraph.linking.relations import relations
 from plugins.codegraph.linking.sites import Sites
 from plugins.codegraph.linking.world import World
-from plugins.codegraph.model import Edge, Unresolved
+from plugins.codegraph.model import Edge, Mention, Unresolved
 
 FRAMES = 60_000
 """How deep the interpreter may nest while names are worked out: values come from values. Since
@@ -28,11 +29,13 @@ class LinkedFile:
             file's facts or their absence, ``e:path`` whether there is such a file, ``d:path`` a
             directory's files, ``p:language:package`` a package's files, ``m:name`` the
             manifests of a name or pattern, ``r:path`` a manifest's bytes.
+        mentions: the names that stand in it and that no edge accounts for.
     """
 
     edges: list[Edge]
     unresolved: list[Unresolved]
     dependencies: frozenset[str]
+    mentions: list[Mention] = field(default_factory=list)
 
 
 class Linker:
@@ -59,9 +62,11 @@ class Linker:
             edges = relations(engine, sheet)
             sites = Sites(engine, sheet)
             sites.collect()
+            left = mentions(engine, sheet, sites.placed(), edges)
         finally:
             sys.setrecursionlimit(before)
-        return LinkedFile(edges + sites.edges(), sites.unresolved(), engine.solver.noted())
+        noted = engine.solver.noted()
+        return LinkedFile(edges + sites.edges(), sites.unresolved(), noted, left)
 
 
 def link_file(world: World, path: str) -> LinkedFile:

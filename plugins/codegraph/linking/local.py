@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from posixpath import basename
 
+import msgspec
+
 from plugins.codegraph.facts import FileFacts
 from plugins.codegraph.languages.registry import language_of, manifest_patterns
+from plugins.codegraph.languages.words import packed, words_of
 from plugins.codegraph.linking.entities import entities_of
 from plugins.codegraph.linking.files import Files
 from plugins.codegraph.linking.linker import Linker
-from plugins.codegraph.model import Edge, Entity, FileReport, Unresolved
+from plugins.codegraph.model import Edge, Entity, FileReport, Mention, Unresolved
 
 
 @dataclass(slots=True)
@@ -24,12 +27,14 @@ class LinkedRepo:
         edges: sorted by the path that says so.
         unresolved: likewise.
         reports: one a file.
+        mentions: names that no definition and no edge accounts for, likewise.
     """
 
     entities: list[Entity] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     unresolved: list[Unresolved] = field(default_factory=list)
     reports: list[FileReport] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
 
 
 class MemoryWorld(Files[FileFacts]):
@@ -55,7 +60,9 @@ def parse_tree(files: Mapping[str, bytes]) -> tuple[dict[str, FileFacts], dict[s
     for path in sorted(files):
         language = language_of(path)
         if language is not None:
-            facts[path] = language.parse(path, files[path])
+            says = language.parse(path, files[path])
+            words = packed(words_of(language.name, files[path]))
+            facts[path] = msgspec.structs.replace(says, words=words)
         if any(fnmatchcase(basename(path), pattern) for pattern in patterns):
             manifests[path] = files[path]
     return facts, manifests
@@ -80,6 +87,7 @@ def link_tree(repo: str, files: Mapping[str, bytes]) -> LinkedRepo:
         result = linker.link(path)
         linked.edges += result.edges
         linked.unresolved += result.unresolved
+        linked.mentions += result.mentions
         linked.reports.append(
             FileReport(path, "", found.language, found.lines, len(files[path]), found.problem)
         )

@@ -62,7 +62,7 @@ def _imports(engine: Engine, sheet: Sheet) -> list[Edge]:
     found = []
     for scope in sheet.scopes:
         for each in scope.imports:
-            for target in _imported(engine, sheet, each):
+            for target in imported(engine, sheet, each):
                 if target != whole:
                     edge = Edge(
                         EdgeKind.IMPORTS, whole, target, sheet.path, each.line, Strategy.IMPORT
@@ -71,7 +71,7 @@ def _imports(engine: Engine, sheet: Sheet) -> list[Edge]:
     return found
 
 
-def _imported(engine: Engine, sheet: Sheet, each: Import) -> list[int]:
+def imported(engine: Engine, sheet: Sheet, each: Import) -> list[int]:
     """The entities that an import brings: files, and what is imported from them."""
     if not each.module and not each.level:
         return []

@@ -55,7 +55,7 @@ class Sites(Targets):
             if type(decorator) is Call:
                 self._targets(values, "")
             else:
-                self._targets(values, last_name(decorator))
+                self._targets(values, last_name(decorator), decorator)
         for base in scope.bases:
             self._visit(base)
         if scope.kind == "class" and scope.bases and self._sheet.rules.subclassed:
@@ -146,7 +146,7 @@ class Sites(Targets):
         if type(of) is Super:
             self._constructed(values)
             return
-        self._targets(values, name)
+        self._targets(values, name, call if name else None)
         if not values and type(of) is Attr:
             self._missing(of)
         for value in values:
@@ -192,7 +192,8 @@ class Sites(Targets):
             return
         for func in funcs:
             found = evaluate.evaluate(self._engine, self._sheet, self._scope, func)
-            self._targets({v: r for v, r in found.items() if not isinstance(v, Thing)}, "")
+            some: Values = {v: r for v, r in found.items() if not isinstance(v, Thing)}
+            self._targets(some, "", func if some else None)
 
     def _read(self, expr: Attr) -> None:
         """Reading a member that is a property calls it."""
@@ -207,7 +208,9 @@ class Sites(Targets):
                     self._absent(value, rank, expr.name)
                 for path, number in defined:
                     if "property" in engine.there(path).scopes[number].modifiers:
+                        self._called = set()
                         self._edge(Func(path, number), rank)
+                        self._account(expr.name, expr)
 
     def _implied(self, expr: Unwrapped | Element | Item) -> None:
         """What iterating, subscripts and ``with`` call of an object of the repository."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plugins.codegraph.facts import Call
+from plugins.codegraph.facts import Call, Expr
 from plugins.codegraph.linking import classes, overloads
 from plugins.codegraph.linking.engine import Engine
 from plugins.codegraph.linking.parameters import given
 from plugins.codegraph.linking.relations import STRATEGIES, entity_keys
-from plugins.codegraph.linking.sheet import Sheet
+from plugins.codegraph.linking.sheet import Sheet, last_name
 from plugins.codegraph.linking.values import (
     Bound,
     Class,
@@ -45,6 +45,14 @@ class Targets:
         self._line = 1
         self._scope = 0
         self._now: Call | None = None
+        self._placed: dict[tuple[str, int, Expr], None] = {}
+        self._called: set[str] = set()
+        self._aliases = _aliases(sheet)
+
+    def placed(self) -> list[tuple[str, int]]:
+        """The names by which something is called that is known, or that is told as not known, each
+        with its line."""
+        return [(name, line) for name, line, _ in self._placed]
 
     def edges(self) -> list[Edge]:
         """The edges that were found."""
@@ -59,9 +67,10 @@ class Targets:
         path = self._sheet.path
         return [Unresolved(path, name, line, sites) for name, (line, sites) in self._open.items()]
 
-    def _targets(self, values: Values, name: str) -> None:
+    def _targets(self, values: Values, name: str, written: Expr | None = None) -> None:
         """Write down what is called, or that nobody knows."""
         placed = False
+        self._called = set()
         for value, rank in values.items():
             placed = self._target(value, rank) or placed
         if not placed and name:
@@ -69,6 +78,15 @@ class Targets:
             known_so_far = self._open.setdefault(own, [self._line, 0])
             known_so_far[0] = min(known_so_far[0], self._line)
             known_so_far[1] += 1
+        if written is not None:
+            self._account(name or last_name(written), written)
+
+    def _account(self, name: str, written: Expr) -> None:
+        """A name is accounted for where an edge leads to what has it: to a class's constructor
+        too, but not to one that the class inherits, which is another class's."""
+        own = name[:1] + name[1:].partition("#")[0].partition("@")[0]
+        if not self._called or self._called & {own, *self._aliases.get(own, ())}:
+            self._placed[own, self._line, written] = None
 
     def _target(self, value: Value, rank: Rank) -> bool:
         """Write down one target; whether it is known, be it outside of the repository."""
@@ -92,6 +110,9 @@ class Targets:
         return True
 
     def _edge(self, value: Class | Func, rank: Rank) -> None:
+        scopes = self._engine.there(value.path).scopes
+        self._called.add(scopes[value.scope].name)
+        self._called.add(scopes[scopes[value.scope].parent].name)
         for target in entity_keys(self._engine, value):
             old = self._edges.get((self._source, target))
             if old is None:
@@ -144,3 +165,13 @@ class Targets:
         for path, number in defined:
             self._edge(Func(path, number), rank)
         return bool(defined) or isinstance(owner, External)
+
+
+def _aliases(sheet: Sheet) -> dict[str, set[str]]:
+    """What names of this file are called where they are imported from."""
+    found: dict[str, set[str]] = {}
+    for scope in sheet.scopes:
+        for each in scope.imports:
+            if each.alias and each.symbol not in ("", "*"):
+                found.setdefault(each.alias, set()).add(each.symbol)
+    return found

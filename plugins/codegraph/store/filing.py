@@ -26,9 +26,18 @@ from plugins.codegraph.store.rows import (
     entity_rows,
     file_row,
     link_row,
-    unresolved_rows,
+    named_rows,
 )
-from plugins.codegraph.tables import edges, entities, files, incoming, links, manifests, unresolved
+from plugins.codegraph.tables import (
+    edges,
+    entities,
+    files,
+    incoming,
+    links,
+    manifests,
+    mentions,
+    unresolved,
+)
 
 MOST_ROWS = 5_000
 """Of one transaction, unless one file has more: writers of the portal wait for it."""
@@ -59,8 +68,10 @@ async def insert_files(
     things = [each for file in found for each in file.entities]
     rows = entity_rows(layer, org, repo, first, things)
     await insert_rows(connection, entities, ENTITY_COLUMNS, rows)
-    calls = [row for file in found for row in unresolved_rows(layer, org, repo, file.unresolved)]
+    calls = [row for file in found for row in named_rows(layer, org, repo, file.unresolved)]
     await insert_rows(connection, unresolved, UNRESOLVED_COLUMNS, calls)
+    named = [row for file in found for row in named_rows(layer, org, repo, file.mentions)]
+    await insert_rows(connection, mentions, UNRESOLVED_COLUMNS, named)
     reports = [file_row(layer, org, repo, file) for file in found]
     await insert_rows(connection, files, FILE_COLUMNS, reports)
     asked = [link_row(layer, org, repo, file) for file in found if file.interface]
@@ -99,7 +110,7 @@ async def delete_files(connection: AsyncConnection, layer: int, paths: Collectio
         await connection.execute(delete(edges).where(*theirs))
         await _delete_added(connection, layer, [row[1] for row in found])
         await connection.execute(delete(entities).where(*here))
-    for table in (unresolved, files, links):
+    for table in (unresolved, mentions, files, links):
         of_paths = table.c.layer == layer, among(connection, table.c.path, paths)
         await connection.execute(delete(table).where(*of_paths))
 

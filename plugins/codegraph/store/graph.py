@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from plugins.codegraph.model import EdgeKind, Entity, EntityKind, FileReport, Strategy
+from plugins.codegraph.model import EdgeKind, Entity, EntityKind, FileReport, Mention, Strategy
 
 MOST_DEPTH = 5
 """The furthest hop that is followed."""
@@ -261,6 +261,10 @@ class Graph(Protocol):
 
     async def unresolved(self, name: str, limit: int = 50) -> Sites:
         """Calls by a name whose target is not known; ``limit`` bounds the places."""
+        ...
+
+    async def mentions(self, names: Collection[str]) -> list[Mention]:
+        """Where names stand that no definition and no edge accounts for, by file."""
         ...
 
     async def secrets(self) -> list[FileReport]:

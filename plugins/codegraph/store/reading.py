@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
-from plugins.codegraph.model import EdgeKind, Entity, EntityKind, FileReport
+from plugins.codegraph.model import EdgeKind, Entity, EntityKind, FileReport, Mention
 from plugins.codegraph.store import contents, counting, matching
 from plugins.codegraph.store.codes import (
     STRATEGIES,
@@ -38,7 +38,7 @@ from plugins.codegraph.store.owners import Owner
 from plugins.codegraph.store.rows import REPORTED, SELECTED, entity_of, report_of
 from plugins.codegraph.store.seeing import Seeing, in_base
 from plugins.codegraph.store.walking import SURE, Along, Step, walked
-from plugins.codegraph.tables import entities, files, unresolved
+from plugins.codegraph.tables import entities, files, mentions, unresolved
 
 
 class StoredGraph:
@@ -190,6 +190,13 @@ class StoredGraph:
             found = sorted(tuple(row) for row in await connection.execute(query))
         places = [f"{path}:{line}" for path, line, _ in found[:limit]]
         return Sites(sum(sites for *_, sites in found), places)
+
+    async def mentions(self, names: Collection[str]) -> list[Mention]:
+        """Where names stand that no definition and no edge accounts for, by file."""
+        columns = (mentions.c[each] for each in ("path", "name", "line", "sites"))
+        query = select(*columns).where(*self._seeing.shown(mentions), mentions.c.name.in_(names))
+        async with self._database.read() as connection:
+            return [Mention(*row) for row in sorted(map(tuple, await connection.execute(query)))]
 
     async def secrets(self) -> list[FileReport]:
         """The files of whose text something was taken out, by path."""

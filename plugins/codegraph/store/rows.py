@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from plugins.codegraph.model import CONFIDENCE, Edge, Entity, FileReport, Unresolved
+from plugins.codegraph.model import CONFIDENCE, Edge, Entity, FileReport, Mention, Unresolved
 from plugins.codegraph.store.codes import (
     EDGE_CODES,
     ENTITY_CODES,
@@ -61,6 +61,7 @@ class FileGraph(msgspec.Struct, frozen=True, array_like=True, gc=False):
         interface: the digest of what other files can see of it.
         package: the package that it declares, or "".
         asked: what linking it depended on, in the form that ``indexing`` gave it.
+        mentions: names in it that no definition and no edge accounts for.
         gone: whether an overlay hides the base's file and gives no other.
     """
 
@@ -74,11 +75,12 @@ class FileGraph(msgspec.Struct, frozen=True, array_like=True, gc=False):
     package: str = ""
     asked: bytes = b""
     gone: bool = False
+    mentions: Sequence[Mention] = ()
 
     @property
     def size(self) -> int:
         """How many rows it makes, without its edges."""
-        return 2 + len(self.entities) + len(self.unresolved)
+        return 2 + len(self.entities) + len(self.unresolved) + len(self.mentions)
 
 
 class Manifest(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -142,10 +144,10 @@ def _both(old: tuple[int, int, int], new: tuple[int, int, int]) -> tuple[int, in
     return min(old[0], new[0]), surest, old[2] + new[2]
 
 
-def unresolved_rows(
-    layer: int, org: str, repo: str, found: Iterable[Unresolved]
+def named_rows(
+    layer: int, org: str, repo: str, found: Iterable[Unresolved | Mention]
 ) -> list[tuple[Any, ...]]:
-    """Rows of calls whose target is not known, one a file and name."""
+    """Rows of calls whose target is not known, or of mentions: one a file and name."""
     merged: dict[tuple[str, str], tuple[int, int]] = {}
     for each in found:
         key = (each.path, _clean(each.name))

@@ -138,6 +138,10 @@ class Access:
         seen = workspace if view.overlay is not None else None
         return Opened(self._store.open(view), seen, state)
 
+    def open(self, view: RepositoryView) -> Graph:
+        """The graph of a view."""
+        return self._store.open(view)
+
     async def _awaited(self, known: Known) -> RepositoryView | None:
         """A repository as it is served once its first index is made; None if that takes long."""
         began = time.monotonic()

@@ -17,6 +17,8 @@ from plugins.codegraph.tools.overriding import Overridden
 
 PLACES = 5
 """Examples of unresolved calls and unread files in an answer."""
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "constructor"})
+"""Methods that are called by their class's name, and never by their own."""
 _FAMILIES = (frozenset({"typescript", "javascript"}),)
 _WITH_CALLS = frozenset({"python", "typescript", "javascript", "go", "java", "rust"})
 """Languages whose calls are followed; of every other one only the files are known."""
@@ -32,14 +34,20 @@ class Completeness(_Part):
     """Whether an answer about callers or dependents can be relied on to be all."""
 
     state: Literal["complete", "incomplete", "unknown"] = Field(
-        description="complete: nothing in the repository is missing; incomplete: there may be "
-        "more, see why; unknown: calls of this language are not followed."
+        description="complete: nothing in the repository is missing; incomplete: it is not "
+        "known to be complete, see why; unknown: calls of this language are not followed."
     )
     why: str | None = None
     unresolved_sites: int | None = Field(
         None, description="Calls by that name whose target is not known: they may be more callers."
     )
     unresolved_at: list[str] | None = None
+    named_sites: int | None = Field(
+        None,
+        description="Places outside of the definition that have the name and that no edge "
+        "explains: it may be passed, stored, constructed, named in a type or in a string there.",
+    )
+    named_at: list[str] | None = Field(None, description="The first in each file: file:line.")
     unread_files: int | None = Field(
         None, description="Files of the language that are not, or not wholly, in the graph."
     )
@@ -127,15 +135,20 @@ async def completeness(
     total = 0
     places: list[str] = []
     for name in dict.fromkeys(each.name for each in about):
-        sites = await graph.unresolved(name, PLACES)
-        total += sites.total
-        places += sites.places
-    unread = [each for each in await graph.reports() if _counts(each, languages)]
+        calls = await graph.unresolved(name, PLACES)
+        total += calls.total
+        places += calls.places
+    named = await graph.mentions({each.name for each in about} - _CONSTRUCTORS)
+    sites = sum(each.sites for each in named)
+    files = {each.path for each in named}
+    unread = [each for each in await graph.reports() if _counts(each, languages, files)]
     reasons = []
     if through is not None and through.calls:
         first = through.methods[0]
         where = f"{first.qualified} ({first.path}:{first.line})"
         reasons.append(f"{through.calls} callers of {where}, which it overrides, may come to it")
+    if sites:
+        reasons.append(f"the name stands in {sites} more places, and no edge says what for")
     if not total and not unread and not reasons:
         return Completeness(state="complete")
     if total:
@@ -144,9 +157,11 @@ async def completeness(
         reasons.append(f"{len(unread)} files were not read, or only in part")
     return Completeness(
         state="incomplete",
-        why="; ".join(reasons) + ".",
+        why=f"Not known to be complete: {'; '.join(reasons)}.",
         unresolved_sites=total or None,
         unresolved_at=places[:PLACES] or None,
+        named_sites=sites or None,
+        named_at=[f"{each.path}:{each.line}" for each in named[:PLACES]] or None,
         unread_files=len(unread) or None,
         unread=[f"{each.path}: {each.problem}"[:160] for each in unread[:PLACES]] or None,
     )
@@ -156,9 +171,10 @@ def _family(language: str) -> frozenset[str]:
     return next((each for each in _FAMILIES if language in each), frozenset({language}))
 
 
-def _counts(report: FileReport, languages: Collection[str]) -> bool:
-    """Whether what a file lacks may be a call: a picture that was skipped is none."""
-    if not report.problem and not report.skipped:
+def _counts(report: FileReport, languages: Collection[str], named: Collection[str]) -> bool:
+    """Whether what a file lacks may be a call: a picture that was skipped is none, nor is what was
+    read in part and does not have the name."""
+    if not report.skipped and report.path not in named:
         return False
     if report.language:
         return report.language in languages

@@ -11,6 +11,7 @@ from pydantic import Field
 from gateway.contract import Caller, Tier, Tool, ToolFailed, ToolResult
 from plugins.codegraph.shadow.syncing import Sent, Synced, Syncing
 from plugins.codegraph.shadow.workspaces import Place
+from plugins.codegraph.store.graph import Graph
 from plugins.codegraph.tools.access import Access, Known
 from plugins.codegraph.tools.base import SETS, Repo, Wire
 
@@ -96,8 +97,9 @@ async def _answer(access: Access, caller: Caller, known: Known, done: Synced) ->
     updated = 0
     if workspace.layer is not None:
         graph = (await access(caller, known.name)).graph
+        base = access.open(view)
         for path in workspace.files:
-            updated += len(await graph.in_file(path)) or 1
+            updated += await _updated(graph, base, path)
     sha = workspace.base_sha
     return SyncAnswer(
         repo=known.name,
@@ -114,6 +116,20 @@ async def _answer(access: Access, caller: Caller, known: Known, done: Synced) ->
         synced_at=workspace.synced,
         expires_at=workspace.expires,
     )
+
+
+async def _updated(graph: Graph, base: Graph, path: str) -> int:
+    """How many entities of a file, itself included, differ from the index: new, other or gone."""
+    now, before = await _texts(graph, path), await _texts(base, path)
+    return sum(now.get(key) != before.get(key) for key in now.keys() | before.keys())
+
+
+async def _texts(graph: Graph, path: str) -> dict[int, bytes]:
+    lines = (await graph.source(path) or b"").split(b"\n")
+    return {
+        each.key: b"\n".join(lines[each.line - 1 : each.end_line])
+        for each in await graph.in_file(path)
+    }
 
 
 def _reasons(found: Sequence[tuple[str, str]]) -> list[FileReason]:

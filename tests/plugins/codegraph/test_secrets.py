@@ -169,6 +169,7 @@ async def test_an_index_of_an_older_version_is_made_anew_without_them(tmp_path: 
         assert TOKEN in str((await portal.call("get_file", {"file": "app.py"})).structured)
     with sqlite3.connect(data / "porch.db") as database:
         database.execute("ALTER TABLE codegraph_files DROP COLUMN secrets")
+        database.execute("DROP TABLE codegraph_mentions")
         (table,) = next(
             database.execute(
                 "SELECT name FROM sqlite_master WHERE name = 'alembic_version_codegraph'"

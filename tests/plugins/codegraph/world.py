@@ -235,6 +235,7 @@ def file_graphs(owner: Owner, files: Files) -> dict[str, FileGraph]:
             entities=[each for each in linked.entities if each.path == path],
             edges=[each for each in linked.edges if each.path == path],
             unresolved=[each for each in linked.unresolved if each.path == path],
+            mentions=[each for each in linked.mentions if each.path == path],
         )
     return found
 

@@ -284,7 +284,7 @@ async def test_what_goes_on_with_the_index_is_part_of_every_answer(shop: World) 
 
 
 async def test_a_file_with_a_syntax_error_makes_answers_incomplete(shop: World) -> None:
-    broken = {"a.ts": b"export function f() { return 1; }\n", "b.ts": b"export function { {{ ( \n"}
+    broken = {"a.ts": b"export function f() { return 1; }\n", "b.ts": b"export function { {{ f( \n"}
     await shop.index("broken", broken)
     answer = await shop.call("get_callers", name="f", repo="broken")
     assert answer["meta"]["completeness"]["state"] == "incomplete"
