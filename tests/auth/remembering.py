@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 
-from auth.stores import Stores
+from auth.stores import Stores, utc_now
 from gateway.audit import MIGRATIONS
 from gateway.services.database import open_database
 from gateway.stores import open_stores
 
 
 @asynccontextmanager
-async def remembering(directory: Path) -> AsyncIterator[Stores]:
+async def remembering(
+    directory: Path, clock: Callable[[], datetime] = utc_now
+) -> AsyncIterator[Stores]:
     """Stores that are empty at first."""
     service = open_database("sqlite", directory)
     database = service.for_owner("gateway")
     await database.migrate(MIGRATIONS)
     try:
-        yield open_stores(database)
+        yield open_stores(database, clock)
     finally:
         await service.close()

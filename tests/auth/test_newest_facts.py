@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -17,12 +18,14 @@ from auth import oidc_claims
 from auth.account_service import AccountService
 from auth.api_tokens import ApiTokens
 from auth.authenticator import Authenticator
+from auth.callers import Account
 from auth.external_tokens import ExternalTokens
-from auth.facts import Facts
+from auth.facts import Facts, Question
 from auth.jwks import Jwks
 from auth.resolver import Resolver
 from auth.revocations import Revocations
 from auth.rules import AccessRules
+from auth.standing import Standing
 from auth.stores import Stores
 from auth.tiers import Tier
 from tests.auth.clocks import Clock
@@ -32,10 +35,28 @@ from tests.servers.identity_provider import IdentityProvider
 DAY_S = 86_400.0
 AGE_S = 30 * DAY_S
 RULES = AccessRules.model_validate(
-    {"members": {"any_of": [{"claim": {"name": "groups", "value": "staff"}}]}}
+    {"members": {"any_of": [{"claim": {"name": "groups", "value": "staff"}}, {"hat": "30.3.1"}]}}
 )
 GROUPS: list[list[str] | None] = [None, [], ["staff"], ["*"], ["other", "staff"]]
+HATS_CHAIN = 10
 _numbers = count()
+
+
+def _moment(clock: Clock) -> datetime:
+    return datetime.fromtimestamp(clock(), UTC)
+
+
+@dataclass
+class Hats:
+    """Who wears the hat on the chain on which hats are read."""
+
+    wearers: set[str] = field(default_factory=set)
+
+    async def answers(self, questions: Sequence[Question]) -> Mapping[Question, Any]:
+        return {
+            each: HATS_CHAIN if each.key[0] == "chain" else each.key[1] in self.wearers
+            for each in questions
+        }
 
 
 @dataclass
@@ -45,13 +66,16 @@ class Portal:
     issuers: list[IdentityProvider]
     stores: Stores
     runner: asyncio.Runner
+    clock: Clock
+    hats: Hats = field(default_factory=lambda: Hats())
 
     def __post_init__(self) -> None:
-        self.clock = Clock(float(int(datetime.now(UTC).timestamp())))
         self.revocations = Revocations(self.stores.revocations)
         self.accounts = AccountService(self.stores, self.revocations)
         self.api_tokens = ApiTokens(self.stores.tokens, self.stores.people, self.revocations)
-        resolver = Resolver(RULES, Facts({}), claims_age=AGE_S, wall=self.clock)
+        facts = Facts({"hats": self.hats}, believed=0)
+        standing = Standing(timedelta(seconds=AGE_S), partial(_moment, self.clock))
+        resolver = Resolver(RULES, facts, claims_age=AGE_S, wall=self.clock, standing=standing)
         self.verifiers = [
             ExternalTokens(
                 each.issuer,
@@ -79,10 +103,15 @@ class Portal:
 @pytest.fixture(scope="module")
 def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     with asyncio.Runner() as runner, IdentityProvider() as one, IdentityProvider() as other:
-        opening = remembering(tmp_path_factory.mktemp("stores"))
+        clock = Clock(float(int(datetime.now(UTC).timestamp())))
+        opening = remembering(tmp_path_factory.mktemp("stores"), partial(_moment, clock))
         stores = runner.run(opening.__aenter__())
-        yield Portal([one, other], stores, runner)
-        runner.run(opening.__aexit__(None, None, None))
+        made = Portal([one, other], stores, runner, clock)
+        try:
+            yield made
+        finally:
+            runner.run(made.api_tokens.settled())
+            runner.run(opening.__aexit__(None, None, None))
 
 
 @dataclass
@@ -170,13 +199,17 @@ async def _check_kept(
         return
     if issuer not in api:
         name = f"oidc:{portal.issuers[issuer].issuer}#{subject}"
-        person = await portal.stores.people.by_subject(name)
-        assert person is not None
-        expires = datetime.now(UTC) + timedelta(days=1)
-        limits: dict[str, Any] = {"ceiling": Tier.MEMBERS, "expires": expires}
-        api[issuer] = (await portal.api_tokens.create(person.id, "laptop", **limits))[1]
+        api[issuer] = await _api_token(portal, name)
     tier = await portal.tier(api[issuer])
     assert (tier is Tier.MEMBERS) == model.is_member(issuer, portal.clock())
+
+
+async def _api_token(portal: Portal, subject: str) -> str:
+    person = await portal.stores.people.by_subject(subject)
+    assert person is not None
+    expires = datetime.now(UTC) + timedelta(days=1)
+    limits: dict[str, Any] = {"ceiling": Tier.MEMBERS, "expires": expires}
+    return (await portal.api_tokens.create(person.id, "laptop", **limits))[1]
 
 
 async def _sign_in(portal: Portal, subject: str, word: Said) -> None:
@@ -191,3 +224,44 @@ def _minted(
     at = None if ago is None else portal.clock() + ago
     claims = {"iat": at, "exp": int(portal.clock() + 400 * DAY_S), "groups": groups}
     return Said(issuer, at, groups, portal.issuers[issuer].mint(claims, subject=subject))
+
+
+WALLET_STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("sign"), st.sampled_from([None, 1, HATS_CHAIN])),
+        st.tuples(st.just("wears"), st.booleans()),
+        st.tuples(st.just("pass"), st.sampled_from([60.0, DAY_S, 29 * DAY_S, 31 * DAY_S])),
+    ),
+    min_size=2,
+    max_size=8,
+)
+
+
+@settings(max_examples=40)
+@given(WALLET_STEPS)
+def test_a_wallet_has_a_tier_only_by_its_key_or_a_late_proof_on_the_chain_of_the_hat(
+    portal: Portal, steps: list[Any]
+) -> None:
+    portal.runner.run(_signed(portal, steps))
+
+
+async def _signed(portal: Portal, steps: list[Any]) -> None:
+    """One address signs as a key, and as a contract on two chains: three people who never mix."""
+    address, wears = f"0x{next(_numbers):040x}", False
+    proved: dict[int | None, float] = {}
+    api: dict[int | None, str] = {}
+    for step, how in steps:
+        if step == "pass":
+            portal.clock.pass_(how)
+        elif step == "wears":
+            wears = how
+            portal.hats.wearers = {address} if wears else set()
+        else:
+            account = Account.of_contract(how, address) if how else Account.of_key(address)
+            await portal.accounts.sign_in(account)
+            proved[how] = portal.clock()
+            api[how] = api.get(how) or await _api_token(portal, account.subject)
+        for chain, token in api.items():
+            late = chain is None or portal.clock() - proved[chain] < AGE_S
+            expected = wears and late and chain in {None, HATS_CHAIN}
+            assert (await portal.tier(token) is Tier.MEMBERS) == expected
