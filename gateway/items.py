@@ -27,6 +27,7 @@ from gateway.contract import (
     Tool,
     ToolFailed,
 )
+from gateway.lean_schemas import lean
 from gateway.pager import ARGUMENT, SCHEMA
 from gateway.scrubbing.opaque import NOTHING, Opaque, opaque
 from gateway.surfaces.mcp.headers import (
@@ -130,7 +131,7 @@ def tool_item(plugin: str, tool: Tool, name: str) -> Item:
         title=tool.title,
         description=tool.summary,
         input_schema=dict(shown),
-        output_schema=output,
+        output_schema=None if output is None else lean(output),
         annotations=tool.annotations,
         icons=list(tool.icons) or None,
     )
