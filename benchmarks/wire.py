@@ -135,5 +135,5 @@ class Checker:
         if result.get("isError") or json.loads(result["content"][0]["text"]) != value:
             return False
         if self.kind == "list_skills":
-            return len(value["skills"]) == SKILLS
+            return bool(value["pagination"]["totalCount"] == SKILLS)
         return bool(value["name"] == SKILL and value["content"])

@@ -137,6 +137,10 @@ class GithubRepository:
         async with self._as_operator() as asking:
             return await history.head(self._api, self._url("commits", self._branch), asking)
 
+    async def stamp(self, below: str = "") -> str | None:
+        """The commit that the branch names now (see :class:`Repository`); raises as :meth:`head`."""
+        return await self.head()
+
     async def tree(self, commit: str) -> Tree:
         """Every file at a commit, by path and blob, without its content.
 

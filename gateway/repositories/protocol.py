@@ -190,6 +190,19 @@ class Repository(Protocol):
         """
         ...
 
+    async def stamp(self, below: str = "") -> str | None:
+        """What changes whenever a file below a folder does, found without reading any.
+
+        It is the commit where there is one. None says that only reading tells.
+
+        Args:
+            below: a folder from the root; everything where it is empty.
+
+        Raises:
+            SourceFailed: the repository does not say.
+        """
+        ...
+
     async def read(
         self, path: str, credential: str | None = None, known: Known | None = None
     ) -> File | NotModified:

@@ -62,6 +62,10 @@ class ScrubbedRepository:
             return found
         return replace(found, content=self._clean(found.content, path))
 
+    async def stamp(self, below: str = "") -> str | None:
+        """What changes whenever a file does (see :class:`Repository`)."""
+        return await self._repository.stamp(below)
+
 
 class _Scrubbed:
     def __init__(self, snapshot: Snapshot, clean: Clean) -> None:

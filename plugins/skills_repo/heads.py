@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from gateway.repositories import GithubRepository, Repository, SourceFailed
+from gateway.repositories import Repository, SourceFailed
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.entries import SourceIndex
 from plugins.skills_repo.memory import Flights
@@ -57,12 +57,11 @@ class Heads:
             SourceFailed: GitHub does not say. For a source that is read with the caller's own
                 credential that counts as yes, as the operator's may see less than the caller's.
         """
-        repository = self._repositories[source.name]
-        if index is None or index.commit is None or not isinstance(repository, GithubRepository):
+        if index is None or index.commit is None or source.github is None:
             return True
         head = self._heads.get(source.name)
         if anew or head is None or self._clock() >= head.asked + BELIEVED_S:
-            head = await self._flights.share((source.name,), lambda: self._ask(source, repository))
+            head = await self._flights.share((source.name,), lambda: self._ask(source))
         if head.failure is not None and source.credential != "caller":
             raise head.failure.again()
         return head.failure is not None or head.commit != index.commit
@@ -71,10 +70,10 @@ class Heads:
         """End the requests that still run."""
         await self._flights.close()
 
-    async def _ask(self, source: Source, repository: GithubRepository) -> _Head:
+    async def _ask(self, source: Source) -> _Head:
         asked = self._clock()
         try:
-            head = _Head(await repository.head(), None, asked)
+            head = _Head(await self._repositories[source.name].stamp(), None, asked)
         except SourceFailed as failure:
             head = _Head(None, failure, asked)
         self._heads[source.name] = head

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway.contract import Health, Host, JobRun, Offer, ToolFailed, follow_each
-from gateway.repositories import LocalRepository, Repository
+from gateway.repositories import Repository
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.build import build, settings_of
 from plugins.skills_repo.index.entries import SourceIndex
@@ -236,10 +236,10 @@ class Keeper:
 
     async def _files_of(self, name: str) -> str | None:
         """What changes whenever a file of a directory does; None where only reading tells."""
-        repository = self._repositories[name]
-        if not isinstance(repository, LocalRepository):
+        source = self._sources[name]
+        if source.directory is None:
             return None
-        return await repository.stamp(self._sources[name].path)
+        return await self._repositories[name].stamp(source.path)
 
     async def _follow(self) -> None:
         """Build what is not built yet, then serve what others build and mend what is amiss."""

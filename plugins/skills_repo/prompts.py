@@ -14,6 +14,7 @@ from gateway.contract import Caller, Prompt, Tier
 from plugins.skills_repo.index.entries import SkillEntry
 from plugins.skills_repo.index.frontmatter import read
 from plugins.skills_repo.index.library import Found
+from plugins.skills_repo.lists import line
 from plugins.skills_repo.shelf import Shelf
 from plugins.skills_repo.visible import rows_of
 
@@ -61,7 +62,7 @@ def _prompt(shelf: Shelf, skill: Found[SkillEntry], name: str) -> Prompt:
 
     return Prompt(
         name=name,
-        summary=entry.description or f"The skill {entry.name}.",
+        summary=line(entry.description) or f"The skill {entry.name}.",
         render=render,
         args=_arguments(entry.argument_hint),
         tier=source.tier,

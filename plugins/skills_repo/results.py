@@ -21,10 +21,13 @@ class SkillInfo(ToolResult):
     directory: str = Field(description="Its folder in the source; a name for get_skill too.")
 
 
-class SkillList(ToolResult):
-    """Every skill that the caller may see."""
+class SkillLine(ToolResult):
+    """A skill in a list, in brief."""
 
-    skills: list[SkillInfo]
+    name: str
+    description: str | None = Field(description="The beginning of it, in one line.")
+    source: str
+    directory: str
 
 
 class AgentInfo(ToolResult):
@@ -38,10 +41,13 @@ class AgentInfo(ToolResult):
     file: str = Field(description="Its file in the source, without .md; a name for get_agent too.")
 
 
-class AgentList(ToolResult):
-    """Every agent profile that the caller may see."""
+class AgentLine(ToolResult):
+    """An agent profile in a list, in brief."""
 
-    agents: list[AgentInfo]
+    name: str
+    description: str | None = Field(description="The beginning of it, in one line.")
+    source: str
+    file: str
 
 
 class DocList(ToolResult):

@@ -19,13 +19,11 @@ from plugins.skills_repo.misses import Misses, Wanted, What
 from plugins.skills_repo.reading import Reader, Reading
 from plugins.skills_repo.results import (
     AgentInfo,
-    AgentList,
     AgentText,
     DocList,
     DocText,
     SkillFileContent,
     SkillInfo,
-    SkillList,
     SkillText,
 )
 from plugins.skills_repo.visible import Visible
@@ -95,7 +93,7 @@ class Shelf:
     def show(self, library: Library) -> None:
         """Serve other indexes from now on."""
         self.library = library
-        self._lists: dict[tuple[Kind, Tier, str | None, int], dict[str, Any]] = {}
+        self._lists: dict[tuple[Kind, Tier, str | None, int], Any] = {}
 
     def seen(self, tier: Tier) -> Library:
         """What a tier sees of the library: all that answers a caller reads this."""
@@ -107,7 +105,7 @@ class Shelf:
 
     # Lists: no network call (REQ-SKILL-001, REQ-AGENT-001, REQ-DOC-001).
 
-    def listed(self, kind: Kind, tier: Tier, source: str | None) -> dict[str, Any]:
+    def listed(self, kind: Kind, tier: Tier, source: str | None) -> Any:
         """What a tier may see of a kind, as it is sent; made once for each tier and index.
 
         Args:
@@ -121,46 +119,42 @@ class Shelf:
         key = (kind, tier, source, self.visible.version)
         if (kept := self._lists.get(key)) is None:
             made = {"skills": self._skills, "agents": self._agents, "docs": self._docs}[kind]
-            kept = self._lists[key] = made(tier, source).wire()
+            kept = self._lists[key] = made(tier, source)
         return kept
 
-    def _skills(self, tier: Tier, source: str | None) -> SkillList:
-        return SkillList(
-            skills=[
-                SkillInfo(
-                    name=each.entry.name,
-                    description=each.entry.description,
-                    argument_hint=each.entry.argument_hint,
-                    user_invocable=each.entry.user_invocable,
-                    files=[file.path for file in each.entry.files],
-                    source=each.source.name,
-                    directory=each.entry.directory,
-                )
-                for each in self.seen(tier).skills(tier, source)
-            ]
-        )
+    def _skills(self, tier: Tier, source: str | None) -> list[dict[str, Any]]:
+        return [
+            SkillInfo(
+                name=each.entry.name,
+                description=each.entry.description,
+                argument_hint=each.entry.argument_hint,
+                user_invocable=each.entry.user_invocable,
+                files=[file.path for file in each.entry.files],
+                source=each.source.name,
+                directory=each.entry.directory,
+            ).wire()
+            for each in self.seen(tier).skills(tier, source)
+        ]
 
-    def _agents(self, tier: Tier, source: str | None) -> AgentList:
-        return AgentList(
-            agents=[
-                AgentInfo(
-                    name=each.entry.name,
-                    description=each.entry.description,
-                    model=each.entry.model,
-                    allowed_tools=_list(each.entry.allowed_tools),
-                    source=each.source.name,
-                    file=each.entry.stem,
-                )
-                for each in self.seen(tier).agents(tier, source)
-            ]
-        )
+    def _agents(self, tier: Tier, source: str | None) -> list[dict[str, Any]]:
+        return [
+            AgentInfo(
+                name=each.entry.name,
+                description=each.entry.description,
+                model=each.entry.model,
+                allowed_tools=_list(each.entry.allowed_tools),
+                source=each.source.name,
+                file=each.entry.stem,
+            ).wire()
+            for each in self.seen(tier).agents(tier, source)
+        ]
 
-    def _docs(self, tier: Tier, source: str | None) -> DocList:
+    def _docs(self, tier: Tier, source: str | None) -> dict[str, Any]:
         pages_of = self.seen(tier).docs(tier, source)
         trees = {each.name: tree(pages) for each, pages in pages_of}
         if self.library.has_several_docs:
-            return DocList(docs=trees)
-        return DocList(docs=next(iter(trees.values()), {}))
+            return DocList(docs=trees).wire()
+        return DocList(docs=next(iter(trees.values()), {})).wire()
 
     # Files.
 

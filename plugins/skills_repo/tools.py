@@ -8,14 +8,13 @@ from typing import Annotated, Any
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
-from gateway.contract import Caller, Tier, Tool
+from gateway.contract import Caller, Listing, Page, Tier, Tool
+from plugins.skills_repo.lists import AGENTS, SKILLS, listing
 from plugins.skills_repo.results import (
-    AgentList,
     AgentText,
     DocList,
     DocText,
     SkillFileContent,
-    SkillList,
     SkillSearch,
     SkillText,
 )
@@ -34,6 +33,14 @@ OnlySource = Annotated[
 ]
 Wire = Mapping[str, Any]
 """A result as it is sent; the model that it is made of is the tool's output schema."""
+Entries = Listing[Mapping[str, Any]]
+Details = Annotated[
+    bool,
+    Field(
+        description="Show every field of each: all of its description, its files or tools, and "
+        "what it takes. Otherwise a line says what it is for, unless there are few."
+    ),
+]
 SkipCache = Annotated[
     bool,
     Field(alias="skipCache", description="Read it anew, rather than from what was kept of it."),
@@ -61,14 +68,16 @@ def _finding_skills(shelf: Shelf, search: Search) -> list[Tool]:
         """
         return (await search(query, limit, caller.tier)).wire()
 
-    async def list_skills(source: OnlySource = None, *, caller: Caller) -> Wire:
-        """List the community's skills: instructions for a kind of task, with companion files.
-        Read the one that fits with `get_skill` before you do such a task."""
-        return shelf.listed("skills", caller.tier, source)
+    async def list_skills(
+        source: OnlySource = None, details: Details = False, *, caller: Caller
+    ) -> Entries:
+        """List the community's skills, page by page: instructions for a kind of task, with
+        companion files. Read the one that fits with `get_skill` before you do such a task."""
+        return listing(shelf.listed("skills", caller.tier, source), details=details)
 
     return [
         _listing(search_skills, "Search the skills", SkillSearch),
-        _listing(list_skills, "List the skills", SkillList),
+        _paged(list_skills, "List the skills", SKILLS),
     ]
 
 
@@ -106,10 +115,12 @@ def _reading_skills(shelf: Shelf) -> list[Tool]:
 
 
 def _agents(shelf: Shelf) -> list[Tool]:
-    async def list_agents(source: OnlySource = None, *, caller: Caller) -> Wire:
-        """List the community's agent profiles: roles that an agent can take on, each with its
-        model and the tools it is allowed."""
-        return shelf.listed("agents", caller.tier, source)
+    async def list_agents(
+        source: OnlySource = None, details: Details = False, *, caller: Caller
+    ) -> Entries:
+        """List the community's agent profiles, page by page: roles that an agent can take on,
+        each with its model and the tools it is allowed."""
+        return listing(shelf.listed("agents", caller.tier, source), details=details)
 
     async def get_agent(
         name: str, source: OnlySource = None, skip_cache: SkipCache = False, *, caller: Caller
@@ -122,7 +133,7 @@ def _agents(shelf: Shelf) -> list[Tool]:
         return (await shelf.agent(name, source, skip_cache, caller)).wire()
 
     return [
-        _listing(list_agents, "List the agent profiles", AgentList),
+        _paged(list_agents, "List the agent profiles", AGENTS),
         _reading(get_agent, "Get an agent profile", AgentText),
     ]
 
@@ -131,7 +142,8 @@ def _docs(shelf: Shelf) -> list[Tool]:
     async def list_docs(source: OnlySource = None, *, caller: Caller) -> Wire:
         """List the pages of the community's documentation, as sections within sections. The keys
         from the outside down to a page are its path for `get_doc`."""
-        return shelf.listed("docs", caller.tier, source)
+        found: Wire = shelf.listed("docs", caller.tier, source)
+        return found
 
     async def get_doc(
         path: list[str],
@@ -155,6 +167,10 @@ def _docs(shelf: Shelf) -> list[Tool]:
 
 def _listing(run: Callable[..., Awaitable[Wire]], title: str, result: type[BaseModel]) -> Tool:
     return Tool.of(run, title=title, result=result, tier=Tier.OPEN, annotations=_OF_INDEX)
+
+
+def _paged(run: Callable[..., Awaitable[Entries]], title: str, page: Page) -> Tool:
+    return Tool.of(run, title=title, page=page, result=None, tier=Tier.OPEN, annotations=_OF_INDEX)
 
 
 def _reading(run: Callable[..., Awaitable[Wire]], title: str, result: type[BaseModel]) -> Tool:

@@ -93,9 +93,11 @@ def member(
 
 
 def test_a_skill_is_listed_and_read(member: Client) -> None:
-    listed = {each["name"]: each for each in member.call("list_skills")["skills"]}
-    assert len(listed) > 90
-    assert listed["postgresql-table-design"]["directory"] == "postgresql"
+    first = member.call("list_skills")
+    assert first["pagination"]["totalCount"] > 90
+    assert len(first["data"]) < 90
+    assert first["data"][0].keys() == {"name", "description", "source", "directory"}
+    assert len(json.dumps(first)) < 12_500
     skill = member.call("get_skill", name="postgresql-table-design")
     assert skill["content"].startswith("---\nname: postgresql-table-design\n")
     assert skill["path"] == "postgresql/SKILL.md"
@@ -104,7 +106,7 @@ def test_a_skill_is_listed_and_read(member: Client) -> None:
 
 
 def test_an_agent_is_listed_and_read_by_either_name(member: Client) -> None:
-    listed = member.call("list_agents")["agents"]
+    listed = member.call("list_agents")["data"]
     other = next(each for each in listed if each["name"] != each["file"])
     by_name = member.call("get_agent", name=other["name"])
     assert by_name["content"].startswith("---\n")
@@ -147,9 +149,9 @@ def test_whoever_is_signed_in_reads_what_is_public_and_sees_no_more(
     era: str, portal: Community, tokens: dict[str, str], tmp_path: Path
 ) -> None:
     public = Client(portal.url, era, tokens["public"], tmp_path)
-    assert public.call("list_skills") == {"skills": []}
+    assert public.call("list_skills")["data"] == []
     assert public.call("search_skills", query="PostgreSQL")["results"] == []
-    assert len(public.call("list_agents")["agents"]) > 60
+    assert public.call("list_agents")["pagination"]["totalCount"] > 60
     assert public.call("get_agent", name="architect")["path"] == "architect.md"
     refused = public.refusal("get_skill", "--tool-arg", "name=postgresql")
     assert "NOT_FOUND" in refused

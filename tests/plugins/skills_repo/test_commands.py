@@ -16,6 +16,7 @@ from plugins.skills_repo.commands import _placed
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.formats import Problem, links
 from plugins.skills_repo.index.frontmatter import read
+from tests.plugins.skills_repo.waiting import entries
 
 pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 
@@ -94,7 +95,7 @@ async def test_a_running_portal_serves_what_the_command_built(
     async with garden.opened(source, data_dir=data, wait_ready=False) as portal:
 
         async def names() -> list[str]:
-            listed = (await portal.call("list_skills")).structured["skills"]
+            listed = await entries(portal)
             return [each["name"] for each in listed]
 
         async with asyncio.timeout(20):

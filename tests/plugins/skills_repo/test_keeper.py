@@ -14,7 +14,7 @@ from gateway.repositories import github
 from gateway.repositories.api import Api
 from gateway.testing import TestPortal
 from plugins.skills_repo import keeper
-from tests.plugins.skills_repo.waiting import names, told, until
+from tests.plugins.skills_repo.waiting import entries, names, told, until
 
 SECRET = "the-webhooks-secret"
 
@@ -332,7 +332,7 @@ async def test_one_bad_file_spoils_nothing_else(garden: Any, backend: str) -> No
     (garden.root / "skills/good/out").symlink_to("/etc/passwd")
     garden.write("skills/good/huge.bin", b"x" * 5_000_000)
     async with garden.opened(garden.source("house", backend=backend)) as portal:
-        listed = (await portal.call("list_skills")).structured["skills"]
+        listed = await entries(portal)
         by_name = {each["name"]: each for each in listed}
         assert set(by_name) == {"good", "broken", "binary", "huge", "naïve-日本"}
         assert [by_name[name]["description"] for name in ("broken", "binary", "huge")] == [None] * 3

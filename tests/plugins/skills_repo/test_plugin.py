@@ -16,6 +16,7 @@ from gateway.testing import RequestRefused, TestPortal
 from gateway.tiers_file import check_keys
 from plugins.skills_repo import plugin
 from plugins.skills_repo.config import SkillsRepoConfig
+from tests.plugins.skills_repo.waiting import entries
 
 
 def test_the_declaration_does_nothing_yet() -> None:
@@ -44,8 +45,8 @@ async def test_real_repositories_are_listed_and_read_whole(
     async with garden.opened(
         garden.source("house", "skills", backend), garden.source("crew", "agents", backend)
     ) as portal:
-        skills = (await portal.call("list_skills")).structured["skills"]
-        agents = (await portal.call("list_agents")).structured["agents"]
+        skills = await entries(portal)
+        agents = await entries(portal, "list_agents")
         assert (len(skills), len(agents)) == (103, 68)
         assert len(await portal.prompts()) == 103
         for skill in skills[::10]:
@@ -178,7 +179,7 @@ async def test_what_breaks_the_rules_is_listed_and_left_out_and_named(garden: An
     garden.write("skills/bare/SKILL.md", "Text.")
     async with _offer(garden, garden.source("house")) as (portal, offer):
         assert [skill.path for skill in offer.skills] == ["house/good"]
-        assert len((await portal.call("list_skills")).structured["skills"]) == 8
+        assert len(await entries(portal)) == 8
         told = (await portal.health())["plugins"]["skills_repo"]
         assert told["state"] == "ok"
         assert told["detail"].startswith("7 skills broke the rules")

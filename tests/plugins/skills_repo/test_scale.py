@@ -16,6 +16,7 @@ from benchmarks.shelf import write_pages, write_skills
 from gateway.repositories.local import LocalRepository
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.build import build
+from tests.plugins.skills_repo.waiting import entries
 
 SKILLS, PAGES = 1_000, 2_000
 _HEAVY = {"cryptography", "httpx", "jwt", "mcp", "numpy", "rich", "sqlalchemy", "tarfile"}
@@ -72,7 +73,7 @@ async def test_a_thousand_skills_are_listed_read_prompted_served_and_found(
 ) -> None:
     write_skills(test_data / "skills-repo-a" / "skills", garden.root / "skills", SKILLS)
     async with garden.opened(garden.source("house")) as portal:
-        listed = (await portal.call("list_skills")).structured["skills"]
+        listed = await entries(portal)
         names = [each["name"] for each in listed]
         assert len(set(names)) == SKILLS
         assert len(await portal.prompts()) == SKILLS

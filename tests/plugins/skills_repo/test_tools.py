@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gateway.testing import CallResult, TestPortal
+from tests.plugins.skills_repo.waiting import entries
 
 BACKENDS = pytest.mark.parametrize("backend", ["local", "github"])
 
@@ -58,7 +59,7 @@ async def test_list_skills_has_every_field_of_every_skill(garden: Any, backend: 
     fill(garden)
     async with garden.opened(*sources(garden, backend)) as portal:
         garden.github.requests.clear()
-        listed = (await portal.call("list_skills")).structured["skills"]
+        listed = await entries(portal)
         assert [each["name"] for each in listed] == ["bare", "deep", "pdf"]
         assert listed[0] == {
             "name": "bare",
@@ -116,7 +117,7 @@ async def test_get_skill_file_gives_the_bytes_in_base64(garden: Any, backend: st
 async def test_agents_are_found_by_file_and_by_frontmatter_name(garden: Any, backend: str) -> None:
     fill(garden)
     async with garden.opened(*sources(garden, backend)) as portal:
-        listed = {a["file"]: a for a in (await portal.call("list_agents")).structured["agents"]}
+        listed = {a["file"]: a for a in await entries(portal, "list_agents")}
         assert set(listed) == {"listed", "plain", "reviewer"}
         assert listed["reviewer"] == {
             "name": "team-reviewer",
@@ -248,7 +249,7 @@ async def test_a_name_in_two_sources_is_told_apart_by_the_source(garden: Any) ->
         garden.source("crew", "agents"),
         garden.source("others", "agents", path="others"),
     ) as portal:
-        listed = (await portal.call("list_skills")).structured["skills"]
+        listed = await entries(portal)
         assert [(each["name"], each["source"]) for each in listed] == [
             ("pdf", "house"),
             ("pdf", "guests"),
@@ -258,7 +259,7 @@ async def test_a_name_in_two_sources_is_told_apart_by_the_source(garden: Any) ->
         assert await code_of(portal, "get_agent", name="a") == "NOT_FOUND"
         found = (await portal.call("get_skill", {"name": "pdf", "source": "guests"})).structured
         assert found["content"].endswith("Another.")
-        only = (await portal.call("list_skills", {"source": "guests"})).structured["skills"]
+        only = await entries(portal, source="guests")
         assert [each["source"] for each in only] == ["guests"]
         assert await code_of(portal, "list_skills", source="nobody") == "NOT_FOUND"
 
@@ -303,13 +304,13 @@ async def test_a_source_is_as_if_not_there_below_its_tier(garden: Any, tier: str
         tiers=rules,
     ) as portal:
         member = tier == "members"
-        listed = (await portal.call("list_skills", tier=tier)).structured["skills"]
+        listed = await entries(portal, tier=tier)
         assert [each["name"] for each in listed] == ["plain"] + ["secret"] * member
         found = (await portal.call("search_skills", {"query": "secret"}, tier=tier)).structured
         assert [each["name"] for each in found["results"]] == ["secret"] * member
         shown = {"plain", "secret"} if member else {"plain"}
         assert set(await portal.prompts(tier)) == shown
-        agents = (await portal.call("list_agents", tier=tier)).structured["agents"]
+        agents = await entries(portal, "list_agents", tier=tier)
         docs = (await portal.call("list_docs", tier=tier)).structured["docs"]
         assert (bool(agents), bool(docs)) == (member, member)
         for tool, arguments in (
@@ -333,7 +334,7 @@ async def test_a_thousand_skills_are_listed_searched_and_read(garden: Any) -> No
     for number in range(1000):
         garden.skill(f"s{number}", f"The word zyx{number}x.")
     async with garden.opened(garden.source("house")) as portal:
-        listed = (await portal.call("list_skills")).structured["skills"]
+        listed = await entries(portal)
         assert len(listed) == 1000
         assert len(await portal.prompts()) == 1000
         found = (await portal.call("search_skills", {"query": "zyx700x"})).structured["results"]

@@ -12,7 +12,7 @@ from gateway.contract import Caller, Change, Tier
 from gateway.repositories import stamps
 from plugins.skills_repo import keeper
 from plugins.skills_repo.index.build import build
-from tests.plugins.skills_repo.waiting import names, told, until
+from tests.plugins.skills_repo.waiting import entries, names, told, until
 
 
 async def test_an_edit_in_a_directory_is_listed_by_itself(garden: Any) -> None:
@@ -61,7 +61,7 @@ async def test_an_edit_is_listed_after_it_was_seen_by_a_reader(
         await skill.read("SKILL.md", _member())
 
         async def renewed() -> bool:
-            listed = (await portal.call("list_skills")).structured["skills"]
+            listed = await entries(portal)
             return bool(listed[0]["description"] == "New words.")
 
         await until(renewed)

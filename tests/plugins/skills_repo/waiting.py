@@ -17,8 +17,21 @@ async def until(true: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.02)
 
 
+async def entries(portal: TestPortal, tool: str = "list_skills", **arguments: Any) -> list[Any]:
+    """Every entry of a list, with all of its fields, page after page."""
+    arguments = {"details": True} | arguments
+    tier = arguments.pop("tier", "members")
+    found: list[Any] = []
+    while True:
+        page = (await portal.call(tool, arguments, tier=tier)).structured
+        found += page["data"]
+        if not page.get("pagination", {}).get("hasMore"):
+            return found
+        arguments["cursor"] = page["pagination"]["cursor"]
+
+
 async def names(portal: TestPortal) -> list[str]:
-    return [each["name"] for each in (await portal.call("list_skills")).structured["skills"]]
+    return [each["name"] for each in await entries(portal, details=False)]
 
 
 async def told(portal: TestPortal) -> dict[str, Any]:
