@@ -138,7 +138,7 @@ class GithubRepository:
             return await history.head(self._api, self._url("commits", self._branch), asking)
 
     async def stamp(self, below: str = "") -> str | None:
-        """The commit that the branch names now (see :class:`Repository`); raises as :meth:`head`."""
+        """The commit that the branch names now; raises as :meth:`head`."""
         return await self.head()
 
     async def tree(self, commit: str) -> Tree:
