@@ -186,3 +186,14 @@ def test_comments_and_prose_name_nothing() -> None:
     script = b"// target\n/* target\n target */ const s = 'about target now';"
     assert "target" not in words_of("typescript", script)
     assert "target" not in words_of("markdown", b"`target`")
+
+
+def test_the_type_of_a_module_as_a_calls_argument_is_no_syntax_error() -> None:
+    use = """
+        import { load } from "./lib";
+        export async function go() { return await load<typeof import('./lib')>('./lib'); }
+    """
+    repo = linked({"lib.ts": "export function load<T>(x: string) {}\n", "use.ts": use})
+    assert [each.problem for each in repo.reports] == ["", ""]
+    (load,) = [each for each in repo.entities if each.name == "load"]
+    assert any(e.kind is EdgeKind.CALLS and e.target == load.key for e in repo.edges)
