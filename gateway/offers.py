@@ -291,6 +291,8 @@ class Route:
         status: the HTTP status of success, such as 201 or 202.
         body: bytes that a body may have here, where that is more than ``limits.body`` of
             ``portal.yaml``.
+        name: what generated clients call it (``operationId``): unique in its API. "" makes it of
+            the method and the path.
 
     Raises:
         TypeError: it carries no tool's tier and is not for admins either.
@@ -310,6 +312,7 @@ class Route:
     operation: str = ""
     status: int = 200
     body: int = 0
+    name: str = ""
 
     def __post_init__(self) -> None:
         if self.rate:

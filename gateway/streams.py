@@ -99,6 +99,7 @@ class Stream:
         summary: one line for the document.
         operation: what opening is counted as, as a ``Route``'s.
         rate: how often one caller may open it, as a ``Route``'s.
+        name: what generated clients call it, as a ``Route``'s.
 
     Raises:
         ValueError: its rate means nothing.
@@ -112,6 +113,7 @@ class Stream:
     summary: str
     operation: str
     rate: str = ""
+    name: str = ""
 
     def __post_init__(self) -> None:
         if self.rate:
@@ -134,4 +136,5 @@ class Stream:
             summary=self.summary,
             operation=self.operation,
             rate=self.rate,
+            name=self.name,
         )

@@ -173,7 +173,7 @@ def _paths(
 
 def _operation(each: Described, names: Mapping[Any, Any], error: type[BaseModel]) -> dict[str, Any]:
     return {
-        "operationId": each.id,
+        "operationId": each.route.name or each.id,
         "tags": [each.plugin],
         "summary": each.route.summary,
         "security": _security(each),

@@ -76,15 +76,18 @@ def approval_routes(memory: Memory) -> list[Route]:
 
     lists, decides = "list_approvals", "decide_approval"
     return [
-        _route("", listed, lists, ApprovalsAsked, ApprovalPage, _LIST),
-        _route("/{id}", one, lists, ApprovalLook, WaitingWrite, "One request."),
-        _route("/{id}/approve", approve, decides, Decision, WaitingWrite, _APPROVE),
-        _route("/{id}/reject", reject, decides, Decision, WaitingWrite, _REJECT),
+        _route("list_approvals", "", listed, lists, ApprovalsAsked, ApprovalPage, _LIST),
+        _route("get_approval", "/{id}", one, lists, ApprovalLook, WaitingWrite, "One request."),
+        _route("approve", "/{id}/approve", approve, decides, Decision, WaitingWrite, _APPROVE),
+        _route("reject", "/{id}/reject", reject, decides, Decision, WaitingWrite, _REJECT),
     ]
 
 
-def _route(path: str, run: Any, tool: str, params: Any, response: Any, summary: str) -> Route:
+def _route(
+    name: str, path: str, run: Any, tool: str, params: Any, response: Any, summary: str
+) -> Route:
     return Route(
+        name=name,
         method="POST" if params is Decision else "GET",
         path=f"/approvals{path}",
         run=run,

@@ -57,6 +57,7 @@ def streams(memory: Memory) -> list[Stream]:
         Stream(
             path=_PATH,
             open=opened,
+            name="follow",
             tool="query_memory",
             params=StreamRequest,
             events=[KnowledgeUpdateEvent, QueryResultEvent, NotificationEvent, ResetEvent],

@@ -268,6 +268,10 @@ async def test_the_document_says_errors_limits_security_and_examples(
     assert set(document["paths"]) >= {
         prefix + each for each in ("", "/query", "/create", "/{id}", "/{id}/metadata")
     }
+    named = [each["operationId"] for path in document["paths"].values() for each in path.values()]
+    assert len(set(named)) == len(named)
+    assert set(named) >= {"discover", "query_knowledge", "list_entries", "get_entry", "approve"}
+    assert all(len(each) < 20 for each in named), "generated clients call them so"
 
 
 async def test_the_headers_of_the_document_are_those_of_the_answers(portal: TestPortal) -> None:
