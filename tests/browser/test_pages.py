@@ -110,6 +110,8 @@ async def test_a_browser_without_a_wallet_says_so(browser: Browser, portal: Page
     async with opened(browser) as (_, page):
         await page.goto(f"{portal.parts.site.url}/signin")
         await expect(page.get_by_role("status")).to_contain_text("No wallet was found")
+        address = page.get_by_label("The address of this page", exact=True)
+        await expect(address).to_have_text(page.url)
 
 
 async def test_another_wallet_is_linked(browser: Browser, portal: PagesPortal) -> None:
@@ -332,6 +334,26 @@ async def test_the_keyboard_reaches_what_the_mouse_does(
             await page.keyboard.press("Tab")
             seen.add(await page.evaluate("document.activeElement.textContent.trim()"))
         assert {"Sign in", "Copy", "Install in Cursor", "Install in VS Code"} <= seen
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_how_to_connect_comes_first_and_no_snippet_is_cut(
+    browser: Browser, portal: PagesPortal, width: int
+) -> None:
+    async with opened(browser, viewport={"width": width, "height": 844}) as (_, page):
+        await page.goto(portal.parts.site.url)
+        tops = [
+            await page.get_by_role("heading", name=name).evaluate(
+                "each => each.getBoundingClientRect().top"
+            )
+            for name in ("Connect your client", "What is here")
+        ]
+        assert tops[0] < 844
+        assert tops[0] < tops[1]
+        cut = "all => all.filter(each => each.scrollWidth > each.clientWidth).length"
+        assert await page.locator("pre").evaluate_all(cut) == 0
+        await page.locator("summary").last.click()
+        await expect(page.locator("details").last.get_by_role("listitem").first).to_be_visible()
 
 
 async def test_a_snippet_is_copied(browser: Browser, portal: PagesPortal) -> None:

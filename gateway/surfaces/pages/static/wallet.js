@@ -79,5 +79,9 @@ dispatchEvent(new Event("eip6963:requestProvider"));
 // Wallets announce themselves at once; the older way is for those that do not.
 setTimeout(() => {
   if (!found.size && window.ethereum) offer("window.ethereum", "your browser's wallet", window.ethereum);
-  if (!found.size) say("No wallet was found in this browser. Install one, open this page in your wallet’s browser, or sign by hand.");
+  if (found.size) return;
+  say("No wallet was found in this browser. Install one, open this page in your wallet’s browser, or sign by hand.");
+  const elsewhere = document.querySelector("[data-wallet-elsewhere]");
+  elsewhere.querySelector("pre").textContent = location.href;
+  elsewhere.hidden = false;
 }, 300);
