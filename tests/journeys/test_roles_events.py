@@ -105,6 +105,36 @@ async def test_a_hat_that_is_taken_away_ends_what_it_gave(
         assert "query_memory" in await portal.tools("ana")
 
 
+async def test_one_of_two_portals_follows_and_both_refuse(chain: Chain, postgres: str) -> None:
+    wallet = Key.create().address
+    chain.give_hat(wallet, parse(HAT))
+    shared = {**config(chain), "services": {"database": postgres}}
+    async with (
+        open_test_portal(plugin, tiers=TIERS, config=shared) as first,
+        open_test_portal(plugin, tiers=TIERS, config=shared) as second,
+    ):
+        both = (first, second)
+        for portal in both:
+            await portal.sign_in("ana", Account.of_key(wallet))
+        leading = [portal for portal in both if (await looked(portal))["leads"]]
+        assert len(leading) == 1
+        (other,) = [portal for portal in both if portal not in leading]
+        for portal in both:
+            assert "query_memory" in await portal.tools("ana")
+        chain.take_hat(wallet, parse(HAT))
+        await followed(leading[0])
+        # As it does by itself every two seconds.
+        await other.running.authentication.revocations.look()
+        for portal in both:
+            assert "query_memory" not in await portal.tools("ana")
+
+
+async def looked(portal: TestPortal) -> dict[str, Any]:
+    """How the portal follows the chain, after a look."""
+    await portal.running.authentication.followers.look()
+    return dict((await portal.health())["chains"]["10"])
+
+
 async def test_an_admin_sees_where_the_follower_is(chain: Chain) -> None:
     async with open_test_portal(plugin, tiers=TIERS, config=config(chain)) as portal:
         await followed(portal)
