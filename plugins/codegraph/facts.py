@@ -303,7 +303,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(FileFacts)
 
-FACTS_VERSION = 4
+FACTS_VERSION = 5
 """Raised whenever a language module or this file changes what facts mean; old ones are dropped."""
 
 

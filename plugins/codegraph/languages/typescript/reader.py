@@ -32,7 +32,7 @@ def read(path: str, source: bytes) -> FileFacts:
     parser = grammar.parser(grammar.grammar_of(path, source))
     root = parser.parse(source).root_node
     if root.has_error and language == "typescript":
-        plainer = grammar.plainer(source)
+        plainer = grammar.without_variance(source)
         root = parser.parse(plainer).root_node if plainer != source else root
     low = Lowering(
         source,
