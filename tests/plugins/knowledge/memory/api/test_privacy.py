@@ -100,7 +100,7 @@ class Village:
             id = f"own-{mark}"
             done = json.loads(await self.batch(owner, "upsert", id=id, **sent))
             assert done["results"]["succeeded"] == 1, done
-            waits = done["entries"][0]["request_id"]
+            waits = done["entries"][0].get("request_id")
             self.requests += [] if waits is None else [waits]
             return id
         made = json.loads(await self.send(owner, "POST", "/create", sent))
