@@ -92,6 +92,10 @@ class Resolver:
         standing = self._standing.of(accounts)
         return {each.subject: why for each in standing if (why := set_aside(each))}
 
+    def groups(self) -> frozenset[str]:
+        """The groups that the rules for the public and the members tier can put somebody in."""
+        return self._rules.groups()
+
     async def resolve(self, identity: Identity) -> Caller:
         """Resolve an identity to a caller."""
         known = self._known.get(id(identity))

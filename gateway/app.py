@@ -36,6 +36,7 @@ from gateway.health import HealthBoard
 from gateway.logs import get_logger
 from gateway.metrics import Metrics
 from gateway.pager import Cursors
+from gateway.people import KnownPeople
 from gateway.pipeline import Pipeline
 from gateway.plugin_host import Found, PluginHost, discover
 from gateway.proxies import UnknownProxies
@@ -135,7 +136,8 @@ def _assemble(
     board.notices(lambda: [*services.notices, *_of_the_files(portal, tiers, catalog)])
     board.notices(lambda: [f"roles: {why}" for why in authentication.facts.silent.values()])
     show_following(authentication.followers, board, metrics)
-    plugins = PluginHost(portal, found, services, catalog, board)
+    people = KnownPeople(authentication.stores, authentication.resolver)
+    plugins = PluginHost(portal, found, services, catalog, board, people)
     erasures = Erasures(services.shared_database, plugins.offers, log_of_calls)
     board.notices(erasures.notices)
     scrubbing = config.scrubbing

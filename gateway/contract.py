@@ -41,6 +41,7 @@ from gateway.offers import (
 )
 from gateway.outages import is_outage
 from gateway.paging import Listing, Page, Piece, piece
+from gateway.people import Fellow, People
 from gateway.personal_data import PersonalData, PersonalFile
 from gateway.ports import (
     Cache,
@@ -91,6 +92,7 @@ __all__ = [
     "Duration",
     "Embedder",
     "Exchange",
+    "Fellow",
     "Finding",
     "Health",
     "Hit",
@@ -105,6 +107,7 @@ __all__ = [
     "Objects",
     "Offer",
     "Page",
+    "People",
     "PersonalData",
     "PersonalFile",
     "Piece",
@@ -263,6 +266,7 @@ class Host:
         secret: reads a secret that a setting names (``env:NAME``, ``file:PATH``); raises
             ``ValueError`` where it is missing.
         exchange: the call running now; a silent one where there is none.
+        people: whom a caller may know of, by name, and the groups there are.
         wait_ready: whether ``open`` finishes its first work before it yields (the CLI's calls).
         local: whether only this machine is meant to reach the portal (loopback, and no proxy).
         rows: which tier a row asks for; ask it at every read.
@@ -284,6 +288,7 @@ class Host:
     reoffer: Callable[[Offer], None]
     secret: Callable[[str], str]
     exchange: Callable[[], Exchange]
+    people: People
     wait_ready: bool = False
     local: bool = False
     rows: Rows = field(default_factory=Unruled)

@@ -27,6 +27,7 @@ from gateway.health import HealthBoard
 from gateway.items import Item
 from gateway.logs import get_logger
 from gateway.openings import Opening
+from gateway.people import NOBODY, People
 from gateway.scrubbing.contents import ContentScrub
 from gateway.services import Services, Shares
 from gateway.services.secrets import resolve
@@ -130,6 +131,7 @@ class PluginHost:
         services: the backends.
         catalog: takes in what plugins offer.
         board: is told how each plugin is.
+        people: whom callers may know of.
 
     Attributes:
         offers: what the open plugins offer, by name; one that opens late comes in while it is read.
@@ -144,12 +146,14 @@ class PluginHost:
         services: Services,
         catalog: Catalog,
         board: HealthBoard,
+        people: People = NOBODY,
     ) -> None:
         self._portal = portal
         self._found = found
         self._services = services
         self._catalog = catalog
         self._board = board
+        self._people = people
         self.offers: dict[str, Offer] = {}
         self.opened_late: Callable[[], None] = lambda: None
         self._is_open = False
@@ -232,7 +236,9 @@ class PluginHost:
         scrubbing = self._portal.config.scrubbing
         scrub = ContentScrub(name, scrubbing.enabled, scrubbing.allow, scrubbing.as_is)
         rows = CatalogRows(self._catalog, name)
-        return replace(made, local=self._portal.config.is_local, rows=rows, scrub=scrub)
+        return replace(
+            made, people=self._people, local=self._portal.config.is_local, rows=rows, scrub=scrub
+        )
 
     def _reoffer(self, name: str, offer: Offer, changed: Callable[[Change], None]) -> None:
         """Serve another offer of a plugin that is open, and tell clients of what it changes."""
@@ -315,6 +321,7 @@ def make_host(
         reoffer=reoffer,
         secret=lambda reference: resolve(reference, root).get_secret_value(),
         exchange=current_exchange,
+        people=NOBODY,
         wait_ready=wait_ready,
     )
 

@@ -58,6 +58,14 @@ class AccessRules(Part):
         for name in NAMES:
             yield from conditions(self.rule(name), (name,))
 
+    def groups(self) -> frozenset[str]:
+        """The groups that the rules below admins' can put somebody in.
+
+        What makes an admin is told to nobody else.
+        """
+        told = (each for (name, *_), each in self.conditions() if name != "admins")
+        return frozenset(group for each in told if (group := getattr(each, "group", None)))
+
     def questions(self, accounts: Accounts) -> tuple[Question, ...]:
         """What must be asked to judge someone by every rule; each question once."""
         asked = (each for name in NAMES for each in self.rule(name).questions(accounts))

@@ -36,6 +36,11 @@ class Claim(Part):
 
     claim: Said = Field(description="People of whom an OpenID Connect provider says something.")
 
+    @property
+    def group(self) -> str:
+        """The group of those for whom it holds."""
+        return f"claim:{self.claim.name}={self.claim.value}"
+
     def questions(self, accounts: Accounts) -> Iterable[Question]:
         """Nothing: the provider said it, at sign-in or in a token."""
         return ()
@@ -49,7 +54,7 @@ class Claim(Part):
             f"have the claim {what} from {claim.issuer or 'a provider that people sign in with'}",
             self._findings(of("oidc", accounts)),
             f"no linked account has the claim {what}",
-            f"claim:{what}",
+            self.group,
         )
 
     def _findings(self, accounts: Iterable[Account]) -> Iterator[Finding]:

@@ -56,6 +56,11 @@ class GithubOrg(Part):
         "only those whose membership is public."
     )
 
+    @property
+    def group(self) -> str:
+        """The group of those for whom it holds."""
+        return f"github_org:{self.github_org}"
+
     def questions(self, accounts: Accounts) -> Iterable[Question]:
         """Whether each account belongs to it."""
         return [self._question(each) for each in of("github", accounts)]
@@ -68,7 +73,7 @@ class GithubOrg(Part):
             f"be a member of {where}",
             _members(self._question, where, accounts, answers),
             f"no linked account is a known member of {where}" if of("github", accounts) else _NONE,
-            f"github_org:{self.github_org}",
+            self.group,
         )
 
     def _question(self, account: Account) -> Question:
@@ -83,6 +88,11 @@ class GithubTeam(Part):
         "portal.yaml."
     )
 
+    @property
+    def group(self) -> str:
+        """The group of those for whom it holds."""
+        return f"github_team:{self.github_team}"
+
     def questions(self, accounts: Accounts) -> Iterable[Question]:
         """Whether each account belongs to it."""
         return [self._question(each) for each in of("github", accounts)]
@@ -95,7 +105,7 @@ class GithubTeam(Part):
             f"be a member of {where}",
             _members(self._question, where, accounts, answers),
             f"no linked account is a known member of {where}" if of("github", accounts) else _NONE,
-            f"github_team:{self.github_team}",
+            self.group,
         )
 
     def _question(self, account: Account) -> Question:

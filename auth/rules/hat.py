@@ -25,6 +25,11 @@ class Hat(Part):
         "read stands in portal.yaml under roles.hats."
     )
 
+    @property
+    def group(self) -> str:
+        """The group of those for whom it holds."""
+        return f"hat:{self.hat}"
+
     def questions(self, accounts: Accounts) -> Iterable[Question]:
         """Whether each wallet wears it; and where hats are read, if that makes a difference."""
         linked = [each for each in of("wallet", accounts) if not set_aside(each)]
@@ -47,7 +52,7 @@ class Hat(Part):
             f"wear the hat {self.hat}",
             findings,
             linked.otherwise(f"no linked wallet wears the hat {self.hat}"),
-            f"hat:{self.hat}",
+            self.group,
         )
 
     def _findings(self, addresses: Iterable[str], answers: Answers) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.access import keys, person_key
@@ -13,9 +13,10 @@ from plugins.knowledge.memory.acting import acting, rights, vouched
 from plugins.knowledge.memory.agreement import Agreement, Unagreed, opened
 from plugins.knowledge.memory.consent import Answer, Consent, excerpt
 from plugins.knowledge.memory.drafting import access_of, drafted
-from plugins.knowledge.memory.entries import PRIVATE, AccessPolicy, AccessPolicyConfig, Layer
+from plugins.knowledge.memory.entries import PRIVATE, AccessPolicyConfig, Layer
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.keeping import Keeping
+from plugins.knowledge.memory.names import Names
 from plugins.knowledge.memory.records import Record
 from plugins.knowledge.memory.requests import CreateRequest, DeleteRequest, UpdateRequest
 from plugins.knowledge.memory.responses import ApprovalRequired, CreateResponse, DeleteResponse
@@ -24,9 +25,13 @@ from plugins.knowledge.memory.store.approvals import Approval, Approvals, new_ap
 from plugins.knowledge.memory.store.audit import Deed
 from plugins.knowledge.memory.store.notices import Notices
 from plugins.knowledge.memory.telling import tell_decided, tell_requested
+from plugins.knowledge.memory.waiting import WHO, carry_out, check_decidable, of_readable, whole
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.store.approvals import Operation
+
+
+Asked = TypeVar("Asked", bound=CreateRequest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +43,14 @@ class Governing:
         approvals: what waits.
         clock: gives the time, with its zone.
         notices: tells those who may decide, and who asked.
+        names: finds whom a policy names.
     """
 
     keep: Keeping
     approvals: Approvals
     clock: Callable[[], datetime]
     notices: Notices
+    names: Names
 
     def needs(self, record: Record, request: CreateRequest) -> bool:
         """Whether writing an entry has to wait.
@@ -76,6 +83,7 @@ class Governing:
             MemoryFailed: as :meth:`Keeping.create`.
         """
         person = demand(caller, self.keep.roles.write, "write to memory")
+        request = await self._named(request, caller)
         record = drafted(request, caller, person, self.clock())
         record = record if id is None else replace(record, id=id)
         if not self.needs(record, request):
@@ -90,7 +98,7 @@ class Governing:
             payload = {**wanted, "request": request.model_dump(mode="json", exclude_unset=True)}
             waiting = await self._ask("create", record.id, payload, caller)
             return _pending(record, waiting)
-        _check_decidable(caller, record.readers)
+        check_decidable(caller, record.readers)
         made = await self.keep.create(_hidden(request), caller, id, agreement)
         payload = {
             **wanted,
@@ -112,6 +120,7 @@ class Governing:
         person = demand(caller, self.keep.roles.write, "write to memory")
         current = await self.keep.found(id, caller)
         self.keep.check_change(current, request, caller)
+        request = await self._named(request, caller, current.access)
         wanted = await self.keep.wanted(current, request, caller)
         if not self.needs(wanted, request):
             try:
@@ -128,7 +137,7 @@ class Governing:
             "readers": sorted(wanted.readers),
             "opens": opens,
             "version": current.version,
-            "request": _whole(request, current, wanted),
+            "request": whole(request, current, wanted),
         }
         seen_by = None if opens else current.readers
         waiting = await self._ask("update", id, payload, caller, seen_by=seen_by)
@@ -161,6 +170,21 @@ class Governing:
             "erase" if hard else "delete", current.id, payload, caller, reason
         )
         return DeleteResponse(deleted=False, entry_id=current.id, approval_required=waiting)
+
+    async def _named(
+        self, request: Asked, caller: Caller, kept: AccessPolicyConfig | None = None
+    ) -> Asked:
+        """A request whose policy names people and groups by their real keys.
+
+        Raises:
+            MemoryFailed: it names one that there is not.
+        """
+        access = request.options.access_policy
+        if access is None or access == kept:
+            return request
+        settled = await self.names.settled(access, caller, kept)
+        options = request.options.model_copy(update={"access_policy": settled})
+        return request.model_copy(update={"options": options})
 
     async def seen(self, caller: Caller) -> list[Approval]:
         """A caller's own requests, and those that they may decide."""
@@ -225,7 +249,7 @@ class Governing:
         """
         person = caller.person or ""
         readable = [payload["readers"], *([] if seen_by is None else [seen_by])]
-        _check_decidable(caller, *readable)
+        check_decidable(caller, *readable)
         if await self.approvals.waiting_of(person) >= MOST_WAITING:
             raise MemoryFailed(
                 ErrorCode.RATE_LIMITED,
@@ -258,7 +282,7 @@ class Governing:
         if consent is None:
             return False
         shown = excerpt(record.content)
-        question = f"{verb} this in memory, for {_WHO[record.access.policy]} to read?\n\n{shown}"
+        question = f"{verb} this in memory, for {WHO[record.access.policy]} to read?\n\n{shown}"
         answer = await consent(question, f"{person}\n{operation}\n{request}")
         if answer is Answer.NONE:
             return False
@@ -285,7 +309,7 @@ class Governing:
         other = person if person != found.requested_by else None
         keep = replace(self.keep, writing=self.keep.writing.alongside(alongside, other))
         try:
-            await _carry_out(keep, found, vouched(asker, caller))
+            await carry_out(keep, found, vouched(asker, caller))
         except MemoryFailed as failure:
             if failure.number not in _FINAL or done:
                 raise
@@ -317,9 +341,9 @@ class Governing:
         """Those whose entries the caller may read, as they are and as they would be."""
         held = keys(caller)
         wanted = [each for each in some if not held.isdisjoint((each.payload or {})["readers"])]
-        kept = {each.entry for each in wanted if _of_readable(each)}
+        kept = {each.entry for each in wanted if of_readable(each)}
         there = await self.keep.reading.read(kept, held)
-        return [each for each in wanted if not _of_readable(each) or each.entry in there]
+        return [each for each in wanted if not of_readable(each) or each.entry in there]
 
     async def _may_see(self, one: Approval, caller: Caller) -> bool:
         """Whether a request is the caller's own, or waits for somebody like them."""
@@ -329,14 +353,6 @@ class Governing:
         return waits and bool(await self._readable([one], caller))
 
 
-_WHO = {
-    AccessPolicy.PRIVATE: "you alone",
-    AccessPolicy.RESTRICTED: "the people it names",
-    AccessPolicy.SHARED: "the groups it names",
-    AccessPolicy.ORGANIZATION: "all members",
-    AccessPolicy.PUBLIC: "everyone who is signed in",
-}
-_OF_READABLE = frozenset({"update", "delete", "erase"})
 MOST_WAITING = 200
 """Requests of one person that wait at a time, so that nobody buries those of others."""
 _FINAL = frozenset(
@@ -349,68 +365,6 @@ _FINAL = frozenset(
     }
 )
 """Failures that another try does not mend."""
-
-
-async def _carry_out(keep: Keeping, found: Approval, asker: Caller) -> None:
-    """Do what was asked for, as who asked for it."""
-    payload: Any = found.payload or {}
-    agreement = Agreement(frozenset(payload["readers"]), payload.get("version", 0))
-    match found.operation:
-        case "create":
-            request = CreateRequest.model_validate(payload["request"])
-            await keep.create(request, asker, found.entry, agreement)
-        case "update":
-            changed = UpdateRequest.model_validate(payload["request"])
-            await keep.update(found.entry, changed, asker, agreement)
-        case "verify":
-            demand(asker, keep.roles.write, "write to memory")
-            record = await keep.found(found.entry, asker)
-            access = AccessPolicyConfig.model_validate(payload["access"])
-            if record.version != payload["version"] or not await keep.open_up(
-                record, access, asker.person or "", agreement
-            ):
-                raise MemoryFailed(
-                    ErrorCode.CONFLICT, "The entry was changed since; ask for it once more."
-                )
-        case "delete" | "erase":
-            options = {"hard_delete": found.operation == "erase"}
-            removal = {"id": found.entry, "options": options}
-            await keep.delete(DeleteRequest.model_validate(removal), asker)
-
-
-def _of_readable(one: Approval) -> bool:
-    """Whether who decides a request has to be able to read the entry as it is.
-
-    Where it is opened to more people they see what those would read, and no more.
-    """
-    return one.operation in _OF_READABLE and not (one.payload or {}).get("opens")
-
-
-def _whole(request: UpdateRequest, current: Record, wanted: Record) -> dict[str, Any]:
-    """An update that says all that it would make public, for who decides it and for later."""
-    asked: dict[str, Any] = request.model_dump(mode="json", exclude_unset=True)
-    asked["entry"] |= {
-        "content": wanted.content,
-        "metadata": wanted.metadata.model_dump(mode="json", exclude_none=True),
-        "version": current.version,
-    }
-    return asked
-
-
-def _check_decidable(caller: Caller, *readable: Collection[str]) -> None:
-    """Refuse to wait for somebody who cannot be.
-
-    Args:
-        caller: who asks; nobody but an admin decides what they asked for themselves.
-        readable: sets of keys; who decides needs one of each.
-    """
-    own = {person_key(caller.person or "")}
-    if not caller.admin and any(own.issuperset(each) for each in readable):
-        raise MemoryFailed(
-            ErrorCode.INVALID_REQUEST,
-            "Nobody else may read this entry, so nobody could approve it. Leave governance out, "
-            "let others read it, or use a client that can ask you yourself.",
-        )
 
 
 def _verified(request: CreateRequest) -> bool:

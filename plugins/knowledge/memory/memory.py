@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from gateway.contract import Exchange, Host
+from gateway.contract import Exchange, Host, People
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.agreement import ApprovalRules
 from plugins.knowledge.memory.asking import AskedLayer, Shelf
+from plugins.knowledge.memory.authors import Authors
 from plugins.knowledge.memory.batches.batches import Batches
 from plugins.knowledge.memory.batches.chunks import Chunks
 from plugins.knowledge.memory.entries import Layer
@@ -26,6 +27,7 @@ from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.leaving import Leaving
 from plugins.knowledge.memory.listing import Lists
 from plugins.knowledge.memory.looking import Looking
+from plugins.knowledge.memory.names import Names
 from plugins.knowledge.memory.querying import Querying
 from plugins.knowledge.memory.responses import ProviderName
 from plugins.knowledge.memory.roles import Roles
@@ -67,6 +69,7 @@ class Memory:
         upkeep: keeps all of it in order.
         leaving: hands people what is kept of them, and erases it.
         exchange: the call that is running now.
+        people: whom callers may know of.
         following: lets this process's own vectors follow what others write; None where it need not.
     """
 
@@ -82,6 +85,7 @@ class Memory:
     upkeep: Upkeep
     leaving: Leaving
     exchange: Callable[[], Exchange]
+    people: People
     following: Following | None = None
 
     @classmethod
@@ -145,10 +149,13 @@ def _made(
     audit = AuditLog(host.database, clock)
     hub = Hub(EventLog(together), host.cache, host.log)
     keep = Keeping(reading, writing, working, vectors, audit, roles, clock, hub.tell, approval)
-    govern = _governing(keep, together)
+    govern = _governing(keep, together, Names(host.people))
     batches = _batches(govern, host, together)
     failed = FailureLog(host.log)
-    query = Querying(layers, shelves, host.embedder, vectors, usage, provider, failed, roles)
+    authors = Authors(reading, host.people)
+    query = Querying(
+        layers, shelves, host.embedder, vectors, usage, provider, failed, roles, authors
+    )
     return Memory(
         provider=provider,
         query=query,
@@ -162,6 +169,7 @@ def _made(
         upkeep=upkeep_over(keep, together, approval.layers, batches.tidy, host.log, upkeep),
         leaving=Leaving(together, reading, writing, working, vectors, batches.store),
         exchange=host.exchange,
+        people=host.people,
         following=_following(host, vectors, hub.events, clock, failed),
     )
 
@@ -188,10 +196,10 @@ def _counting(working: WorkingLayer, writing: Writing) -> Usage:
     return Usage(used)
 
 
-def _governing(keep: Keeping, together: Together) -> Governing:
+def _governing(keep: Keeping, together: Together, names: Names) -> Governing:
     clock = keep.clock
     notices = Notices(together, clock, keep.tell)
-    return Governing(keep, Approvals(together, clock), clock, notices)
+    return Governing(keep, Approvals(together, clock), clock, notices, names)
 
 
 def _batches(govern: Governing, host: Host, together: Together) -> Batches:

@@ -13,6 +13,7 @@ from gateway.contract import Caller, Embedder
 from plugins.knowledge.memory import labels as by
 from plugins.knowledge.memory.access import keys
 from plugins.knowledge.memory.asking import AskedLayer, Narrowing, Question, Shelf
+from plugins.knowledge.memory.authors import Authors
 from plugins.knowledge.memory.entries import KnowledgeEntry, Layer
 from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.gathering import Failed, gather
@@ -58,6 +59,7 @@ class Querying:
         provider: who answers.
         failed: hears why a layer does not answer.
         roles: who may ask.
+        authors: finds who wrote what is found.
     """
 
     layers: Sequence[AskedLayer]
@@ -68,6 +70,7 @@ class Querying:
     provider: ProviderName
     failed: Failed
     roles: Roles
+    authors: Authors
 
     async def __call__(self, request: QueryRequest, caller: Caller) -> QueryResponse:
         """Answer a query (protocol, "Query Endpoint").
@@ -193,8 +196,12 @@ class Querying:
         if options.include_embeddings and self.vectors is not None:
             embeddings = await self.vectors.kept.of(list(records.values()))
         asked_terms = frozenset(terms(question.text))
+        shown = [records[one.id] for one in page if one.id in records]
+        authors = await self.authors.of(shown, question.person)
         return [
             QueryResult(
+                layer=records[one.id].layer,
+                author=authors[one.id],
                 entry=_shown(records[one.id], embeddings.get(one.id), options),
                 score=round(one.score, 4),
                 distance=_distance(one, options),

@@ -7,7 +7,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from plugins.knowledge.memory.entries import KnowledgeEntry, KnowledgeMetadata, KnowledgeSource
+from plugins.knowledge.memory.authors import Author
+from plugins.knowledge.memory.entries import (
+    KnowledgeEntry,
+    KnowledgeMetadata,
+    KnowledgeSource,
+    Layer,
+)
 
 
 class ProviderName(BaseModel):
@@ -30,6 +36,12 @@ class QueryResult(BaseModel):
     entry: KnowledgeEntry
     score: float = Field(ge=0, le=1)
     distance: float | None = None
+    layer: Layer | None = Field(None, description="Where it is.")
+    author: Author | None = Field(
+        None,
+        description="Who wrote what it says now, as the portal knows them; metadata.author is only "
+        "what the entry says of itself.",
+    )
     highlight: Highlight | None = None
 
 

@@ -14,6 +14,7 @@ from plugins.knowledge.memory.consent import NeedsAnswer, consent_over
 from plugins.knowledge.memory.entries import AccessPolicy, Layer
 from plugins.knowledge.memory.failures import valid
 from plugins.knowledge.memory.memory import Memory
+from plugins.knowledge.memory.people_tools import people_tool
 from plugins.knowledge.memory.recall_tools import READS, recall_tools
 from plugins.knowledge.memory.records import Record
 from plugins.knowledge.memory.requests import (
@@ -74,6 +75,7 @@ def tools(memory: Memory) -> list[Tool]:
         _update(memory),
         Tool.of(_forget(memory), annotations=_CHANGES, floor=Tier.PUBLIC, title="Forget"),
         Tool.of(_history(memory), annotations=READS, floor=Tier.PUBLIC, title="Memory history"),
+        people_tool(memory),
         *approval_tools(memory),
     ]
 
@@ -97,10 +99,13 @@ class NewMemory(BaseModel):
         description="Who may read it: private, restricted, shared, organization or public.",
     )
     approved_users: list[str] = Field(
-        default_factory=list, description="The ids of people who may, where it is restricted."
+        default_factory=list,
+        description="The people who may, where it is restricted: their ids, or the names of those "
+        "who share a group with you (find_people).",
     )
     allowed_teams: list[str] = Field(
-        default_factory=list, description="The groups whose members may, where it is shared."
+        default_factory=list,
+        description="The groups whose members may, where it is shared (find_people).",
     )
     confidence: float | None = Field(None, ge=0, le=1, description="How sure it is, 0 to 1.")
     importance: float | None = Field(None, ge=0, le=1, description="How much it matters, 0 to 1.")

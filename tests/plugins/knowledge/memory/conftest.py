@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gateway.contract import Caller, Host, Tier
+from gateway.contract import Caller, Fellow, Host, Tier
 from gateway.plugin_host import make_host
 from gateway.services import open_services
 from gateway.services.vectors import OwnedVectors
@@ -107,6 +107,20 @@ class OneForAll(OwnedVectors):
     own = False
 
 
+class Town:
+    """Everybody is known here, by their name where they are one of the four."""
+
+    async def names(self, ids: Collection[str]) -> dict[str, str]:
+        known = {each.person: each.name for each in (ANA, BEN, CY, DEE)}
+        return {id: known.get(id) or id for id in ids if id.startswith("person:")}
+
+    async def fellows(self, caller: Caller, name: str) -> list[Fellow]:
+        return []
+
+    def groups(self) -> frozenset[str]:
+        return frozenset({"garden", "kitchen", "gate"})
+
+
 Opener = Callable[..., Awaitable[World]]
 
 
@@ -149,7 +163,7 @@ async def opened(
         shares = replace(services.for_plugin("knowledge"), embedder=embedder, reranker=None)
         if not follows:
             shares = replace(shares, vectors=OneForAll(services.vectors, "knowledge"))
-        host = make_host(shares, "knowledge", "Test portal")
+        host = replace(make_host(shares, "knowledge", "Test portal"), people=Town())
         knowledge = await Knowledge.open(host, Store.of(host), "test")
         stack.push_async_callback(knowledge.index.close)
         memory = await stack.enter_async_context(

@@ -27,11 +27,18 @@ people = st.builds(
 drafts = st.tuples(
     st.integers(0, 2),
     st.sampled_from(Layer),
-    st.builds(
-        AccessPolicyConfig,
-        policy=st.sampled_from(AccessPolicy),
-        approved_users=st.lists(st.sampled_from(["person:1", "person:2"]), max_size=1).map(tuple),
-        allowed_teams=st.lists(st.sampled_from(GROUPS), max_size=1).map(tuple),
+    st.sampled_from(
+        [
+            *(AccessPolicyConfig(policy=each) for each in AccessPolicy),
+            *(
+                AccessPolicyConfig(policy=AccessPolicy.RESTRICTED, approved_users=(each,))
+                for each in ("person:1", "person:2")
+            ),
+            *(
+                AccessPolicyConfig(policy=AccessPolicy.SHARED, allowed_teams=(each,))
+                for each in GROUPS
+            ),
+        ]
     ),
     st.booleans(),
 )
