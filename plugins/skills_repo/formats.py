@@ -140,6 +140,8 @@ def _problems(path: str, found: Frontmatter, kind: Kind) -> Iterator[Problem]:
     if found.fault:
         yield Problem(path, found.fault_line, found.fault)
         return
+    if found.slip:
+        yield Problem(path, found.fault_line, found.slip)
     if kind == "docs" or (kind == "agents" and not found.present and _is_about(path)):
         return
     if not found.present:

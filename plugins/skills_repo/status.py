@@ -62,6 +62,7 @@ class Status:
 
     def _facts(self) -> dict[str, Any]:
         faults = [fault for index in self.indexes.values() for fault in index.faults]
+        slips = [slip for index in self.indexes.values() for slip in index.slips]
         passed_over = [
             f"{name}/{each}" for name, index in self.indexes.items() for each in index.passed_over
         ]
@@ -72,6 +73,8 @@ class Status:
             "docs": sum(len(index.docs) for index in indexes),
             "sources": {name: self._source_facts(name) for name in self.sources},
             "unreadable": faults[:_MOST_NAMED],
+            "readLineByLine": slips[:_MOST_NAMED],
+            "readLineByLineCount": len(slips),
             "passedOver": passed_over[:_MOST_NAMED],
             "leftOutOfSkills": self.left_out[:_MOST_NAMED],
             "leftOutOfSkillsCount": len(self.left_out),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
@@ -170,6 +171,7 @@ class Builder:
                 model=found.text("model"),
                 allowed_tools=_tools(found.fields),
                 fault=_fault(found),
+                slip=_slip(found),
             )
         )
 
@@ -187,7 +189,7 @@ def _above(path: str) -> list[str]:
 
 
 def _without_body(found: Frontmatter) -> Frontmatter:
-    return Frontmatter(found.fields, {}, "", 1, found.fault, found.fault_line, found.present)
+    return replace(found, lines={}, body="", body_line=1)
 
 
 def _skill(source: str, directory: str, found: Frontmatter, files: list[FileEntry]) -> SkillEntry:
@@ -203,6 +205,7 @@ def _skill(source: str, directory: str, found: Frontmatter, files: list[FileEntr
         skill_file=skill_file,
         frontmatter=found.fields,
         fault=_fault(found),
+        slip=_slip(found),
     )
 
 
@@ -213,11 +216,16 @@ def _doc(path: str, found: Frontmatter) -> DocEntry:
         title=found.text("title") or (heading[1] if heading else None),
         description=found.text("description"),
         fault=_fault(found),
+        slip=_slip(found),
     )
 
 
 def _fault(found: Frontmatter) -> str:
     return f"line {found.fault_line}: {found.fault}" if found.fault else ""
+
+
+def _slip(found: Frontmatter) -> str:
+    return f"line {found.fault_line}: {found.slip}" if found.slip else ""
 
 
 def _hint(value: Any) -> str | None:

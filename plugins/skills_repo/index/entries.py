@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 Kind = Literal["skills", "agents", "docs"]
 
-LAYOUT = 2
+LAYOUT = 3
 """The version of the index files: one of another version is built anew."""
 
 
@@ -36,6 +36,7 @@ class SkillEntry(_Kept):
         skill_file: SKILL.md itself.
         frontmatter: all of it, in JSON values.
         fault: why the frontmatter cannot be read, with its line, or an empty text.
+        slip: why it is no YAML, with its line, where its lines were read one by one.
     """
 
     directory: str
@@ -47,6 +48,7 @@ class SkillEntry(_Kept):
     skill_file: FileEntry
     frontmatter: Mapping[str, Any] = {}
     fault: str = ""
+    slip: str = ""
 
     @property
     def folder(self) -> str:
@@ -77,6 +79,7 @@ class AgentEntry(_Kept):
     model: str | None = None
     allowed_tools: tuple[str, ...] | None = None
     fault: str = ""
+    slip: str = ""
 
     @property
     def stem(self) -> str:
@@ -96,6 +99,7 @@ class DocEntry(_Kept):
     title: str | None
     description: str | None
     fault: str = ""
+    slip: str = ""
 
 
 class SourceIndex(_Kept):
@@ -134,6 +138,13 @@ class SourceIndex(_Kept):
         entries: tuple[SkillEntry | AgentEntry | DocEntry, ...]
         entries = (*self.skills, *self.agents, *self.docs)
         return [f"{self.source}/{each.path}: {each.fault}" for each in entries if each.fault]
+
+    @property
+    def slips(self) -> list[str]:
+        """The files whose frontmatter is no YAML and was read line by line, and why."""
+        entries: tuple[SkillEntry | AgentEntry | DocEntry, ...]
+        entries = (*self.skills, *self.agents, *self.docs)
+        return [f"{self.source}/{each.path}: {each.slip}" for each in entries if each.slip]
 
 
 class SourceTexts(_Kept):

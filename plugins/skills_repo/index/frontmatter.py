@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,9 @@ _WORDS: dict[str, Any] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
+_ENTRY = re.compile(r"([A-Za-z][\w-]{0,63}):(?=[ \t\n]|\Z)")
+_NO_TEXT = frozenset({"&", "*", "!", "{", "[", "|", ">", "'", '"'})
+"""How a value begins that is more than a text: what is refused in it is refused here as well."""
 _INTEGER = re.compile(r"[-+]?[0-9]{1,15}")
 _DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 
@@ -44,6 +47,8 @@ class Frontmatter:
         fault: why the frontmatter cannot be read, or an empty text.
         fault_line: where.
         present: whether the file begins with a frontmatter, readable or not.
+        slip: why it is no YAML, where its lines could be read one by one all the same; the line is
+            ``fault_line``.
     """
 
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -53,6 +58,7 @@ class Frontmatter:
     fault: str = ""
     fault_line: int = 1
     present: bool = False
+    slip: str = ""
 
     def text(self, key: str) -> str | None:
         """A field as one text without spaces around it; None where it is none, or empty."""
@@ -100,7 +106,11 @@ def _split(text: str) -> Frontmatter:
     try:
         fields, lines = _mapping(written)
     except _Broken as error:
-        return Frontmatter({}, {}, body, below, str(error), error.line, present=True)
+        said = str(error)
+        if read := _line_by_line(written):
+            fields, lines = read
+            return Frontmatter(fields, lines, body, below, "", error.line, True, said)
+        return Frontmatter({}, {}, body, below, said, error.line, present=True)
     return Frontmatter(fields, lines, body, below, present=True)
 
 
@@ -122,6 +132,46 @@ def _mapping(text: str) -> tuple[dict[str, Any], dict[str, int]]:
         raise _Broken(2, "the frontmatter is not made of `key: value` lines")
     lines = {str(key.value): key.start_mark.line + 2 for key, _ in node.value}
     return _value(node), lines
+
+
+def _line_by_line(text: str) -> tuple[dict[str, Any], dict[str, int]] | None:
+    """What ``key: value`` lines say that are no YAML together, as authors and clients read them.
+
+    A value that is no YAML by itself, such as one with a colon in it, is the text that stands
+    there. None where something else than such lines stands there, or a key stands there twice.
+    """
+    fields: dict[str, Any] = {}
+    lines: dict[str, int] = {}
+    if len(text) > LARGEST:
+        return None
+    for number, part in _entries(text):
+        match = _ENTRY.match(part)
+        if match is None or match[1] in fields:
+            return None
+        try:
+            own, _ = _mapping(part)
+            fields |= own
+        except _Broken:
+            value = " ".join(part[match.end() :].split())
+            if value[:1] in _NO_TEXT or not value.isprintable():
+                return None
+            fields[match[1]] = value
+        lines[match[1]] = number
+    return fields, lines
+
+
+def _entries(text: str) -> Iterator[tuple[int, str]]:
+    """The parts of a text that begin without a space, each with its line in the file."""
+    begun, part = 2, ""
+    for number, line in enumerate(text.splitlines(keepends=True), 2):
+        if line.strip() and not line[0].isspace() and line[0] != "#":
+            if part.strip():
+                yield begun, part
+            begun, part = number, line
+        elif part:
+            part += line
+    if part.strip():
+        yield begun, part
 
 
 def _refuse_traps(text: str) -> None:

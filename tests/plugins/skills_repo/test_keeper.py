@@ -335,7 +335,8 @@ async def test_one_bad_file_spoils_nothing_else(garden: Any, backend: str) -> No
         listed = await entries(portal)
         by_name = {each["name"]: each for each in listed}
         assert set(by_name) == {"good", "broken", "binary", "huge", "naïve-日本"}
-        assert [by_name[name]["description"] for name in ("broken", "binary", "huge")] == [None] * 3
+        assert [by_name[name]["description"] for name in ("binary", "huge")] == [None] * 2
+        assert by_name["broken"]["description"] == "a: b: c"
         assert not (await portal.call("get_skill", {"name": "good"})).is_error
         assert not (await portal.call("get_skill", {"name": "broken"})).is_error
         assert not (await portal.call("get_skill", {"name": "naïve-日本"})).is_error

@@ -47,7 +47,6 @@ def test_a_byte_order_mark_and_windows_line_ends_do_no_harm() -> None:
 @pytest.mark.parametrize(
     ("data", "line", "reason"),
     [
-        (b"---\nname: a: b\n---\n", 2, "put quotes around a text that holds a colon"),
         (b"---\nname: x\nbody", 1, "never closed"),
         (b"---\n- a\n---\n", 2, "not made of `key: value` lines"),
         (b"---\na: 1\na: 2\n---\n", 3, "here twice"),
@@ -67,6 +66,35 @@ def test_what_cannot_be_read_says_why_and_where(data: bytes, line: int, reason: 
     assert dict(found.fields) == {}
     assert reason in found.fault
     assert found.fault_line == line
+
+
+def test_lines_that_are_no_yaml_together_are_read_one_by_one_and_the_slip_is_said() -> None:
+    found = read(
+        b"---\n# A comment\nname: reviewer\ndescription: Use it so: <example>\n  Context: a pull\n"
+        b"  request</example>\ntools: [Read, Grep]\nmodel: 'opus'\nx:\n---\nBody\n"
+    )
+    assert dict(found.fields) == {
+        "name": "reviewer",
+        "description": "Use it so: <example> Context: a pull request</example>",
+        "tools": ["Read", "Grep"],
+        "model": "opus",
+        "x": None,
+    }
+    assert dict(found.lines) == {"name": 3, "description": 4, "tools": 7, "model": 8, "x": 9}
+    assert (found.fault, found.body) == ("", "Body\n")
+    assert "put quotes around a text that holds a colon" in found.slip
+    assert found.fault_line == 4
+
+
+NAMES = st.from_regex(r"[A-Za-z][A-Za-z_-]{0,9}", fullmatch=True)
+WORDS = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=30)
+
+
+@given(st.dictionaries(NAMES, WORDS, min_size=1, max_size=5))
+def test_reading_line_by_line_never_raises_and_keeps_every_key(said: dict[str, str]) -> None:
+    lines = "\n".join(f"{name}: {value}" for name, value in said.items())
+    found = read(f"---\n{lines}\n---\n".encode())
+    assert bool(found.fault) != (set(found.fields) == set(said))
 
 
 def test_a_file_without_frontmatter_is_all_body() -> None:
