@@ -46,7 +46,7 @@ class SearchResult(Result):
 class SearchResults(Result):
     """The answer to a search, best first unless another order was asked for."""
 
-    results: list[SearchResult]
+    results: list[SearchResult] = Field(description="Empty where nothing fits; `note` says so.")
     mode: Literal["hybrid", "keyword"] = Field(
         description="hybrid: by meaning and words; keyword: by words alone, without a model."
     )

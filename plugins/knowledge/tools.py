@@ -32,7 +32,8 @@ def _searching(knowledge: Knowledge) -> list[Tool]:
         """Search the knowledge base for documents: patterns, practices, playbooks, questions,
         stories, lexicon terms, groups and projects. Finds by meaning and by exact words. Each
         result has the passage that answers best; its `contentType` and `id` name the document
-        for `get_document`.
+        for `get_document`. Where nothing fits, there are no results, and `note` names what is
+        nearest.
 
         Args:
             query: What to look for: a question, a topic, a title or a phrase.

@@ -18,6 +18,7 @@ from plugins.knowledge.results import SearchResult, SearchResults
 from plugins.knowledge.retrieval import bm25, rerank
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MOST_RESULTS, SearchFilters
+from plugins.knowledge.retrieval.floor import fits, nothing_fits
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.names import Names
@@ -70,6 +71,7 @@ class Search:
         *,
         documents: bool = False,
         vector: Vector | None = None,
+        floor: bool = True,
     ) -> SearchResults:
         """Find the documents that answer a question.
 
@@ -79,6 +81,8 @@ class Search:
             up_to: the tier of the caller; nothing above it is found.
             documents: whether each result carries its whole document.
             vector: the question's, where the portal's model has made it already.
+            floor: whether an answer that nothing fits is empty, and names what is nearest; else
+                the nearest are its results.
 
         Raises:
             ToolFailed: ``invalid_query``: empty, over 2,000 characters, or with control
@@ -87,16 +91,27 @@ class Search:
         question = checked(question)
         hits = await self._hits(question, filters, up_to, vector)
         ranked = rank(question, hits, len(self._store.entries(up_to)))
-        found = await self._judged(question, self._visible(ranked, up_to))
+        found = self._visible(ranked, up_to)
+        far = [] if not floor or self._fits(question, found, hits) else [one.entry for one in found]
+        found = [] if far else await self._judged(question, found)
         if filters.sort == "date":
             found.sort(key=lambda one: one.entry.metadata.date, reverse=True)
         results = [_result(question, one) for one in found[: filters.limit]]
         keyword = self._host.embedder is None
+        notes = [
+            None if found else nothing_fits(far),
+            _KEYWORD_NOTE if keyword else None,
+        ]
         return SearchResults(
             results=await self._with_documents(results, up_to) if documents else results,
             mode="keyword" if keyword else "hybrid",
-            note=_KEYWORD_NOTE if keyword else None,
+            note=" ".join(filter(None, notes)) or None,
         )
+
+    def _fits(self, question: str, found: Sequence[_Found], hits: Hits) -> bool:
+        best = max((_score(one) for one in found), default=0.0)
+        by_meaning = self._host.embedder is not None
+        return fits(question, best, [one.entry for one in found], hits, by_meaning=by_meaning)
 
     async def _hits(
         self, question: str, filters: SearchFilters, up_to: Tier, vector: Vector | None
@@ -185,6 +200,10 @@ def _is_control(one: str) -> bool:
     return unicodedata.category(one) in ("Cc", "Cs") and one not in "\t\r\n"
 
 
+def _score(found: _Found) -> float:
+    return min(1.0, max(0.0, found.candidate.score / PERFECT))
+
+
 def _result(question: str, found: _Found) -> SearchResult:
     entry, candidate = found.entry, found.candidate
     return SearchResult(
@@ -195,6 +214,6 @@ def _result(question: str, found: _Found) -> SearchResult:
         passage=excerpt(candidate.passage, question) if candidate.passage else None,
         group=entry.group or None,
         date=entry.metadata.date,
-        score=round(min(1.0, max(0.0, candidate.score / PERFECT)), 4),
+        score=round(_score(found), 4),
         rerank_score=None if found.rating is None else round(found.rating, 4),
     )

@@ -50,7 +50,7 @@ class NotesLayer:
             return Answers()
         limit = min(question.limit, MOST_RESULTS)
         results = await self._knowledge.search(
-            text, SearchFilters(limit=limit), tier, vector=question.vector
+            text, SearchFilters(limit=limit), tier, vector=question.vector, floor=False
         )
         found = []
         for result in results.results:

@@ -173,7 +173,7 @@ async def test_a_shorter_version_leaves_no_passage_behind(base, make) -> None:
 async def test_a_removed_document_is_not_found(base, make) -> None:
     await base.put(make("pattern/cells", "Autonomous cells."), make("pattern/hats", "Hats."))
     await base.remove("pattern/cells")
-    found = await base.knowledge.search("autonomous cells", ANY, Tier.MEMBERS)
+    found = await base.knowledge.search("autonomous cells", ANY, Tier.MEMBERS, floor=False)
     assert [result.id for result in found.results] == ["hats"]
     assert await base.knowledge.index.collection.count() == 2
 
