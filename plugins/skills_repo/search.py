@@ -10,9 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
-import zlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,10 +18,8 @@ from gateway.contract import (
     Collection,
     CollectionSpec,
     Condition,
-    Hit,
     Host,
     Point,
-    Sparse,
     Tier,
     ToolFailed,
     VectorQuery,
@@ -32,6 +27,7 @@ from gateway.contract import (
 from plugins.skills_repo.index.entries import SkillEntry
 from plugins.skills_repo.index.library import Found, Library
 from plugins.skills_repo.index.store import IndexStore
+from plugins.skills_repo.matching import FLOOR, Match, combined, query_terms, text_terms
 from plugins.skills_repo.results import FoundSkill, SkillSearch
 from plugins.skills_repo.visible import Visible
 
@@ -45,16 +41,8 @@ _COLLECTION = "skills"
 _RECORD = "search/indexed.json"
 _BATCH = 64
 _CANDIDATES = 100
-_AVERAGE_TERMS = 300.0
 _KEYWORD_NOTE = "This portal has no embedding model: skills are found by words alone."
-_WORD = re.compile(r"[^\W_]+")
-_FILLER_WORDS = """
-a an and are as at be by can do for from how i in is it me my of on or our that the this to use
-using we what when which with you your
-"""
-_FILLERS = frozenset(_FILLER_WORDS.split())
-_WEIGHT_OF_WORDS = 0.35
-"""How much words count beside meaning: enough to lift an exact name, too little to outdo it."""
+_FAR_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +100,7 @@ class Search:
                 await self._remember(collection, docs)
 
     async def __call__(self, query: str, limit: int, tier: Tier) -> SkillSearch:
-        """The skills that fit a query, best first.
+        """The skills that fit a query, best first; one that is called so always does.
 
         Raises:
             ToolFailed: ``invalid_query``: empty, or too long.
@@ -121,16 +109,21 @@ class Search:
         if not query or len(query) > LONGEST_QUERY:
             message = f"Say in 1 to {LONGEST_QUERY} characters what to look for."
             raise ToolFailed("invalid_query", message)
-        scores = await self._scores(query, tier)
+        matches = await self._matches(query, tier)
         for each in self._visible.share(self._library, tier).called(query, tier):
-            scores[_key(each)] = 1.0
-        found = {key: one for key in scores if (one := self._seen(key, tier)) is not None}
-        best = sorted(found, key=lambda key: (-scores[key], key))
+            matches[_key(each)] = Match(1.0)
+        found = {key: one for key in matches if (one := self._seen(key, tier)) is not None}
+        best = sorted(found, key=lambda key: (-matches[key].score, key))
+        fitting = [key for key in best if matches[key].fit >= FLOOR]
         no_model = self._host.embedder is None
+        note = _KEYWORD_NOTE if no_model else None
+        if found and not fitting:
+            nearest = sorted(found, key=lambda key: (-matches[key].fit, key))[:_FAR_NAMED]
+            note = _nothing_fits([found[key] for key in nearest])
         return SkillSearch(
-            results=[_result(found[key], scores[key]) for key in best[: _clamped(limit)]],
+            results=[_result(found[key], matches[key].score) for key in fitting[: _clamped(limit)]],
             mode="keyword" if no_model else "hybrid",
-            note=_KEYWORD_NOTE if no_model else None,
+            note=note,
         )
 
     def _seen(self, key: str, tier: Tier) -> Found[SkillEntry] | None:
@@ -139,8 +132,8 @@ class Search:
             return None
         return found
 
-    async def _scores(self, query: str, tier: Tier) -> dict[str, float]:
-        """How well each skill fits, from 0 to below 1, by its key."""
+    async def _matches(self, query: str, tier: Tier) -> dict[str, Match]:
+        """How each skill matches, with scores from 0 to below 1, by its key."""
         share = self._visible.share(self._library, tier)
         sources = tuple(each.name for each in share.seen("skills", tier))
         if not sources:
@@ -149,7 +142,7 @@ class Search:
         if share is not self._library:
             where.append(Condition("key", any_of=tuple(map(_key, share.skills(tier)))))
         asked: list[VectorQuery] = []
-        if (sparse := _query_terms(query)).indices:
+        if (sparse := query_terms(query)).indices:
             asked.append(VectorQuery(TERMS, sparse, tuple(where), _CANDIDATES, ("key",)))
         if self._host.embedder is not None:
             vector = await self._host.embedder.query(query)
@@ -158,7 +151,8 @@ class Search:
             return {}
         answers = await (await self._opened()).search(asked)
         by_name = {each.using: hits for each, hits in zip(asked, answers, strict=True)}
-        return _combined(by_name.get(TERMS, []), by_name.get(MEANING))
+        terms, meaning = by_name.get(TERMS, []), by_name.get(MEANING)
+        return combined(terms, meaning, len(sparse.indices), len(self._skills))
 
     async def _opened(self) -> Collection:
         if self._collection is None:
@@ -185,7 +179,7 @@ class Search:
         heads = [doc.head for doc in docs]
         embedder = self._host.embedder
         vectors = None if embedder is None else await embedder.passages(heads)
-        terms = await asyncio.to_thread(lambda: [_doc_terms(doc) for doc in docs])
+        terms = await asyncio.to_thread(lambda: [text_terms(doc.head, doc.body) for doc in docs])
         return [
             Point(
                 id=doc.key,
@@ -247,42 +241,6 @@ def _result(skill: Found[SkillEntry], score: float) -> FoundSkill:
     )
 
 
-def _combined(by_words: Sequence[Hit], by_meaning: Sequence[Hit] | None) -> dict[str, float]:
-    """One score for each skill: its words' as a part of the best one's, beside its meaning's."""
-    most = max((hit.score for hit in by_words), default=0.0) or 1.0
-    words = {str(hit.payload["key"]): max(0.0, hit.score / most) for hit in by_words}
-    if by_meaning is None:
-        return {key: 0.99 * score for key, score in words.items()}
-    meaning = {str(hit.payload["key"]): max(0.0, hit.score) for hit in by_meaning}
-    rest = 1 - _WEIGHT_OF_WORDS
-    return {
-        key: 0.99 * (rest * meaning.get(key, 0.0) + _WEIGHT_OF_WORDS * words.get(key, 0.0))
-        for key in words.keys() | meaning.keys()
-    }
-
-
-def _terms(text: str) -> list[str]:
-    """The words of a text that tell skills apart, in lower case, without a plural's s."""
-    words = _WORD.findall(text.lower())
-    return [_singular(word) for word in words if word not in _FILLERS and len(word) <= 40]
-
-
-def _singular(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-
-
-def _doc_terms(doc: _Doc) -> Sparse:
-    """BM25's share of the stored text; a word of the head counts as three of the body."""
-    counts = Counter(_terms(doc.body))
-    for term in _terms(doc.head):
-        counts[term] += 3
-    rest = 1.2 * (0.25 + 0.75 * counts.total() / _AVERAGE_TERMS)
-    weights: dict[int, float] = {}
-    for term, count in counts.items():
-        weights[zlib.crc32(term.encode())] = count * 2.2 / (count + rest)
-    return Sparse(tuple(weights), tuple(weights.values()))
-
-
-def _query_terms(query: str) -> Sparse:
-    ids = tuple(dict.fromkeys(zlib.crc32(term.encode()) for term in _terms(query)))
-    return Sparse(ids, (1.0,) * len(ids))
+def _nothing_fits(far: Sequence[Found[SkillEntry]]) -> str:
+    nearest = ", ".join(each.entry.name for each in far)
+    return f"Nothing here fits that. Nearest, though far from it: {nearest}."

@@ -22,6 +22,7 @@ from plugins.skills_repo.index.library import Library
 from plugins.skills_repo.index.store import IndexStore
 from plugins.skills_repo.search import Search
 from plugins.skills_repo.visible import Visible
+from tests.plugins.skills_repo.questions import RELEVANT, UNRELATED
 
 
 async def found(portal: Any, query: str, tier: str = "members", **more: Any) -> list[str]:
@@ -135,6 +136,53 @@ async def test_real_skills_are_found_by_what_they_are_for(test_data: Path) -> No
             ("knowledge-skill-builder", "knowledge-skill-builder"),
         ):
             assert (await found(portal, query))[0] == first, query
+
+
+async def test_what_no_skill_is_for_finds_nothing_and_what_one_is_for_finds_it(
+    test_data: Path,
+) -> None:
+    skills = str(test_data / "skills-repo-a/skills")
+    config = {
+        "services": {"embedding": "embedded"},
+        "plugins": {
+            "skills_repo": {"sources": [{"name": "house", "kind": "skills", "directory": skills}]}
+        },
+    }
+    async with open_test_portal(plugin, config=config) as portal:
+
+        async def asked(query: str) -> Any:
+            return (await portal.call("search_skills", {"query": query, "limit": 50})).structured
+
+        kept = [
+            right in [each["directory"] for each in (await asked(query))["results"]]
+            for query, right in RELEVANT
+        ]
+        assert sum(kept) >= 58 * len(kept) // 60
+        answers = [await asked(query) for query in UNRELATED]
+        nothing = [each for each in answers if not each["results"]]
+        assert len(nothing) >= 28 * len(answers) // 40
+        start = "Nothing here fits that. Nearest, though far from it: "
+        assert all(each["note"].startswith(start) for each in nothing)
+        assert [each["note"].count(",") for each in nothing] == [2] * len(nothing)
+        for word, right in (("imatrix", "quantized-export"), ("HADS", "hads")):
+            assert (await asked(word))["results"][0]["directory"] == right
+
+
+async def test_a_name_is_found_however_far_its_meaning_is_and_hidden_names_are_not_told(
+    garden: Any,
+) -> None:
+    garden.skill("zzz", description="Counts the sheep.")
+    garden.skill("inner", below="hidden", description="Lasagna without meat.")
+    config = garden.config(
+        garden.source("house", tier="open"), garden.source("other", path="hidden")
+    )
+    config["services"] = {"embedding": "embedded"}
+    async with open_test_portal(plugin, config=config, tiers={"default": "open"}) as portal:
+        assert await found(portal, "ZZZ", tier="open") == ["zzz"]
+        told = await portal.call("search_skills", {"query": "recipe for lasagna"}, tier="open")
+        assert told.structured["results"] == []
+        assert told.structured["note"].endswith("far from it: zzz.")
+        assert await found(portal, "recipe for lasagna") == ["inner"]
 
 
 async def test_a_damaged_record_of_what_is_indexed_is_made_anew(garden: Any, tmp_path: Any) -> None:
