@@ -78,6 +78,20 @@ def stale(what: str, yours: int, current: int, changes: Sequence[Revision]) -> T
     )
 
 
+def no_version(what: str, version: int, current: int) -> ToolFailed:
+    """The item never had such a version."""
+    return ToolFailed("not_found", f"{what} has no version {version}: it is at {current}.")
+
+
+def version_not_kept(what: str, version: int) -> ToolFailed:
+    """The version was written before contents were kept, or too many came after it."""
+    return ToolFailed(
+        "not_kept",
+        f"What the {what.lower()} said in version {version} is not kept. `get_versions` lists the "
+        "versions there are; a later one may still be shown.",
+    )
+
+
 def bad_input(message: str, **details: object) -> ToolFailed:
     """The arguments cannot be taken; the message names the place and what to do."""
     return ToolFailed("bad_input", message, details)

@@ -13,6 +13,7 @@ from gateway.contract import Host, Offer, Tool
 from plugins.workflows import prompts, resources
 from plugins.workflows.config import WorkflowsConfig
 from plugins.workflows.files.starter import take_in_starter
+from plugins.workflows.history import History
 from plugins.workflows.notifications import Notifications
 from plugins.workflows.outages import Outages
 from plugins.workflows.personal import Personal
@@ -26,7 +27,7 @@ from plugins.workflows.store.library import Library
 from plugins.workflows.store.notes import Notes
 from plugins.workflows.store.runs import Runs
 from plugins.workflows.store.workflow_prompts import Shortlist
-from plugins.workflows.tools import finding, folders, keeping, runs, walking, writing
+from plugins.workflows.tools import finding, folders, keeping, runs, versions, walking, writing
 from plugins.workflows.upkeep import Upkeep
 
 MIGRATIONS = Path(__file__).with_name("migrations")
@@ -93,6 +94,8 @@ def _tools(parts: Parts, host: Host) -> Iterator[Tool]:
     yield from walking.tools(parts.playbook, parts.plans, parts.runs)
     yield from runs.tools(parts.plans, parts.runs)
     yield from writing.tools(parts.playbook, lists, host.exchange, parts.notifications)
+    history = History(host.database, host.objects, parts.playbook)
+    yield from versions.tools(history, host.exchange, parts.notifications)
     yield from folders.tools(lists, edits, host.exchange)
     yield from keeping.tools(Library(host.database, now), parts.notifications.listed)
 

@@ -6,7 +6,7 @@ method is one transaction: all of it is written, or nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -255,7 +255,12 @@ class Playbook:
             return await _workflow(change, id)
 
     async def edit_workflow(
-        self, writer: Writer, id_or_key: str, version: int, changes: Mapping[str, Any]
+        self,
+        writer: Writer,
+        id_or_key: str,
+        version: int,
+        changes: Mapping[str, Any],
+        removed: Collection[str] | None = None,
     ) -> Workflow:
         """Write new values of a workflow; if none is new, nothing is written.
 
@@ -264,6 +269,8 @@ class Playbook:
             id_or_key: which.
             version: the one that the writer has read.
             changes: fields of ``WorkflowDraft``, and their values.
+            removed: the stages that are to go, where those that are left out stay; None where
+                the stages given are all there are to be.
 
         Raises:
             ToolFailed: it is not there, not the writer's, or not at that version any more;
@@ -273,7 +280,7 @@ class Playbook:
         values = {name: getattr(checked, name) for name in changes}
         async with self._writing.change(writer) as change:
             row = await change.own(_WORKFLOW, id_or_key, version)
-            await flows.edit(change, row, values)
+            await flows.edit(change, row, values, removed)
             return await _workflow(change, row.id)
 
     async def delete_workflow(self, writer: Writer, id_or_key: str, version: int) -> None:

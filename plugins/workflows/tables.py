@@ -243,8 +243,22 @@ revisions = Table(
     Column("at", UtcDateTime, nullable=False),
     Column("by", Text),
     Column("fields", Json("playbook_revisions.fields", list), nullable=False),
+    Column("content", Json("playbook_revisions.content")),
 )
-"""What each version of an item changed, for those who edit an older one."""
+"""What each version of an item changed, for those who edit an older one, and what it said.
+
+``content`` (``store/contents.py``) is for the item's owner alone; it is null where none of the
+owner's words changed, and for versions that were written before contents were kept.
+"""
+
+revision_files = Table(
+    "playbook_revision_files",
+    metadata,
+    Column("skill", Text, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("digest", Text, primary_key=True, index=True),
+)
+"""The files of skill cards' kept versions, whose bytes stay as long as these rows."""
 
 plans = Table(
     "playbook_plans",

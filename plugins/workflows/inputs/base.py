@@ -7,7 +7,7 @@ Names are taken in camelCase as well, as the results write them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
     AliasChoices,
@@ -59,6 +59,29 @@ class Input(BaseModel):
             validation_alias=lambda name: AliasChoices(name, to_camel(name))
         ),
     )
+
+
+class GivenBack(Input):
+    """Input that may be an answer as it was given, changed in places.
+
+    What only answers say of an item is passed over, so that nobody has to take it out.
+    """
+
+    model_config = ConfigDict(json_schema_extra=lambda schema: schema.pop("additionalProperties"))
+
+    answered: ClassVar[frozenset[str]] = frozenset(
+        {"key", "author", "mine", "updated_at", "visibility", "version", "attachments"}
+    )
+    """Fields of answers, as far as this input has none of that name."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_only_answers_say(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        over = cls.answered - cls.model_fields.keys()
+        names = over | {to_camel(each) for each in over}
+        return {name: each for name, each in value.items() if name not in names}
 
 
 class NewItem(Input):

@@ -18,7 +18,7 @@ from gateway.contract import Objects
 from plugins.workflows.drafts import AttachmentDraft
 from plugins.workflows.model import Attachment
 from plugins.workflows.store.change import Change
-from plugins.workflows.tables import skill_attachments
+from plugins.workflows.tables import revision_files, skill_attachments
 
 _FOLDER = "attachments/"
 
@@ -77,10 +77,12 @@ async def all_stored(objects: Objects) -> AsyncIterator[str]:
 
 
 async def unused(connection: AsyncConnection, digests: Collection[str]) -> set[str]:
-    """Those of some digests that no card uses."""
-    column = skill_attachments.c.digest
-    used = select(column).where(column.in_(sorted(digests)))
-    return set(digests) - set(await connection.scalars(used))
+    """Those of some digests that no card uses, and no version of one that is kept."""
+    used: set[str] = set()
+    for column in (skill_attachments.c.digest, revision_files.c.digest):
+        query = select(column).where(column.in_(sorted(digests)))
+        used |= set(await connection.scalars(query))
+    return set(digests) - used
 
 
 async def write(change: Change, skill: str, files: Sequence[Attachment]) -> None:

@@ -71,6 +71,11 @@ class Change:
         self._revisions: list[Revised] = []
 
     @property
+    def revised(self) -> Sequence[Revised]:
+        """The versions that this change has made, in their order."""
+        return self._revisions
+
+    @property
     def touched(self) -> set[str]:
         """The ids of the mini-prompts and cards that were there and have changed."""
         return {id for each in self._touched.values() for id in each}

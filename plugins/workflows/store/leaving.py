@@ -24,6 +24,7 @@ from plugins.workflows.tables import (
     folder_items,
     library,
     plans,
+    revision_files,
     revisions,
     runs,
     skill_attachments,
@@ -172,8 +173,11 @@ async def _unname(connection: AsyncConnection, names: Sequence[str], kept: Colle
     nameless = update(revisions).values(by=None)
     for some in _parts(names):
         await connection.execute(nameless.where(revisions.c.by.in_(some)))
+    silent = update(revisions).values(by=None, content=None)  # what it once said was theirs alone
     for some in _parts(sorted(kept)):
-        await connection.execute(nameless.where(revisions.c.target.in_(some)))
+        await connection.execute(silent.where(revisions.c.target.in_(some)))
+        old = delete(revision_files).where(revision_files.c.skill.in_(some))
+        await connection.execute(old)
 
 
 async def _empty(change: Change) -> None:
@@ -187,6 +191,8 @@ async def _empty(change: Change) -> None:
     files = skill_attachments.c.skill.in_(mine[_SKILL])
     gone = delete(skill_attachments).where(files).returning(skill_attachments.c.digest)
     change.dropped |= set(await connection.scalars(gone))
+    older = delete(revision_files).where(revision_files.c.skill.in_(mine[_SKILL]))
+    change.dropped |= set(await connection.scalars(older.returning(revision_files.c.digest)))
     for type, (table, of) in TAGS.items():
         await connection.execute(delete(table).where(of.in_(mine[type])))
     for type, (table, of) in TEXTS.items():

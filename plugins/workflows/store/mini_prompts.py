@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sqlalchemy import Row, and_, exists, or_, select, update
 
-from gateway.contract import ToolFailed
 from plugins.workflows import errors, limits
 from plugins.workflows.drafts import PromptDraft
 from plugins.workflows.ids import new_id, slug
@@ -113,7 +112,7 @@ async def write(
             await _reword(change, row, draft)
             named[number] = Named(row.id, row.key, draft.name)
         elif draft.id is not None:
-            raise await _not_own(change, draft.id, where)
+            named[number] = await _others(change, draft, where)
         else:
             new.append(number)
     new.sort()
@@ -209,14 +208,23 @@ async def _own(change: Change, home: Home, drafts: Sequence[PromptDraft]) -> Seq
     return (await change.connection.execute(query)).all()
 
 
-async def _not_own(change: Change, id: str, where: str) -> ToolFailed:
-    there = and_(mini_prompts.c.id == id, visible(mini_prompts, change.writer.person))
-    if await change.connection.scalar(select(mini_prompts.c.id).where(there)) is None:
-        return errors.bad_input(
-            f"{where}: there is no mini-prompt {id} of yours. For a new one, leave the id out.",
+async def _others(change: Change, draft: PromptDraft, where: str) -> Named:
+    """Another's mini-prompt, with the very words that it has: it is used as it is.
+
+    Raises:
+        ToolFailed: there is none, or it was to get other words.
+    """
+    there = and_(mini_prompts.c.id == draft.id, visible(mini_prompts, change.writer.person))
+    row = (await change.connection.execute(select(mini_prompts).where(there))).first()
+    if row is None:
+        raise errors.bad_input(
+            f"{where}: there is no mini-prompt {draft.id} of yours. For a new one, leave the id "
+            "out.",
             place=where,
         )
-    return errors.not_yours("Mini-prompt")
+    if any(getattr(row, each) != getattr(draft, each) for each in _WORDS):
+        raise errors.not_yours("Mini-prompt")
+    return Named(row.id, row.key, row.name)
 
 
 async def _reword(change: Change, row: Row[Any], draft: PromptDraft) -> None:

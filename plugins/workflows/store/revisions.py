@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from plugins.workflows import limits
 from plugins.workflows.model import Revision, TargetType
-from plugins.workflows.tables import revisions
+from plugins.workflows.tables import revision_files, revisions
 
 REVISIONS = 50
 """Revisions that are kept of an item."""
@@ -56,6 +56,9 @@ async def write(connection: AsyncConnection, new: Sequence[Revised]) -> None:
         whose = (revisions.c.type == bindparam("of"), revisions.c.target == bindparam("id"))
         query = delete(revisions).where(*whose, revisions.c.version <= bindparam("up_to"))
         await connection.execute(query, old)
+        files = revision_files.c.skill == bindparam("id")
+        beyond = delete(revision_files).where(files, revision_files.c.version <= bindparam("up_to"))
+        await connection.execute(beyond, [{k: row[k] for k in ("id", "up_to")} for row in old])
 
 
 async def since(

@@ -13,6 +13,7 @@ from plugins.workflows.ids import slug
 from plugins.workflows.model import TargetType
 from plugins.workflows.store import attachments
 from plugins.workflows.store.change import Change
+from plugins.workflows.store.contents import forget_files
 from plugins.workflows.store.items import new_columns, new_tags, own, write_tags
 from plugins.workflows.store.keys import free, id_for
 from plugins.workflows.store.mini_prompts import Put
@@ -65,8 +66,9 @@ async def edit(
 
 
 async def remove(change: Change, row: Row[Any]) -> None:
-    """Delete a card, and its files."""
+    """Delete a card, and its files, those of older versions too."""
     await attachments.write(change, row.id, ())
+    change.dropped |= await forget_files(change.connection, row.id)
     await change.remove(_KIND, row)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from gateway.contract import Database, Objects
 from plugins.workflows.drafts import AttachmentDraft, Writer
 from plugins.workflows.search.rows import SearchRows
-from plugins.workflows.store import attachments, search_texts
+from plugins.workflows.store import attachments, contents, search_texts
 from plugins.workflows.store.change import Change
 from plugins.workflows.store.locks import alone
 from plugins.workflows.store.search_texts import Lacking, Vectors
@@ -72,6 +72,7 @@ class Writing:
                 await attachments.ensure(self._objects, files)
                 change = Change(connection, writer, self._clock())
                 yield change
+                await contents.keep(change)
                 lacking = await search_texts.write_texts(change, vectors or {})
         except BaseException:
             if files:

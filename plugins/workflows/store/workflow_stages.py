@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -87,6 +87,8 @@ async def arrange(
     home: Home,
     drafts: Sequence[StageDraft],
     before: Sequence[Arranged] = (),
+    *,
+    keep_unseen: bool = False,
 ) -> list[Arranged]:
     """Write the mini-prompts of stages, and give the stages as they are to be.
 
@@ -96,6 +98,7 @@ async def arrange(
         home: what its mini-prompts get from it.
         drafts: the stages that are wished.
         before: those that are there.
+        keep_unseen: whether stages keep what their writer does not see in them.
 
     Raises:
         ToolFailed: an item or a stage that is referred to is not there, or not to be seen.
@@ -111,6 +114,7 @@ async def arrange(
     new = [(where, each) for where, each in places if isinstance(each, PromptDraft)]
     written = deque(await mini_prompts.write(change, home, new))
     ids = _stage_ids(workflow, change.writer.person, drafts, before)
+    unseen = await _unseen(change, before) if keep_unseen else {}
     arranged = []
     for id, stage in zip(ids, drafts, strict=True):
         named: list[Named] = []
@@ -122,8 +126,54 @@ async def arrange(
                 type, each = TargetType.MINI_PROMPT, written.popleft()
             named.append(each)
             placed.append(Placed(type, each.id, item.extra))
+        for position, hidden in unseen.get(id, ()):
+            placed.insert(position, hidden)
         arranged.append(_arranged(id, stage, named, placed))
     return arranged
+
+
+async def _unseen(
+    change: Change, before: Sequence[Arranged]
+) -> dict[str, list[tuple[int, Placed]]]:
+    """What the stages hold that others have taken back: the writer sees it not, and it stays."""
+    seen: set[str] = set()
+    for type in PLACES:
+        table, ids = TABLES[type], {i.id for s in before for i in s.items if i.type is type}
+        there = or_(visible(table, change.writer.person), table.c.deleted.is_not(None))
+        query = select(table.c.id).where(table.c.id.in_(sorted(ids)), there)
+        seen |= set(await change.connection.scalars(query)) if ids else set()
+    return {
+        stage.id: [(n, item) for n, item in enumerate(stage.items) if item.id not in seen]
+        for stage in before
+    }
+
+
+def with_left_out(
+    after: Sequence[Arranged], before: Sequence[Arranged], removed: Collection[str]
+) -> list[Arranged]:
+    """The stages of an edit, and those that it left out: each behind the one it stood behind.
+
+    Args:
+        after: the stages that the edit names, in its order.
+        before: those that are there.
+        removed: the ids of those that are to go.
+
+    Raises:
+        ToolFailed: one of them is not there, or is among the stages of the edit.
+    """
+    named = {each.id for each in after}
+    for id in removed:
+        if id in named or id not in {each.id for each in before}:
+            why = "is among the stages of this edit" if id in named else "is not there"
+            raise errors.bad_input(f"remove_stages: the stage {id} {why}.", place="remove_stages")
+    found, behind = list(after), 0
+    for stage in before:
+        if stage.id in removed:
+            continue
+        if stage.id not in named:
+            found.insert(behind, stage)
+        behind = next(n for n, each in enumerate(found) if each.id == stage.id) + 1
+    return found
 
 
 async def replace(change: Change, workflow: str, arranged: Sequence[Arranged]) -> None:

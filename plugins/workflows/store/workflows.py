@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -72,7 +72,12 @@ async def add(change: Change, draft: WorkflowDraft, *, by_key: bool = False) -> 
 
 
 async def edit(
-    change: Change, row: Row[Any], changes: Mapping[str, Any], *, by_key: bool = False
+    change: Change,
+    row: Row[Any],
+    changes: Mapping[str, Any],
+    removed: Collection[str] | None = None,
+    *,
+    by_key: bool = False,
 ) -> bool:
     """Write new values of a workflow.
 
@@ -80,6 +85,8 @@ async def edit(
         change: the transaction.
         row: the workflow's columns as they are.
         changes: fields of a draft, checked.
+        removed: the stages that are to go, where stages that are left out stay; None where the
+            given ones are all there are to be.
         by_key: as for :func:`add`.
 
     Returns:
@@ -92,7 +99,7 @@ async def edit(
     edited = _Edit(
         columns,
         await new_tags(change, _KIND, row.id, changes),
-        await _new_stages(change, row, changes, before, by_key),
+        await _new_stages(change, row, changes, before, removed, by_key=by_key),
     )
     if not edited.fields:
         return False
@@ -132,6 +139,8 @@ async def _new_stages(
     row: Row[Any],
     changes: Mapping[str, Any],
     before: Sequence[Arranged],
+    removed: Collection[str] | None,
+    *,
     by_key: bool,
 ) -> Sequence[Arranged] | None:
     """The stages as they are to be, or None where they are so already."""
@@ -139,7 +148,12 @@ async def _new_stages(
         return None
     visibility = known(Visibility, changes.get("visibility", row.visibility)) or Visibility.PRIVATE
     home = Home(row.key, visibility, prompts_in(before), by_key)
-    after = await workflow_stages.arrange(change, row.id, home, changes["stages"], before)
+    wanted = changes["stages"]
+    after = await workflow_stages.arrange(
+        change, row.id, home, wanted, before, keep_unseen=removed is not None
+    )
+    if removed is not None:
+        after = workflow_stages.with_left_out(after, before, removed)
     is_same = after == list(before) and change.touched.isdisjoint(prompts_in(after))
     return None if is_same else after
 

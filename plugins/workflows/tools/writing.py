@@ -13,7 +13,8 @@ from gateway.contract import Caller, Exchange, Tier, Tool
 from plugins.workflows import errors
 from plugins.workflows.drafts import AttachmentDraft, Writer
 from plugins.workflows.inputs.skills import AddSkill, AttachmentInput, EditSkill
-from plugins.workflows.inputs.workflows import AddWorkflow, EditWorkflow, Publish, StageInput
+from plugins.workflows.inputs.stages import StageInput, replaced
+from plugins.workflows.inputs.workflows import AddWorkflow, EditWorkflow, Publish
 from plugins.workflows.model import AutoPrompt, Skill, Stage, TargetType, Workflow
 from plugins.workflows.notifications import Notifications
 from plugins.workflows.playbook import Playbook
@@ -60,8 +61,9 @@ def _of_workflows(writing: Writing) -> list[Tool]:
             "edit_workflow",
             "Edit a workflow",
             "Change a workflow of your own, or delete it (`is_active` false). Read it with "
-            "`get_workflow` first: `version` must be the one that you read, and `stages` replace "
-            "all that are there. What you leave out stays as it is.",
+            "`get_workflow` first: `version` must be the one that you read, and its answer can be "
+            "given back, changed. What you leave out stays as it is, whole stages too: "
+            "`remove_stages` removes them. `restore_version` undoes an edit.",
             writing.edit_workflow,
             EditWorkflow,
             EDITS,
@@ -156,8 +158,12 @@ class Writing:
             await self.playbook.delete_workflow(who, before.id, args.version)
             self.notifications.written(before)
             return Written.of(before, "deleted").wire()
-        after = await self.playbook.edit_workflow(who, before.id, args.version, args.changes())
-        return self._edited(before, after, unknown_in_orders(args.stages or [], after.stages))
+        after = await self.playbook.edit_workflow(
+            who, before.id, args.version, args.changes(before), args.remove_stages
+        )
+        given = args.stages or []
+        warnings = unknown_in_orders(given, _written(given, before, after))
+        return self._edited(before, after, [*warnings, *_left_out(args, before)])
 
     async def add_skill(self, args: AddSkill, caller: Caller) -> Wire:
         """Write a new skill card."""
@@ -229,6 +235,29 @@ class Writing:
             )
         found, data = await self.playbook.attachment(card.id, wanted.name, card.owner)
         return AttachmentDraft(found.name, wanted.mime_type or found.mime_type, data)
+
+
+def _written(given: Sequence[StageInput], before: Workflow, after: Workflow) -> list[Stage]:
+    """The stages that an edit named, as they are now, in its order."""
+    old = [None if each is None else each.id for each in replaced(given, before.stages)]
+    now = {each.id: each for each in after.stages}
+    there = {each.id for each in before.stages}
+    new = iter([each for each in after.stages if each.id not in there])
+    return [now[id] if id is not None else next(new) for id in old]
+
+
+def _left_out(args: EditWorkflow, before: Workflow) -> list[str]:
+    """What an edit of stages did not name, and is there as before."""
+    if args.stages is None:
+        return []
+    named = {each.id for each in replaced(args.stages, before.stages) if each is not None}
+    gone = named | set(args.remove_stages)
+    kept = [f"{each.name} ({each.id})" for each in before.stages if each.id not in gone]
+    if not kept:
+        return []
+    return [
+        f"Left out of the edit, and kept: {', '.join(kept)}. remove_stages takes ids to remove."
+    ]
 
 
 def unknown_in_orders(given: Sequence[StageInput], made: Sequence[Stage]) -> list[str]:

@@ -95,7 +95,7 @@ REFUSED = [
     ),
     ("add_workflow", workflow(stage("P", skills=["nowhere"])), "Skill not found"),
     ("add_workflow", workflow(stage("P", skills=[{"id": "a"}])), "stages.0.skills.0"),
-    ("add_workflow", workflow(stage(**nested(40))), "stages.0.extra"),
+    ("add_workflow", workflow(stage(**nested(40))), "stages[0].extra"),
     ("add_workflow", workflow(**nested(40)), "extra"),
     ("add_skill", {"name": "A"}, "content"),
     ("add_skill", card(content=""), "content"),

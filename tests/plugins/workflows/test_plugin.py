@@ -28,6 +28,7 @@ NAMED_IN_THE_SEED = {
     "edit_skill",
     "create_folder",
     "get_by_folder",
+    "get_versions",
 }
 READING = {
     "get_available_workflows",
@@ -36,10 +37,11 @@ READING = {
     "get_workflow",
     "get_attachment",
     "get_by_folder",
+    "get_versions",
     "list_runs",
 }
 """Of the tools, those that write nothing whatever their arguments are."""
-DELETING = {"edit_workflow", "edit_skill", "edit_folder"}
+DELETING = {"edit_workflow", "edit_skill", "edit_folder", "restore_version"}
 
 
 def test_the_declaration_does_nothing_yet() -> None:
@@ -90,6 +92,8 @@ async def test_as_suggested_reading_is_open_writing_public_and_publishing_for_me
             "edit_skill",
             "create_folder",
             "edit_folder",
+            "get_versions",
+            "restore_version",
             "list_runs",
             "finish_run",
             "add_to_library",

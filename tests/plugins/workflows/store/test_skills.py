@@ -71,16 +71,16 @@ async def test_a_card_is_read_back_with_its_files(
         await playbook.attachment(made.id, "a.bin", bob.person)
 
 
-async def test_bytes_go_with_the_last_card_that_uses_them(
+async def test_bytes_go_with_the_last_card_whose_versions_have_them(
     playbook: Playbook, objects: Objects, alice: Writer, bob: Writer
 ) -> None:
     mine = await playbook.add_skill(alice, skill(attachments=(file(), file("b", b"B"))))
     theirs = await playbook.add_skill(bob, skill(attachments=(file("x.txt"),)))
     mine = await playbook.edit_skill(alice, mine.id, 1, {"attachments": (file("c", b"C"),)})
-    assert await stored(objects) == keys(b"A", b"C")
+    assert await stored(objects) == keys(b"A", b"B", b"C")  # a version that is kept has them
     assert await playbook.edit_skill(alice, mine.id, 2, {"attachments": (file("c", b"C"),)}) == mine
     await playbook.delete_skill(bob, theirs.id, 1)
-    assert await stored(objects) == keys(b"C")
+    assert await stored(objects) == keys(b"A", b"B", b"C")
     await playbook.delete_skill(alice, mine.id, 2)
     assert await stored(objects) == set()
 

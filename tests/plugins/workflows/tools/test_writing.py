@@ -135,8 +135,9 @@ async def test_an_edit_changes_what_is_given_and_leaves_the_rest(portal: TestPor
 
 async def test_an_empty_text_or_list_takes_something_away(portal: TestPortal) -> None:
     made = await add(portal, description="Old.", tags=["a"])
-    given = {"workflow_id": made["id"], "version": 1, "description": "", "tags": [], "stages": []}
-    edited = await done(portal, "alice", "edit_workflow", **given)
+    given = {"workflow_id": made["id"], "version": 1, "description": "", "tags": []}
+    (there,) = made["stages"]
+    edited = await done(portal, "alice", "edit_workflow", **given, remove_stages=[there["id"]])
     found = await done(portal, "alice", "get_workflow", workflow_id=made["id"])
     assert (found["description"], found["tags"], edited["stages"]) == (None, [], [])
 

@@ -93,7 +93,13 @@ async def test_a_run_keeps_to_the_version_it_began_with(playbook: Playbook) -> N
         "edit_workflow",
         workflow_id=made["id"],
         version=made["version"],
-        stages=[{"name": "New", "prompts": [{"prompt_id": c}, new, {"prompt_id": a}]}],
+        stages=[
+            {
+                "stage_id": made["stages"][0]["id"],
+                "name": "New",
+                "prompts": [{"prompt_id": c}, new, {"prompt_id": a}],
+            }
+        ],
     )
     old = await playbook.step("bob", run_id=run)
     assert (old["content"], old["index"], old["totalSteps"]) == ("Do b.", 1, 3)
@@ -116,6 +122,7 @@ async def test_a_run_has_the_steps_that_an_edit_has_replaced_since(playbook: Pla
         "edit_workflow",
         workflow_id=made["id"],
         version=made["version"],
+        remove_stages=[made["stages"][0]["id"]],
         stages=[{"name": "New", "prompts": [{"name": "d", "content": "Do d."}]}],
     )
     found = [await playbook.step("bob", run_id=run) for _ in range(3)]
@@ -132,7 +139,11 @@ async def test_a_step_that_was_taken_back_and_then_replaced_is_not_in_runs(
     b = made["stages"][0]["items"][1]["id"]
     for changes in (
         {"visibility": "PRIVATE"},
-        {"stages": [{"name": "New", "prompts": [{"prompt_id": b}]}]},
+        {
+            "stages": [
+                {"stage_id": made["stages"][0]["id"], "name": "New", "prompts": [{"prompt_id": b}]}
+            ]
+        },
         {"visibility": "PUBLIC"},
     ):
         now = await playbook.get("ann", "get_workflow", workflow_id=made["id"])
