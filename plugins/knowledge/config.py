@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, ByteSize, Field, field_validator, model_validator
 
@@ -44,6 +44,11 @@ class SourceConfig(PluginConfig):
         None,
         pattern=_NAME,
         description="Needed where there are several sources: the first part of its paths.",
+    )
+    publish: Literal["marked", "all"] = Field(
+        "marked",
+        description="Which notes are served: those that say publish: true, or all but those that "
+        "say publish: false. A draft never is.",
     )
     tier: Tier = Field(Tier.OPEN, description="The tier of a note that names none itself.")
     path_map: dict[str, ContentType] = Field(

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from gateway.contract import Host, Offer, Plugin, hookimpl
+from plugins.knowledge.check import check
 from plugins.knowledge.commands import COMMANDS
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.knowledge import Knowledge
@@ -28,6 +29,7 @@ def porch_plugin() -> Plugin:
         config=KnowledgeConfig,
         open=open_knowledge,
         commands=COMMANDS,
+        check=check,
     )
 
 

@@ -13,8 +13,9 @@ from pydantic import BaseModel, Field
 
 from gateway.contract import Command, CommandContext
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
-from plugins.knowledge.notes.frontmatter import Problem
-from plugins.knowledge.sync.manifest import FileRecord, Manifest
+from plugins.knowledge.notes.frontmatter import Problem, summed
+from plugins.knowledge.notes.note import none_published
+from plugins.knowledge.sync.manifest import Manifest
 from plugins.knowledge.sync.plan import Planner
 from plugins.knowledge.sync.sources import Source, SourceMissing
 
@@ -77,10 +78,10 @@ def inspect(directory: Path, config: KnowledgeConfig) -> Report:
     plan = Planner(Manifest(), [(source, scan)], "", "").plan()
     problems = [
         Problem(str(directory / one.path), one.line, one.reason, one.severity)
-        for one in sorted(plan.problems)
+        for one in summed(sorted(plan.problems))
     ]
     served = Counter(str(put.document.content_type) for put in plan.puts.values())
-    unpublished = sum(_is_unpublished(record) for record in plan.files.values())
+    unpublished = sum(record.is_unpublished for record in plan.files.values())
     return Report(directory, len(plan.files), served, unpublished, problems)
 
 
@@ -90,10 +91,6 @@ def _settings(directory: Path, config: KnowledgeConfig) -> SourceConfig:
         if source.directory and source.directory.resolve() == directory.resolve():
             return source.model_copy(update={"name": None})
     return SourceConfig(directory=directory)
-
-
-def _is_unpublished(record: FileRecord) -> bool:
-    return record.claim is None and all(one.severity != "error" for one in record.problems)
 
 
 def _lines(report: Report) -> list[str]:
@@ -113,7 +110,7 @@ def _lines(report: Report) -> list[str]:
         by_type = ", ".join(f"{count} {type}" for type, count in report.served.most_common())
         lines.append(f"To be served: {by_type}.")
     elif report.files:
-        lines.append("Nothing would be served: a note asks for it with `publish: true`.")
+        lines.append(f"Nothing would be served: {none_published(report.files)}.")
     return lines
 
 

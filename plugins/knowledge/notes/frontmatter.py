@@ -8,9 +8,10 @@ key twice. Dates and decimals stay text, as written, so that a title ``1.10`` re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
 
 import yaml
 
@@ -23,6 +24,9 @@ _FALSE = frozenset({"false", "False", "FALSE"})
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})")
 
 
+Severity: TypeAlias = Literal["error", "warning"]
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
     """Something a member should mend in a note.
@@ -31,16 +35,33 @@ class Problem:
         path: the note.
         line: where, from 1.
         reason: what is wrong and what to do.
-        severity: ``error``: the note, as it stands, is not served; ``warning``: it is.
+        severity: ``error``: the note, as it stands, is not served though it asks to be;
+            ``warning``: it is, or does not ask.
+        once: whether it is told once for all the notes that have it.
     """
 
     path: str
     line: int
     reason: str
-    severity: Literal["error", "warning"] = "error"
+    severity: Severity = "error"
+    once: bool = False
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.reason}"
+
+
+def summed(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems, and those that are told once at the first note that has them."""
+    told = list(problems)
+    repeated = Counter(one.reason for one in told if one.once)
+    found: list[Problem] = []
+    for one in told:
+        others = repeated.pop(one.reason, 0) - 1 if one.once else 0
+        if others > 0:
+            found.append(replace(one, reason=f"{one.reason} (and in {others} more)"))
+        elif others == 0:
+            found.append(one)
+    return found
 
 
 class BrokenNote(ValueError):

@@ -6,7 +6,8 @@ import re
 import unicodedata
 from pathlib import PurePosixPath
 
-MAX_ID_BYTES = 64
+MAX_ID_BYTES = 235
+"""A document is an object called by its id and ``.json``, and such a part has 240 at most."""
 MAX_PATH_BYTES = 1000
 """A key has at most 1,024 bytes, with the prefix that the plugin's share of the store has."""
 MAX_PART_BYTES = 240
@@ -25,7 +26,7 @@ def check_id(id: str) -> str:
     """Return the id if it can name a document.
 
     Raises:
-        InvalidId: it is empty, longer than 64 bytes in UTF-8, or could leave its folder.
+        InvalidId: it is empty, longer than 235 bytes in UTF-8, or could leave its folder.
     """
     if not id or id.strip(" .") == "":
         raise InvalidId(f"the id {id!r} has no letters")

@@ -20,13 +20,15 @@ from pydantic.alias_generators import to_camel
 from gateway.contract import Tier
 from plugins.knowledge.notes.content import CONTENT, ContentType, Link
 from plugins.knowledge.notes.documents import Document
-from plugins.knowledge.notes.fields import parse_text
-from plugins.knowledge.notes.frontmatter import BrokenNote, Frontmatter, Problem, read
+from plugins.knowledge.notes.fields import parse_date, parse_text
+from plugins.knowledge.notes.frontmatter import BrokenNote, Frontmatter, Problem, Severity, read
 from plugins.knowledge.notes.ids import InvalidId, generate_id, raw_key
 from plugins.knowledge.notes.paths import infer_type
 
 _TYPES = frozenset(ContentType)
 _BOOL = TypeAdapter(bool)
+_CREATED = ("created", "created_at", "createdAt")
+_PUBLISH = re.compile(rb"^[\"']?publish\b", re.MULTILINE)
 # These patterns never look far ahead, so that a hostile line costs time by its length alone.
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
@@ -44,11 +46,13 @@ class Rules:
         folders: folders and the types of the notes in them.
         words: types that other people's notes name, and the type each stands for.
         tier: the tier of a note that names none.
+        publish: whether a note that does not say so is published.
     """
 
     folders: Mapping[str, ContentType]
     words: Mapping[str, ContentType]
     tier: Tier = Tier.OPEN
+    publish: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +94,25 @@ class Note:
             return False
         return self.document.metadata.publish and not self.document.metadata.draft
 
-    def report(self, line: int, reason: str, *, error: bool = False) -> None:
-        """Add a problem."""
-        self.problems.append(
-            Problem(self.origin.path, line, reason, "error" if error else "warning")
-        )
+    def report(self, line: int, reason: str, *, error: bool = False, once: bool = False) -> None:
+        """Add a problem.
+
+        Args:
+            line: where, from 1.
+            reason: what is wrong and what to do.
+            error: whether the note cannot be served for it.
+            once: whether it is told once for all the notes that have it.
+        """
+        severity: Severity = "error" if error else "warning"
+        self.problems.append(Problem(self.origin.path, line, reason, severity, once))
+
+
+def none_published(notes: int) -> str:
+    """Why none of so many notes is served, and what to do about it; without a full stop."""
+    return (
+        f"0 of {notes} notes are published; write `publish: true` into a note, or "
+        "set `publish: all` on the source in portal.yaml"
+    )
 
 
 def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
@@ -111,13 +129,17 @@ def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
     note = Note(origin, data)
     try:
         front = read(data)
+    except BrokenNote as error:
+        asks = rules.publish or _PUBLISH.search(data) is not None
+        note.report(error.line, error.reason, error=asks)
+        return note
+    try:
         id = generate_id(origin.relative)
         raw_key(origin.path)
-    except BrokenNote as error:
-        note.report(error.line, error.reason, error=True)
-        return note
     except InvalidId as error:
-        note.report(1, f"{error}; rename the file", error=True)
+        asks = _flag(note, front, "publish", rules.publish, unreadable=False)
+        draft = _flag(note, front, "draft", False, unreadable=True)
+        note.report(1, f"{error}; rename the file", error=asks and not draft)
         return note
     tier = _tier(note, front, rules)
     fields = _complete(note, front, rules)
@@ -158,9 +180,22 @@ def _complete(note: Note, front: Frontmatter, rules: Rules) -> dict[str, Any]:
     fields["type"] = type
     if word is not None:
         fields["originalType"] = word
-    for flag, unreadable in (("publish", False), ("draft", True)):
-        fields[flag] = _flag(note, front, flag, unreadable=unreadable)
-    return _defaults(note, front) | fields
+    fields["publish"] = _flag(note, front, "publish", rules.publish, unreadable=False)
+    fields["draft"] = _flag(note, front, "draft", False, unreadable=True)
+    return _defaults(note, front) | _created(note, front) | fields
+
+
+def _created(note: Note, front: Frontmatter) -> dict[str, Any]:
+    """The date of a note that says only when it was created."""
+    name = next((one for one in _CREATED if one in front.fields), None)
+    if name is None or "date" in front.fields:
+        return {}
+    try:
+        date = parse_date(front.fields[name])
+    except ValueError:
+        return {}
+    note.report(front.lines[name], f"{name}: read as the date; write date:", once=True)
+    return {"date": date}
 
 
 def _defaults(note: Note, front: Frontmatter) -> dict[str, Any]:
@@ -185,12 +220,12 @@ def _type(note: Note, front: Frontmatter, rules: Rules) -> tuple[ContentType, st
         return rules.words[word], None if rules.words[word] == word else written
     if word in _TYPES:
         return ContentType(word), None
-    note.report(front.lines["type"], f"unknown type {written!r}; served as file")
+    note.report(front.lines["type"], f"unknown type {written!r}; served as file", once=True)
     return ContentType.FILE, written
 
 
-def _flag(note: Note, front: Frontmatter, name: str, *, unreadable: bool) -> bool:
-    value = front.fields.get(name, False)
+def _flag(note: Note, front: Frontmatter, name: str, missing: bool, *, unreadable: bool) -> bool:
+    value = front.fields.get(name, missing)
     try:
         return _BOOL.validate_python(value)
     except ValidationError:

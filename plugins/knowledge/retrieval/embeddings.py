@@ -106,7 +106,7 @@ class Embeddings:
 
         table = _table()
         found: dict[str, set[str]] = defaultdict(set)
-        async with self._database.read() as connection:
+        async with self._database.engine.connect() as connection:  # a cursor needs a transaction
             columns = (table.c.document, table.c.text_hash, table.c.model)
             ours = sa.not_(table.c.document.startswith(REMEMBERED, autoescape=True))
             rows = await connection.stream(sa.select(*columns).where(ours))

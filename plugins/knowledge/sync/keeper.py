@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from gateway.contract import Change, Health, Host, Tier, follow
+from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync import progress
 from plugins.knowledge.sync.follow import Follower
@@ -199,6 +200,7 @@ class Keeper:
         facts: dict[str, Any] = {
             "documents": served,
             "syncing": self._sync.is_running,
+            "unpublished": status.unpublished,
             "errors": errors,
             "warnings": len(status.problems) - errors,
             "problems": [str(one) for one in status.problems if one.severity == "error"][:20],
@@ -216,14 +218,21 @@ class Keeper:
             doing = f"Indexing: {status.done} of {status.total} documents."
             return Health("starting", doing if status.total else "Reading the notes.", facts)
         if errors:
-            detail = f"{errors} notes cannot be served; `porch knowledge check DIR` names them."
+            first = next(one for one in status.problems if one.severity == "error")
+            detail = (
+                f"{errors} notes cannot be served; `porch knowledge check DIR` names them. "
+                f"The first: {first}."
+            )
             return Health("degraded", detail, facts)
         return Health("ok", "" if served else self._why_nothing(), facts)
 
     def _why_nothing(self) -> str:
         if not self._sources:
             return "No source is configured."
-        return "Nothing is served: a note asks for it with `publish: true`."
+        status = self._sync.status
+        if not status.notes:
+            return "Nothing is served: the sources hold no notes."
+        return f"Nothing is served: {none_published(status.notes)}."
 
     def _announce(self, outcome: Outcome) -> None:
         self._host.log.info(

@@ -45,6 +45,11 @@ class FileRecord(BaseModel):
     entry: Entry | None = None
     problems: list[Problem] = Field(default_factory=list)
 
+    @property
+    def is_unpublished(self) -> bool:
+        """Whether the file does not ask to be served, and is not broken."""
+        return self.claim is None and all(one.severity != "error" for one in self.problems)
+
 
 class Manifest(BaseModel):
     """The state of the store as the last sync left it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.notes.frontmatter import Problem
@@ -159,7 +159,10 @@ class Planner:
         if note is None:
             record = self._known(path)
         else:
-            record = FileRecord(stamp=file.stamp, date=note.origin.date, problems=note.problems)
+            problems = note.problems
+            if key is not None and note.document is None:  # it was served, whatever it asks now
+                problems = [replace(one, severity="error") for one in problems]
+            record = FileRecord(stamp=file.stamp, date=note.origin.date, problems=problems)
         if key is None:
             record.entry, record.digest = None, ""
         elif note is not None and note.document is not None and note.document.key == key:

@@ -78,7 +78,8 @@ class Notes:
         self, config: SourceConfig, words: Mapping[str, ContentType], max_note: int
     ) -> None:
         self.key = config.key
-        self.rules = Rules({**PATH_TYPES, **config.path_map}, words, config.tier)
+        folders = {**PATH_TYPES, **config.path_map}
+        self.rules = Rules(folders, words, config.tier, publish=config.publish == "all")
         self.prefix = f"{config.name}/" if config.name else ""
         self.exclude = config.exclude
         self.max_note = max_note

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from gateway.contract import Objects
 from plugins.knowledge.config import KnowledgeConfig
-from plugins.knowledge.notes.frontmatter import Problem
+from plugins.knowledge.notes.frontmatter import Problem, summed
 from plugins.knowledge.retrieval.indexing import SearchIndex
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync import manifest as manifests
-from plugins.knowledge.sync.manifest import Manifest
+from plugins.knowledge.sync.manifest import FileRecord, Manifest
 from plugins.knowledge.sync.plan import Planner
 from plugins.knowledge.sync.sources import Notes, Scan
 from plugins.knowledge.sync.taking_over import news, take_over
@@ -43,15 +43,25 @@ class Status:
     Attributes:
         ready: whether a sync has finished since the start.
         done: documents written by the sync that runs, of ``total``.
-        problems: what members should mend.
+        notes: how many notes the sources hold.
+        unpublished: how many of them do not ask to be served.
+        problems: what members should mend; what is told once, once.
         error: why the last sync failed, or an empty text.
     """
 
     ready: bool = False
     done: int = 0
     total: int = 0
+    notes: int = 0
+    unpublished: int = 0
     problems: Sequence[Problem] = ()
     error: str = ""
+
+    def saw(self, files: Mapping[str, FileRecord], problems: Iterable[Problem]) -> None:
+        """Take in what the sources hold, and what is wrong with it."""
+        self.notes = len(files)
+        self.unpublished = sum(record.is_unpublished for record in files.values())
+        self.problems = summed(problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +188,8 @@ class Sync:
         self._manifest = taken.model_copy(update=undone)
         await manifests.save_own(self.own, self._manifest)
         self._seen = seen
-        self.status.problems = [one for record in taken.files.values() for one in record.problems]
+        problems = [one for record in taken.files.values() for one in record.problems]
+        self.status.saw(taken.files, problems)
         self.status.ready = True
         return Outcome(list(found.changed), found.removed)
 
@@ -204,7 +215,7 @@ class Sync:
         for source, _ in scans:
             await source.provide(needed)
         plan = await asyncio.to_thread(planner.plan)
-        self.status.problems = plan.problems
+        self.status.saw(plan.files, plan.problems)
         after = Manifest(
             rules=self._rules,
             index=self._index.fingerprint,

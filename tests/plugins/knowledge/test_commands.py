@@ -10,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.contract import CommandContext
+from plugins.knowledge.check import check as check_section
 from plugins.knowledge.commands.check import CheckArgs, check
 from plugins.knowledge.config import KnowledgeConfig
 
@@ -31,10 +32,10 @@ async def test_all_problems_are_reported_with_their_lines(library: Any) -> None:
     library.note("tags/x/dao.md")
     library.note("notes/a.md", type="guide", homepage="x")
     library.note("links/b.md", url="nowhere", tier="gold")
-    library.write("notes/yaml.md", "---\ntitle: a: b\n---\n")
-    library.write("notes/latin.md", b"---\ntitle: \xe9\n---\n")
+    library.write("notes/yaml.md", "---\npublish: true\ntitle: a: b\n---\n")
+    library.write("notes/latin.md", b"---\npublish: true\ntitle: \xe9\n---\n")
     library.write("notes/huge.md", b"x" * 10_000_000)
-    library.note("notes/" + "x" * 65 + ".md")
+    library.note("notes/" + "x" * 236 + ".md")
     code, printed = await run(library.notes)
     found = {
         (Path(match[1]).name, int(match[2]), match[3].split(";")[0][:24])
@@ -47,8 +48,8 @@ async def test_all_problems_are_reported_with_their_lines(library: Any) -> None:
         ("a.md", 4),
         ("b.md", 4),
         ("b.md", 5),
-        ("yaml.md", 2),
-        ("latin.md", 2),
+        ("yaml.md", 3),
+        ("latin.md", 3),
         ("huge.md", 1),
         ("xxxxxxxxx", 1),
     }
@@ -77,6 +78,57 @@ async def test_a_directory_that_is_not_there_is_said(tmp_path: Path) -> None:
     code, [line] = await run(tmp_path / "none")
     assert code == 2
     assert "none" in line
+
+
+async def test_notes_that_are_not_published_are_counted_apart_and_no_errors(library: Any) -> None:
+    library.note("tags/dao.md")
+    library.note("notes/" + "x" * 236 + ".md", publish=None)
+    library.note("notes/" + "y" * 236 + ".md", draft="true")
+    library.write("templates/t.md", "---\ntitle: {{title}}\n---\n")
+    code, [report] = await run(library.notes, json=True)
+    assert (code, report["errors"], report["unpublished"]) == (0, 0, 3)
+
+
+async def test_ordinary_markdown_is_served_where_the_source_says_so(library: Any) -> None:
+    for number in range(3):
+        library.write(f"docs/page-{number}.md", f"# Page {number}\n\nText.")
+    library.note("docs/private.md", publish="false")
+    library.note("docs/draft.md", publish=None, draft="true")
+    code, printed = await run(library.notes)
+    assert code == 0
+    assert "0 of 5 notes are published" in printed[-1]
+    assert "set `publish: all`" in printed[-1]
+    sources = [{"directory": library.notes, "publish": "all"}]
+    _, [report] = await run(library.notes, json=True, sources=sources)
+    assert (report["served"], report["unpublished"]) == ({"file": 3}, 2)
+
+
+async def test_what_many_notes_have_is_said_once(library: Any) -> None:
+    for number in range(40):
+        library.note(f"eips/{number}.md", type="Standards Track", date=None, created="2020-01-02")
+    _, [report] = await run(library.notes, json=True)
+    assert report["served"] == {"file": 40}
+    reasons = sorted(one["reason"] for one in report["problems"])
+    assert len(reasons) == 2
+    assert all(reason.endswith("(and in 39 more)") for reason in reasons)
+    assert "created" in reasons[0]
+    assert "'Standards Track'" in reasons[1]
+
+
+async def test_porch_check_says_that_nothing_would_be_served_and_which_files_clash(
+    library: Any,
+) -> None:
+    config = KnowledgeConfig.model_validate({"sources": [{"directory": library.notes}]})
+    library.note("notes/a.md", publish=None)
+    (nothing,) = await check_section(config, cast(Any, None))
+    assert "0 of 1 notes are published" in nothing.reason
+    assert "publish: all" in nothing.reason
+    library.note("tags/a/dao.md")
+    library.note("tags/b/dao.md")
+    (clash,) = await check_section(config, cast(Any, None))
+    assert "tags/b/dao.md" in clash.reason
+    assert "tags/a/dao.md" in clash.reason
+    assert (nothing.notice, clash.notice) == (True, True)
 
 
 async def test_a_real_knowledge_base_passes(test_data: Path) -> None:

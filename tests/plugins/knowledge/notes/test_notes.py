@@ -211,7 +211,7 @@ def test_any_frontmatter_gives_a_document_that_survives_storage(
 
 @pytest.mark.parametrize(
     ("path", "reason"),
-    [("notes/" + "é" * 33 + ".md", "66 bytes long; 64"), ("notes/...md", "has no letters")],
+    [("notes/" + "é" * 118 + ".md", "236 bytes long; 235"), ("notes/...md", "has no letters")],
 )
 def test_a_name_that_cannot_be_an_id_is_an_error(path: str, reason: str) -> None:
     read = note("---\npublish: true\n---", path)
@@ -247,3 +247,13 @@ def test_a_title_is_its_heading_without_marks_and_closing_signs() -> None:
 def test_a_hostile_address_is_refused_in_time() -> None:
     text = "---\ntype: person\nemail: a@" + "." * 10**6 + "@\n---"
     assert [one.reason for one in note(text).problems if "e-mail" in one.reason]
+
+
+def test_a_note_says_when_it_was_created_where_it_names_no_date() -> None:
+    read = note("---\ncreated: 2020-01-02\n---\n", "notes/a.md")
+    assert read.document.metadata.date.date().isoformat() == "2020-01-02"
+    both = note("---\ncreated: 2020-01-02\ndate: 2021-01-02\n---\n", "notes/a.md")
+    assert both.document.metadata.date.year == 2021
+    assert both.problems == []
+    unreadable = note("---\ncreated: some day\n---\n", "notes/a.md")
+    assert unreadable.document.metadata.date == unreadable.origin.date

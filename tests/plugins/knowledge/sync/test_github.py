@@ -182,7 +182,7 @@ async def test_a_sync_that_another_one_overtook_changes_nothing(branch: Branch) 
 
 
 async def test_admins_see_the_commit_and_everything_that_was_rejected(branch: Branch) -> None:
-    commit = branch.history.commit({"tags/a.md": note(), "tags/b.md": b"---\na: [\n---\n"})
+    commit = branch.history.commit({"tags/a.md": note(), "tags/b.md": b"---\npublish: yes\na: [\n"})
     await branch.follower.follow()
     told = state(branch.library.syncing, [branch.follower])
     [source] = told.sources

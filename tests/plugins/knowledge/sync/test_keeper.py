@@ -144,13 +144,34 @@ async def test_one_shot_calls_find_everything_ready(library: Any) -> None:
 
 async def test_notes_that_cannot_be_served_degrade_and_are_named(library: Any) -> None:
     library.note("tags/dao.md")
-    library.write("tags/bad.md", "---\na: [\n---\n")
+    library.write("tags/bad.md", "---\npublish: true\na: [\n---\n")
     kept = Kept(library, wait_ready=True)
     async with kept.keeper.running():
         health = await kept.health()
     assert health.state == "degraded"
     assert "porch knowledge check" in health.detail
     assert health.facts["problems"][0].startswith("tags/bad.md:")
+    assert "tags/bad.md:" in health.detail
+
+
+async def test_two_files_with_one_id_are_both_named(library: Any) -> None:
+    library.note("tags/a/dao.md")
+    library.note("tags/b/dao.md")
+    kept = Kept(library, wait_ready=True)
+    async with kept.keeper.running():
+        health = await kept.health()
+    assert health.state == "degraded"
+    assert "tags/a/dao.md" in health.detail
+    assert "tags/b/dao.md" in health.detail
+
+
+async def test_notes_that_are_not_published_degrade_nothing(library: Any) -> None:
+    library.note("tags/dao.md")
+    library.note("notes/" + "x" * 236 + ".md", publish=None)
+    kept = Kept(library, wait_ready=True)
+    async with kept.keeper.running():
+        health = await kept.health()
+    assert (health.state, health.facts["errors"], health.facts["unpublished"]) == ("ok", 0, 1)
 
 
 async def test_an_empty_portal_says_what_a_note_needs(library: Any) -> None:
@@ -159,6 +180,8 @@ async def test_an_empty_portal_says_what_a_note_needs(library: Any) -> None:
     async with kept.keeper.running():
         health = await kept.health()
     assert (health.state, "publish: true" in health.detail) == ("ok", True)
+    assert "0 of 1 notes are published" in health.detail
+    assert "publish: all" in health.detail
 
 
 @pytest.mark.parametrize("count", [3, 40])

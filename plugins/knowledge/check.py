@@ -1,0 +1,48 @@
+"""What ``porch check`` says of the sources: whether they are there, and serve anything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gateway.contract import Finding, Host
+from plugins.knowledge.commands.check import inspect
+from plugins.knowledge.config import KnowledgeConfig
+from plugins.knowledge.notes.note import none_published
+from plugins.knowledge.sync.sources import SourceMissing
+
+
+async def check(config: KnowledgeConfig, host: Host) -> Sequence[Finding]:
+    """Read the notes of every directory; what a source on GitHub holds, health tells.
+
+    Args:
+        config: the plugin's section.
+        host: the plugin's services.
+    """
+    findings: list[Finding] = []
+    for place, source in enumerate(config.sources):
+        if source.directory is not None:
+            found = await asyncio.to_thread(_findings, source.directory, config)
+            findings += [replace(one, location=("sources", place, *one.location)) for one in found]
+    return findings
+
+
+def _findings(directory: Path, config: KnowledgeConfig) -> list[Finding]:
+    try:
+        report = inspect(directory, config)
+    except SourceMissing as error:
+        return [Finding(("directory",), str(error))]
+    findings = []
+    if report.unpublished and not report.served:
+        said = none_published(report.files)
+        findings.append(Finding((), f"nothing would be served: {said}", notice=True))
+    if report.errors:
+        first = next(one for one in report.problems if one.severity == "error")
+        reason = (
+            f"{report.errors} notes cannot be served; `porch knowledge check {directory}` "
+            f"names them. The first: {first}"
+        )
+        findings.append(Finding(("directory",), reason, notice=True))
+    return findings
