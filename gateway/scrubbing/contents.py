@@ -7,6 +7,7 @@ password in an address has to look like one (``scott:tiger`` of a manual does no
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -43,6 +44,13 @@ class ContentScrub:
         """Whether anything is taken out of what a source, or the plugin, holds."""
         left = self.plugin in self.as_is or f"{self.plugin}/{source}" in self.as_is
         return self.enabled and not left
+
+    def fingerprint(self) -> str:
+        """Names the rules and settings: what was cleaned by the same is as it would be now."""
+        mine = sorted(each for each in self.as_is if each.partition("/")[0] == self.plugin)
+        rules = shipped((*self.allow, *_OF_CALLS_ALONE)) if self.enabled else ()
+        said = [(each.name, each.kind, each.pattern, each.entropy, each.check) for each in rules]
+        return hashlib.blake2b(repr((mine, said)).encode(), digest_size=8).hexdigest()
 
     def at_answers(self) -> bool:
         """Whether answers are looked through: not where a source is served as it is on purpose."""

@@ -95,7 +95,9 @@ def _settings(directory: Path, config: KnowledgeConfig) -> SourceConfig:
 
 def _lines(report: Report) -> list[str]:
     lines = [
-        str(one) if one.severity == "error" else f"{one.path}:{one.line}: warning: {one.reason}"
+        str(one)
+        if one.severity == "error"
+        else f"{one.path}:{one.line}: {one.severity}: {one.reason}"
         for one in report.problems
     ]
     if lines:

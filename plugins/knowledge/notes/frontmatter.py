@@ -24,7 +24,7 @@ _FALSE = frozenset({"false", "False", "FALSE"})
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})")
 
 
-Severity: TypeAlias = Literal["error", "warning"]
+Severity: TypeAlias = Literal["error", "warning", "secret"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -36,7 +36,7 @@ class Problem:
         line: where, from 1.
         reason: what is wrong and what to do.
         severity: ``error``: the note, as it stands, is not served though it asks to be;
-            ``warning``: it is, or does not ask.
+            ``warning``: it is, or does not ask; ``secret``: a secret that stands there is left out.
         once: whether it is told once for all the notes that have it.
     """
 

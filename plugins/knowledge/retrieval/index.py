@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-COLLECTION = "passages"
+COLLECTION = "notes"
+FORMER = "passages"
+"""The collection of versions that took no secrets out; a store keeps what was replaced for long."""
 _AHEAD = 3
 _TEXTS_AT_ONCE = 256
 
@@ -58,6 +60,7 @@ class Index:
         """Open the index on a plugin's services, whose tables must be up to date."""
         embedder = host.embedder
         dimensions = None if embedder is None else embedder.dimensions
+        await host.vectors.drop(FORMER)
         collection = await host.vectors.collection(COLLECTION, spec(dimensions))
         kept = None if embedder is None else Embeddings(host.database, embedder.model)
         return cls(collection, embedder, kept)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from gateway.contract import Objects
+from gateway.contract import ContentScrub, Objects
 from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.frontmatter import Problem
@@ -31,6 +31,7 @@ class GithubSource(Notes):
         words: types that notes name and the ontology does not know.
         max_note: the largest note, in bytes.
         objects: the plugin's share of the object store.
+        scrub: takes secrets out of the notes.
 
     Attributes:
         listing: the commit that is served, or being taken in.
@@ -42,8 +43,9 @@ class GithubSource(Notes):
         words: Mapping[str, ContentType],
         max_note: int,
         objects: Objects,
+        scrub: ContentScrub | None = None,
     ) -> None:
-        super().__init__(config, words, max_note)
+        super().__init__(config, words, max_note, scrub)
         self.repository = config.github or ""
         self.branch = config.branch or "main"
         self.listing = Listing()

@@ -10,6 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from gateway.contract import Change, Health, Host, Tier, follow
+from plugins.knowledge.notes.cleaning import TAKEN
+from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync import progress
@@ -20,6 +22,8 @@ from plugins.knowledge.sync.sync import Outcome, Sync
 
 MOST_ANNOUNCED = 50
 """When more documents change at once, those who follow a single one are not told."""
+MOST_NAMED = 1_000
+"""So many secrets that were taken out of notes are named in the log."""
 CHANNEL = "synced"
 """Where processes that share a store tell each other that it has changed."""
 LOOK_SECONDS = 30.0
@@ -57,6 +61,7 @@ class Keeper:
         self._sources = sources
         self._base = f"mcp://{namespace}"
         self._logged = ""
+        self._named: set[Problem] = set()
         self._me = secrets.token_hex(8).encode()
         self.followers: Sequence[Follower] = ()
         self.stage = Stage()
@@ -186,6 +191,7 @@ class Keeper:
             self._log_once(error)
             return False
         self._logged = ""
+        self._name_secrets()
         if outcome.recorded:
             await self._tell_others()
         if outcome.changed:
@@ -197,14 +203,17 @@ class Keeper:
         status = self._sync.status
         served = self.documents
         errors = sum(problem.severity == "error" for problem in status.problems)
+        taken = self._taken
         facts: dict[str, Any] = {
             "documents": served,
             "syncing": self._sync.is_running,
             "unpublished": status.unpublished,
             "errors": errors,
-            "warnings": len(status.problems) - errors,
+            "warnings": len(status.problems) - errors - len(taken),
             "problems": [str(one) for one in status.problems if one.severity == "error"][:20],
         }
+        if taken:
+            facts["taken_out"] = [str(one) for one in taken][:20]
         if self.followers:
             facts["commits"] = {one.source.key: one.source.listing.commit for one in self.followers}
         if status.error:
@@ -224,7 +233,24 @@ class Keeper:
                 f"The first: {first}."
             )
             return Health("degraded", detail, facts)
+        if taken:
+            return Health("ok", _taken_out(taken), facts)
         return Health("ok", "" if served else self._why_nothing(), facts)
+
+    @property
+    def _taken(self) -> Sequence[Problem]:
+        """The secrets that were taken out of notes."""
+        return [one for one in self._sync.status.problems if one.severity == "secret"]
+
+    def _name_secrets(self) -> None:
+        """Name each secret that was taken out to the admin, once; never the secret itself."""
+        for one in self._taken:
+            if one not in self._named and len(self._named) < MOST_NAMED:
+                self._named.add(one)
+                place = {"path": one.path, "line": one.line}
+                self._host.log.warning(
+                    "secret_taken_out", **place, kind=one.reason.removesuffix(TAKEN)
+                )
 
     def _why_nothing(self) -> str:
         if not self._sources:
@@ -253,3 +279,8 @@ class Keeper:
             trace = None if isinstance(error, OSError) else error
             self._host.log.error("sync failed, trying again", reason=reason, exc_info=trace)
             self._logged = reason
+
+
+def _taken_out(taken: Sequence[Problem]) -> str:
+    notes = len({one.path for one in taken})
+    return f"Secrets were taken out of {notes} note{'s' * (notes != 1)}: have them replaced."

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from gateway.contract import Host, Objects, Offer
+from gateway.contract import Host, Offer
 from gateway.repositories import Advice, Deliveries, open_github
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.sync.follow import Follower, Serve
@@ -22,19 +22,19 @@ PATIENCE = Patience()
 _ADVICE = Advice(largest="max_note")
 
 
-async def sources_of(config: KnowledgeConfig, objects: Objects) -> list[Notes]:
+async def sources_of(config: KnowledgeConfig, host: Host) -> list[Notes]:
     """The configured sources, in their order; those on GitHub as they were last fetched.
 
     Args:
         config: the plugin's section.
-        objects: the plugin's share of the object store.
+        host: the plugin's services.
     """
     made: list[Notes] = []
     for each in config.sources:
         if each.github is None:
-            made.append(Source(each, config.types, config.max_note))
+            made.append(Source(each, config.types, config.max_note, host.scrub))
             continue
-        source = GithubSource(each, config.types, config.max_note, objects)
+        source = GithubSource(each, config.types, config.max_note, host.objects, host.scrub)
         await source.refresh()
         made.append(source)
     return made

@@ -161,7 +161,10 @@ class Planner:
         else:
             problems = note.problems
             if key is not None and note.document is None:  # it was served, whatever it asks now
-                problems = [replace(one, severity="error") for one in problems]
+                problems = [
+                    replace(one, severity="error") if one.severity == "warning" else one
+                    for one in problems
+                ]
             record = FileRecord(stamp=file.stamp, date=note.origin.date, problems=problems)
         if key is None:
             record.entry, record.digest = None, ""

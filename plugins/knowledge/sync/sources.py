@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from gateway.contract import ContentScrub
 from gateway.repositories import Checkout
 from plugins.knowledge.config import SourceConfig
+from plugins.knowledge.notes.cleaning import clean
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note, Origin, Rules, parse
@@ -68,6 +70,7 @@ class Notes:
         config: its part of the plugin's section.
         words: types that notes name and the ontology does not know.
         max_note: the largest note, in bytes.
+        scrub: takes secrets out of the notes.
 
     Attributes:
         key: what tells it apart from the other sources.
@@ -75,9 +78,14 @@ class Notes:
     """
 
     def __init__(
-        self, config: SourceConfig, words: Mapping[str, ContentType], max_note: int
+        self,
+        config: SourceConfig,
+        words: Mapping[str, ContentType],
+        max_note: int,
+        scrub: ContentScrub | None = None,
     ) -> None:
         self.key = config.key
+        self._named, self._scrub = config.name or config.key, scrub or ContentScrub("knowledge")
         folders = {**PATH_TYPES, **config.path_map}
         self.rules = Rules(folders, words, config.tier, publish=config.publish == "all")
         self.prefix = f"{config.name}/" if config.name else ""
@@ -114,6 +122,10 @@ class Notes:
         """
         raise NotImplementedError
 
+    def clean(self, data: bytes, path: str) -> tuple[bytes, Sequence[Problem]]:
+        """A note's bytes as they are kept: without secrets; and what was taken out of them."""
+        return clean(data, path, self._scrub, self._named)
+
     def read(self, file: File, commit: str) -> Note | None:
         """Read a note; whatever is wrong with it is among its problems.
 
@@ -127,13 +139,20 @@ class Notes:
                     f"the file has {file.size:,} bytes; {self.max_note:,} is the limit (max_note)"
                 )
             data = self.content(file)
-            return None if data is None else parse(data, origin, self.rules)
+            return None if data is None else self.parse(data, origin)
         except OSError as error:
             reason = f"cannot be read: {error.strerror}"
         except ValueError as error:
             reason = str(error)
         note = Note(origin)
         note.report(1, reason, error=True)
+        return note
+
+    def parse(self, data: bytes, origin: Origin) -> Note:
+        """Read a note's bytes, without the secrets in them."""
+        cleaned, taken = self.clean(data, origin.path)
+        note = parse(cleaned, origin, self.rules)
+        note.problems = sorted([*note.problems, *taken], key=lambda problem: problem.line)
         return note
 
 
@@ -144,12 +163,17 @@ class Source(Notes):
         config: its part of the plugin's section, which names a directory.
         words: types that notes name and the ontology does not know.
         max_note: the largest note, in bytes.
+        scrub: takes secrets out of the notes.
     """
 
     def __init__(
-        self, config: SourceConfig, words: Mapping[str, ContentType], max_note: int
+        self,
+        config: SourceConfig,
+        words: Mapping[str, ContentType],
+        max_note: int,
+        scrub: ContentScrub | None = None,
     ) -> None:
-        super().__init__(config, words, max_note)
+        super().__init__(config, words, max_note, scrub)
         self.directory = config.directory or Path()
         self._checkout = Checkout(self.directory)
 

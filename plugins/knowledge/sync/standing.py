@@ -54,9 +54,9 @@ async def standing(
     """
     store, namespace = Store.of(host), config.namespace(host.portal)
     knowledge = await Knowledge.open(host, store, namespace)
-    index, rules = knowledge.index, rules_of(config)
+    index, rules = knowledge.index, rules_of(config, host.scrub)
     try:
-        sources = await sources_of(config, host.objects)
+        sources = await sources_of(config, host)
         sync = Sync(sources, host.objects, store, index, rules, host.data_dir)
         await sync.load()
         keeper = Keeper(host, store, sync, sources, namespace)

@@ -28,7 +28,10 @@ class Rejected(BaseModel):
 
     path: str = Field(description="The file; it begins with its source's name, if that has one.")
     line: int = Field(description="Where in it.")
-    severity: str = Field(description="error: it is not served, or in an older version; warning.")
+    severity: str = Field(
+        description="error: it is not served, or in an older version; warning; "
+        "secret: it is, without the secret."
+    )
     reason: str = Field(description="What is wrong, and what to do.")
 
     @property

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from gateway.contract import Objects
+from gateway.contract import ContentScrub, Objects
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.notes.frontmatter import Problem, summed
 from plugins.knowledge.retrieval.indexing import SearchIndex
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync import manifest as manifests
 from plugins.knowledge.sync.manifest import FileRecord, Manifest
+from plugins.knowledge.sync.older import clean_older
 from plugins.knowledge.sync.plan import Planner
 from plugins.knowledge.sync.sources import Notes, Scan
 from plugins.knowledge.sync.taking_over import news, take_over
@@ -23,16 +24,17 @@ from plugins.knowledge.sync.transfer import Progress, Transfer
 
 Result = TypeVar("Result")
 
-READER = 1
+READER = 2
 """The version of the code that reads notes: when it changes, every note is read again."""
 
 UNREAD = {"memory", "github", "schedule"}
 """The settings that change nothing about how a note is read."""
 
 
-def rules_of(config: KnowledgeConfig) -> str:
-    """What names the configuration by which notes are read, and the code that reads them."""
-    written = f"{READER}:{config.model_dump_json(exclude=UNREAD)}"
+def rules_of(config: KnowledgeConfig, scrub: ContentScrub | None = None) -> str:
+    """What names the configuration by which notes are read and cleaned, and the code that does."""
+    cleaning = (scrub or ContentScrub("knowledge")).fingerprint()
+    written = f"{READER}:{cleaning}:{config.model_dump_json(exclude=UNREAD)}"
     return hashlib.blake2b(written.encode(), digest_size=16).hexdigest()
 
 
@@ -180,6 +182,10 @@ class Sync:
         if found.keys:  # what of it is in the index, should this process end in between
             begun = {"pending": sorted({*mine.pending, *found.keys})}
             await manifests.save_own(self.own, mine.model_copy(update=begun))
+        if not indexed and theirs.rules != self._rules:  # nothing goes into the index uncleaned
+            doubted = {"pending": sorted({*mine.pending, *theirs.pending, *found.keys})}
+            self._manifest = theirs.model_copy(update=doubted)
+            return Outcome()
         taken = await take_over(found, theirs, self._store, self._index, indexed=indexed)
         undone = {
             "pending": sorted({*mine.pending, *taken.pending}),
@@ -215,6 +221,8 @@ class Sync:
         for source, _ in scans:
             await source.provide(needed)
         plan = await asyncio.to_thread(planner.plan)
+        if self._manifest.rules != self._rules:
+            await clean_older(plan, scans, self._objects)
         self.status.saw(plan.files, plan.problems)
         after = Manifest(
             rules=self._rules,

@@ -256,19 +256,25 @@ def _original(
     if document is None or (record.digest and Put(document, raw).digest() != record.digest):
         return None, "altered"
     broken = any(one.severity == "error" for one in record.problems)
-    if record.stamp == file.stamp and not broken and not _is_of(raw, source, file):
+    if record.stamp == file.stamp and not broken and not _is_of(raw, source, file, record):
         return None, "not what its source holds"
     return document, ""
 
 
-def _is_of(raw: bytes, source: Notes, file: File) -> bool:
-    """Whether bytes are what the source holds, as far as it holds them."""
+def _is_of(raw: bytes, source: Notes, file: File, record: FileRecord) -> bool:
+    """Whether bytes are what the source holds, without secrets, as far as it holds them.
+
+    A blob that secrets were taken out of is not at hand any more: the digest of what is left has
+    been compared.
+    """
     if isinstance(source, GithubSource):
-        return blob_id(raw) == file.stamp
+        taken = any(one.severity == "secret" for one in record.problems)
+        return taken or blob_id(raw) == file.stamp
     try:
-        return source.content(file) == raw
+        held = source.content(file)
     except OSError:  # it is gone since it was listed
         return True
+    return held is not None and source.clean(held, file.path)[0] == raw
 
 
 def _document(stored: bytes | None) -> Document | None:

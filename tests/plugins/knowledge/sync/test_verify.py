@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -20,13 +21,16 @@ from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.requests import CreateRequest
 from plugins.knowledge.memory.roles import Roles
 from plugins.knowledge.notes.ids import MANIFEST_KEY
+from plugins.knowledge.sync import manifest as manifests
 from plugins.knowledge.sync.patience import Patience
 from plugins.knowledge.sync.standing import Standing, standing
+from tests.gateway.scrubbing.fakes import made
 from tests.plugins.knowledge.retrieval.conftest import SETTINGS, WordEmbedder
 from tests.plugins.knowledge.sync.branch import NAME, note
 from tests.servers.github_contents import GithubContents, Repo
 from tests.servers.github_history import History
 
+TOKEN = made("ghp_{alnum:36}", Random(22))
 QUICK = Patience(retries=0, limit=10.0)
 NOTES: dict[str, bytes | None] = {
     "tags/dao.md": note("# One\n\nA long text about the word.\n\n# Two\n\nAnother.", title="DAO"),
@@ -308,3 +312,28 @@ async def test_without_its_source_what_is_here_is_compared_and_mended_all_the_sa
     done = await world.verified(repair=True)
     assert [str(one) for one in done.mended] == [line]
     assert len(done.differences) == 1
+
+
+async def test_what_secrets_were_taken_out_of_is_compared_without_them(world: World) -> None:
+    world.change("tags/keys.md", note(f"The token is {TOKEN}.", title=f"Key {TOKEN}"))
+    assert await world.standing.keeper.everything() == []
+    assert await world.found() == []
+    raw = await world.objects.get("raw/tags/keys.md") or b""
+    assert TOKEN.encode() not in raw
+    before = await manifests.stamp(world.objects)
+    assert await world.standing.keeper.everything() == []
+    assert await manifests.stamp(world.objects) == before  # a sync of the same changes nothing
+
+    await world.objects.put("raw/tags/keys.md", raw + b"\nForged.")
+    assert await world.found() != []
+    mended = await world.verified(repair=True)
+    assert mended.differences == []
+    assert await world.objects.get("raw/tags/keys.md") == raw
+
+
+async def test_a_note_that_is_no_yaml_with_its_mark_is_served_all_the_same(world: World) -> None:
+    world.change("tags/keys.md", note("Hats.", title=f"Key {TOKEN} of ours", description=TOKEN))
+    assert await world.standing.keeper.everything() == []
+    kept = await world.objects.get("content/tag/keys.json") or b""
+    assert json.loads(kept)["metadata"]["title"] == "Key REDACTED of ours"
+    assert json.loads(kept)["metadata"]["description"] == "REDACTED"
