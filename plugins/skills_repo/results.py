@@ -50,13 +50,25 @@ class AgentLine(ToolResult):
     file: str
 
 
+class DocSection(ToolResult):
+    """A section that is not shown."""
+
+    path: list[str] = Field(description="For `section`.")
+    pages: int = Field(description="How many pages are in it.")
+
+
 class DocList(ToolResult):
-    """Every page that the caller may see (REQ-DOC-001)."""
+    """The pages that the caller may see (REQ-DOC-001), as far as there is room."""
 
     docs: dict[str, Any] = Field(
         description="Sections within sections; a leaf is a page's description, or null. The keys "
         "down to a leaf are the path for get_doc. With several docs sources the outermost keys "
         "are the sources' names."
+    )
+    pages: int = Field(description="How many pages there are in what was asked for.")
+    folded: list[DocSection] = Field([], description="Sections whose pages are not in `docs`.")
+    next_offset: int | None = Field(
+        None, description="Give it as offset for the section's further entries."
     )
 
 

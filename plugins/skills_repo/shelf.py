@@ -20,7 +20,6 @@ from plugins.skills_repo.reading import Reader, Reading
 from plugins.skills_repo.results import (
     AgentInfo,
     AgentText,
-    DocList,
     DocText,
     SkillFileContent,
     SkillInfo,
@@ -106,7 +105,7 @@ class Shelf:
     # Lists: no network call (REQ-SKILL-001, REQ-AGENT-001, REQ-DOC-001).
 
     def listed(self, kind: Kind, tier: Tier, source: str | None) -> Any:
-        """What a tier may see of a kind, as it is sent; made once for each tier and index.
+        """What a tier may see of a kind, all of it; made once for each tier and index.
 
         Args:
             kind: which list.
@@ -150,11 +149,10 @@ class Shelf:
         ]
 
     def _docs(self, tier: Tier, source: str | None) -> dict[str, Any]:
+        """Sections within sections, below the sources' names where there are several."""
         pages_of = self.seen(tier).docs(tier, source)
         trees = {each.name: tree(pages) for each, pages in pages_of}
-        if self.library.has_several_docs:
-            return DocList(docs=trees).wire()
-        return DocList(docs=next(iter(trees.values()), {})).wire()
+        return trees if self.library.has_several_docs else next(iter(trees.values()), {})
 
     # Files.
 

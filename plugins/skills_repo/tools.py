@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool
 from plugins.skills_repo.lists import AGENTS, SKILLS, listing
+from plugins.skills_repo.outline import outline
 from plugins.skills_repo.results import (
     AgentText,
     DocList,
@@ -139,11 +140,26 @@ def _agents(shelf: Shelf) -> list[Tool]:
 
 
 def _docs(shelf: Shelf) -> list[Tool]:
-    async def list_docs(source: OnlySource = None, *, caller: Caller) -> Wire:
+    async def list_docs(
+        source: OnlySource = None,
+        section: list[str] | None = None,
+        offset: int = 0,
+        details: Annotated[
+            bool, Field(description="Show every page, and all it says of itself, however many.")
+        ] = False,
+        *,
+        caller: Caller,
+    ) -> Wire:
         """List the pages of the community's documentation, as sections within sections. The keys
-        from the outside down to a page are its path for `get_doc`."""
-        found: Wire = shelf.listed("docs", caller.tier, source)
-        return found
+        from the outside down to a page are its path for `get_doc`. Where there are many pages,
+        large sections are folded: ask for one with `section`.
+
+        Args:
+            section: The keys that lead to the only section to list, such as ["guides"].
+            offset: How many of the section's entries to leave out, as `nextOffset` says.
+        """
+        tree = shelf.listed("docs", caller.tier, source)
+        return outline(tree, section or (), offset, details=details).wire()
 
     async def get_doc(
         path: list[str],

@@ -92,6 +92,7 @@ LISTS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("search_skills", {"query": "how plants grow", "limit": 50}),
     ("list_agents", {}),
     ("list_docs", {}),
+    ("list_docs", {"details": True}),
     ("search_knowledge", {"query": "how plants grow", "filters": {"limit": 20}}),
     ("search_with_documents", {"query": "how plants grow"}),
     ("search_lexicon", {"keyword": "grow"}),

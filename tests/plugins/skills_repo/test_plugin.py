@@ -70,7 +70,7 @@ async def test_every_page_of_a_real_tree_is_read_under_its_path(
         garden.source("star", "docs", path="starlight"),
     ]
     async with garden.opened(*sources) as portal:
-        docs = (await portal.call("list_docs")).structured["docs"]
+        docs = (await portal.call("list_docs", {"details": True})).structured["docs"]
         paths = list(_paths(docs))
         assert len(paths) == 209
         read = {
