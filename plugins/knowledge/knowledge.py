@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,6 +55,14 @@ class Knowledge:
         names = Names(store)
         search = Search(host, store, index, names)
         return cls(host.portal, namespace, store, index, search, Lexicon(store, names))
+
+    def says(self, unfinished: Callable[[], str]) -> None:
+        """Have answers say what is not known yet.
+
+        Args:
+            unfinished: what they say while they come from a part of the base; else an empty text.
+        """
+        self.search.unfinished = self.lexicon.unfinished = unfinished
 
     async def document(self, content_type: ContentType, id: str, up_to: Tier) -> Document:
         """One document; a parent type finds the document under any of its children.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 
 from gateway.contract import Tier
 from plugins.knowledge.notes.content import ContentType
@@ -12,8 +13,17 @@ from plugins.knowledge.retrieval.filters import MOST_RESULTS
 from plugins.knowledge.retrieval.markup import one_line, plain
 from plugins.knowledge.retrieval.names import Names, names, normal
 from plugins.knowledge.retrieval.search import checked
+from plugins.knowledge.retrieval.terms import words
 from plugins.knowledge.store import Store
 
+_ASKED = re.compile(
+    r"(?:(?:what|who)(?:'s|\u2019s| is| are)(?: meant by)?|what (?:does|do)|define|explain"
+    r"|(?:the )?(?:definition|meaning) of)\s+(?:an?\s|the\s)?(?P<term>.+?)(?:\s+means?)?[\s?.!]*",
+    re.IGNORECASE,
+)
+"""A question for a term."""
+_LONGEST_ASKED = 240
+"""Characters of a question for a term; a name has 200 at most."""
 _NEAR = 5
 _ALIKE = 0.4
 
@@ -24,39 +34,54 @@ class Lexicon:
     Args:
         store: the catalogue and the documents.
         names: what documents are called.
+
+    Attributes:
+        unfinished: what is said of a term that is not found while a part of the base is not
+            indexed; else an empty text.
     """
+
+    unfinished: Callable[[], str] = staticmethod(str)
 
     def __init__(self, store: Store, names: Names) -> None:
         self._store = store
         self._names = names
+        self._said: dict[str, tuple[Entry, str]] = {}
 
     async def define(self, term: str, up_to: Tier) -> Definition:
         """The definition of a term, or the terms that come near it.
+
+        Args:
+            term: the term, or a question for it, such as "What is a DAO?"; what is called like
+                the whole question comes first.
+            up_to: the tier of the caller.
 
         Raises:
             ToolFailed: ``invalid_query``, as a search does.
         """
         term = checked(term)
-        tags = [one for one in self._names.find(term, up_to) if _is_term(one)]
+        tags = self._called(term, up_to)
+        if not tags and (asked := _asked_for(term)):
+            term, tags = asked, self._called(asked, up_to)
         found = await self._with_bodies(tags[:1], up_to)
         if found:
             return Definition(found=True, entry=found[0])
         near = self._near(term, up_to)
-        return Definition(
-            found=False, message=f'Term "{term}" not found in lexicon.', near=near or None
-        )
+        message = f'Term "{term}" not found in lexicon. {self.unfinished()}'.strip()
+        return Definition(found=False, message=message, near=near or None)
 
     async def search(self, keyword: str, up_to: Tier) -> Terms:
-        """The terms that a keyword finds: by name first, then by description.
+        """The terms that a keyword finds: by name first, then by description and definition.
 
         Raises:
             ToolFailed: ``invalid_query``, as a search does.
         """
         sought = normal(checked(keyword))
+        terms = list(self._terms(up_to))
+        said = await self._definitions(terms, up_to)
         ranked = [
             (rank, entry.title.lower(), entry)
-            for entry in self._terms(up_to)
-            if (rank := _rank(sought, entry)) is not None
+            for entry in terms
+            if (rank := _rank(sought, entry, said[entry.key])) is not None
         ]
         ranked.sort(key=lambda one: one[:2])
         best = [entry for _, _, entry in ranked[:MOST_RESULTS]]
@@ -65,6 +90,18 @@ class Lexicon:
     def titles(self, up_to: Tier) -> list[str]:
         """The terms, as titles, that a caller of this tier may see."""
         return [one_line(entry.title) for entry in self._terms(up_to)]
+
+    def _called(self, term: str, up_to: Tier) -> list[Entry]:
+        return [one for one in self._names.find(term, up_to) if _is_term(one)]
+
+    async def _definitions(self, terms: Sequence[Entry], up_to: Tier) -> dict[str, str]:
+        """The words of each term's definition; read again where the term has changed."""
+        stale = [one for one in terms if self._said.get(one.key, (None,))[0] is not one]
+        documents = await self._store.documents([one.key for one in stale], up_to)
+        for entry, document in zip(stale, documents, strict=True):
+            text = " ".join(words(plain(document.content))) if document else ""
+            self._said[entry.key] = entry, text
+        return {one.key: self._said[one.key][1] for one in terms}
 
     def _terms(self, up_to: Tier) -> Iterable[Entry]:
         return (entry for entry in self._store.entries(up_to) if _is_term(entry))
@@ -98,14 +135,21 @@ def _term(document: Document) -> Term:
     )
 
 
-def _rank(sought: str, entry: Entry) -> int | None:
-    """How directly a keyword finds a term: 0 by its whole name, 3 by its description."""
+def _asked_for(question: str) -> str:
+    """The term that a question asks for, or an empty text."""
+    found = _ASKED.fullmatch(question) if len(question) <= _LONGEST_ASKED else None
+    return found["term"] if found else ""
+
+
+def _rank(sought: str, entry: Entry, definition: str) -> int | None:
+    """How directly a keyword finds a term: 0 by its whole name, 4 by its definition."""
     called = [normal(name) for name in names(entry)]
     tests = (
         sought in called,
         any(name.startswith(sought) for name in called),
         any(sought in name for name in called),
         sought in normal(entry.description),
+        sought in definition,
     )
     return next((rank for rank, holds in enumerate(tests) if holds and sought), None)
 

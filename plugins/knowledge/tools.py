@@ -84,13 +84,13 @@ def _defining(knowledge: Knowledge) -> list[Tool]:
         lacks a term, with the terms that come near.
 
         Args:
-            term: The term to define.
+            term: The term to define, or a question for it.
         """
         return await knowledge.lexicon.define(term, caller.tier)
 
     async def search_lexicon(keyword: str, *, caller: Caller) -> Terms:
-        """Search the lexicon by keyword: terms whose name or description holds it, with their
-        definitions.
+        """Search the lexicon by keyword: terms whose name, description or definition holds it,
+        with their definitions.
 
         Args:
             keyword: A word, or a part of one.

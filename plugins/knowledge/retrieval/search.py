@@ -8,7 +8,7 @@ twenty. Documents are fetched for the final results only.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -55,7 +55,12 @@ class Search:
         store: the catalogue and the documents.
         index: the index.
         names: what documents are called.
+
+    Attributes:
+        unfinished: what answers say while a part of the base is not indexed; else an empty text.
     """
+
+    unfinished: Callable[[], str] = staticmethod(str)
 
     def __init__(self, host: Host, store: Store, index: Index, names: Names) -> None:
         self._host = host
@@ -100,6 +105,7 @@ class Search:
         keyword = self._host.embedder is None
         notes = [
             None if found else nothing_fits(far),
+            self.unfinished(),
             _KEYWORD_NOTE if keyword else None,
         ]
         return SearchResults(

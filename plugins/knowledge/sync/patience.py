@@ -18,14 +18,15 @@ class Patience:
 
     Attributes:
         retries: how often after the first time.
-        first: seconds before the first of them; every further one waits twice as long.
+        first: seconds before the first of them; every further one waits twice as long. Where
+            GitHub says when to ask again, that counts instead, and this is the least.
         limit: seconds that one attempt may take.
         longest: the most seconds that GitHub's own Retry-After is followed.
         sleep: waits so many seconds.
     """
 
-    retries: int = 5
-    first: float = 30.0
+    retries: int = 10
+    first: float = 1.0
     limit: float = 120.0
     longest: float = 3600.0
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -48,7 +49,9 @@ class Patience:
             if attempt == self.retries or not _may_pass(failure):
                 raise failure
             wait = self.first * 2.0**attempt
-            await self.sleep(min(max(wait, failure.retry_after or 0), self.longest))
+            if failure.retry_after is not None:
+                wait = max(self.first, failure.retry_after)
+            await self.sleep(min(wait, self.longest))
         raise AssertionError("unreachable")  # pragma: no cover
 
 

@@ -59,6 +59,7 @@ async def standing(
         sources = await sources_of(config, host)
         sync = Sync(sources, host.objects, store, index, rules, host.data_dir)
         await sync.load()
+        knowledge.says(sync.status.unfinished)
         keeper = Keeper(host, store, sync, sources, namespace)
         verifier = Verifier(sources, host.objects, index, rules, sync.own)
         async with followed(config, host, sync, sources, keeper.sync_once, patience) as followers:

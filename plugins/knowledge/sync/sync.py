@@ -59,6 +59,17 @@ class Status:
     problems: Sequence[Problem] = ()
     error: str = ""
 
+    def unfinished(self) -> str:
+        """What an answer says while it comes from a part of the base; else an empty text."""
+        if self.done < self.total:
+            return (
+                f"The knowledge base is being indexed: {self.done} of {self.total} documents so "
+                "far. Ask again for the rest."
+            )
+        if self.notes or self.ready:
+            return ""
+        return "The notes are being read for the first time. Ask again in a minute."
+
     def saw(self, files: Mapping[str, FileRecord], problems: Iterable[Problem]) -> None:
         """Take in what the sources hold, and what is wrong with it."""
         self.notes = len(files)
@@ -131,6 +142,7 @@ class Sync:
     async def load(self) -> None:
         """Show what an earlier process left in the store."""
         self._manifest = await manifests.load(self._objects, self.own, self._index.fingerprint)
+        self.status.notes = len(self._manifest.files)
         self._store.show(self._manifest.entries().values())
 
     async def run(self, progress: Progress = lambda done, total: None) -> Outcome:
@@ -214,6 +226,7 @@ class Sync:
         return Outcome(written, removed, done.recorded)
 
     async def _follow_sources(self, progress: Progress) -> Outcome:
+        self.status.done = self.status.total = 0
         self._manifest = manifests.without(self._manifest, self._store.lost)
         self._store.lost.clear()
         scans, planner = await asyncio.to_thread(self._planner)

@@ -7,18 +7,22 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from auth import ANONYMOUS, Caller, Tier
 from gateway.config_models import Services as ServicesConfig
-from gateway.contract import Offer
+from gateway.contract import Offer, Tool
 from gateway.plugin_host import make_host
 from gateway.services import open_services
 from plugins.knowledge.config import KnowledgeConfig
+from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.plugin import open_knowledge, porch_plugin
+from plugins.knowledge.retrieval.index import Index
 
 DEADLINE = 20.0
 MEMBER = Caller(person="token:test", tier=Tier.MEMBERS)
@@ -66,6 +70,43 @@ async def test_an_edit_is_searchable_and_a_withdrawn_note_is_not(library: Any) -
         assert await found(offer, "marmalade") == []
         library.note("tags/dao.md", body="An organisation called blancmange.", publish="false")
         await until_found(offer, "blancmange", [])
+
+
+async def until_noted(search: Tool, text: str, *, said: bool) -> None:
+    assert search.args is not None
+    async with asyncio.timeout(DEADLINE):
+        while True:
+            found = await search.run(search.args(query="zyx1x"), ANONYMOUS)
+            if (text in (found.note or "")) == said:
+                return
+            await asyncio.sleep(0.02)
+
+
+async def test_answers_say_while_only_a_part_is_indexed(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(library)
+    rest, replace = asyncio.Event(), Index.replace
+    batches: list[int] = []
+
+    async def halting(index: Index, documents: Sequence[Document]) -> None:
+        if batches:
+            await rest.wait()
+        batches.append(len(documents))
+        await replace(index, documents)
+
+    monkeypatch.setattr(Index, "replace", halting)
+    async with opened(library, wait_ready=False) as offer:
+        search, define = (
+            next(tool for tool in offer.tools if tool.name == name)
+            for name in ("search_knowledge", "define_term")
+        )
+        await until_noted(search, "32 of 120 documents so far", said=True)
+        said = (await define.run(define.args(term="anything"), ANONYMOUS)).message
+        assert "32 of 120 documents so far" in said
+        rest.set()
+        await until_found(offer, f"zyx{COUNT - 1}x", [f"file/n{COUNT - 1}"])
+        await until_noted(search, "so far", said=False)
 
 
 async def test_a_note_of_a_higher_tier_is_found_by_those_who_may(library: Any) -> None:

@@ -86,6 +86,33 @@ async def test_a_keyword_finds_terms_by_name_before_description(filled, base, ma
     assert [term.term for term in found.results] == ["Consent", "Vote"]
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["What is a DAO?", "what's the dao", "define DAO", "What does DAO mean?", "meaning of DAOs"],
+)
+async def test_a_question_for_a_term_finds_it(filled, question) -> None:
+    assert (await call(filled, "define_term", term=question)).entry.term == "DAOs"
+
+
+async def test_a_question_for_an_unknown_term_names_the_term(filled) -> None:
+    definition = await call(filled, "define_term", term="What is Konsent?")
+    assert definition.message == 'Term "Konsent" not found in lexicon.'
+    assert definition.near == ["Consent"]
+
+
+async def test_a_keyword_finds_terms_by_their_definitions_as_the_caller_may_read_them(
+    filled, base, make
+) -> None:
+    await base.put(
+        make("tag/quorum", "How many **voices** it takes.", title="Quorum"),
+        make("tag/secret", "Voices of members.", title="Secret", tier=Tier.MEMBERS),
+    )
+    found = await call(filled, "search_lexicon", keyword="voices")
+    assert [term.term for term in found.results] == ["Quorum"]
+    await base.put(make("tag/quorum", "How many hands it takes.", title="Quorum"))
+    assert (await call(filled, "search_lexicon", keyword="voices")).results == []
+
+
 async def test_groups_are_listed_with_their_documents_counted(filled) -> None:
     found = await call(filled, "list_groups")
     assert [(one.group, one.title, one.documents) for one in found.groups] == [

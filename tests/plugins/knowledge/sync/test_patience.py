@@ -38,20 +38,25 @@ def away(retry_after: int | None = None) -> SourceFailed:
     return SourceFailed("UPSTREAM_ERROR", "Away.", retry_after=retry_after, transient=True)
 
 
-async def test_five_retries_each_wait_twice_as_long_as_the_one_before(waits: Waits) -> None:
-    assert await Patience(sleep=waits).ask(Answers(*(away() for _ in range(5)))) == "well"
-    assert waits == [30, 60, 120, 240, 480]
+async def test_ten_retries_each_wait_twice_as_long_as_the_one_before(waits: Waits) -> None:
+    assert await Patience(sleep=waits).ask(Answers(*(away() for _ in range(10)))) == "well"
+    assert waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
 
-async def test_after_the_fifth_retry_the_failure_is_told(waits: Waits) -> None:
+async def test_three_seconds_away_cost_three_seconds(waits: Waits) -> None:
+    await Patience(sleep=waits).ask(Answers(away(), away()))
+    assert sum(waits) == 3
+
+
+async def test_after_the_last_retry_the_failure_is_told(waits: Waits) -> None:
     with pytest.raises(SourceFailed, match="Away"):
-        await Patience(sleep=waits).ask(Answers(*(away() for _ in range(6))))
-    assert len(waits) == 5
+        await Patience(sleep=waits).ask(Answers(*(away() for _ in range(11))))
+    assert len(waits) == 10
 
 
-async def test_a_longer_retry_after_counts_up_to_an_hour(waits: Waits) -> None:
-    await Patience(sleep=waits).ask(Answers(away(45), away(7), away(10**6)))
-    assert waits == [45, 60, 3600]
+async def test_what_retry_after_says_counts_up_to_an_hour(waits: Waits) -> None:
+    await Patience(sleep=waits).ask(Answers(away(45), away(2), away(10**6), away(0), away()))
+    assert waits == [45, 2, 3600, 1, 16]
 
 
 async def test_what_is_not_there_is_not_asked_for_again(waits: Waits) -> None:
@@ -67,4 +72,4 @@ async def test_an_attempt_that_takes_too_long_is_given_up(waits: Waits) -> None:
     with pytest.raises(SourceFailed, match=r"did not answer within 0\.01 seconds") as failed:
         await Patience(retries=1, limit=0.01, sleep=waits).ask(never)
     assert failed.value.transient
-    assert waits == [30]
+    assert waits == [1]
