@@ -35,7 +35,11 @@ class SearchResult(Result):
         default=None, description="The part that answers best, at most 500 characters."
     )
     group: Maybe[str] = None
+    status: Maybe[str] = None
+    tags: Maybe[list[str]] = None
+    path: str = Field(description="The note's file in its source.")
     date: datetime
+    synced_at: datetime = Field(description="When its last change was taken in here.")
     score: float = Field(description="0 to 1; 1 where the query is the document's name.")
     rerank_score: Maybe[float] = Field(
         default=None, description="0 to 1, by the reranking model, where the portal has one."

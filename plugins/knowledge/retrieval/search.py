@@ -219,7 +219,11 @@ def _result(question: str, found: _Found) -> SearchResult:
         description=entry.description or None,
         passage=excerpt(candidate.passage, question) if candidate.passage else None,
         group=entry.group or None,
+        status=entry.status or None,
+        tags=list(entry.tags) or None,
+        path=entry.path,
         date=entry.metadata.date,
+        synced_at=entry.synced_at,
         score=round(_score(found), 4),
         rerank_score=None if found.rating is None else round(found.rating, 4),
     )

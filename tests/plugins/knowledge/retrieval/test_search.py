@@ -50,12 +50,16 @@ async def test_a_result_names_the_document_and_shows_its_best_passage(base, make
             title="Cells",
             description="Teams of few.",
             group="dao-primitives",
+            status="active",
+            tags=["teams", "coffee"],
         )
     )
     found = await base.knowledge.search("three coffees", SearchFilters(), Tier.OPEN)
     (result,) = found.results
     assert (result.content_type, result.id, result.title) == ("pattern", "cells", "Cells")
     assert (result.description, result.group) == ("Teams of few.", "dao-primitives")
+    assert (result.status, result.tags) == ("active", ["teams", "coffee"])
+    assert (result.path, result.synced_at.year) == ("pattern/cells.md", 2025)
     assert "three coffees" in result.passage
     assert len(result.passage) <= 500
     assert 0 < result.score <= 1
