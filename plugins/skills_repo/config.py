@@ -32,6 +32,16 @@ def _schedule(value: str) -> str:
     return value
 
 
+def _glob(value: str) -> str:
+    glob = value.strip().removeprefix("./").rstrip("/")
+    if not glob or glob.startswith("/") or "\\" in glob or ".." in glob.split("/"):
+        raise ValueError("must be a glob below the source's path, such as plugins/*/agents/*.md")
+    return glob
+
+
+Globs = tuple[Annotated[str, AfterValidator(_glob)], ...]
+
+
 class Source(PluginConfig):
     """One folder of one repository that holds skills, agents or docs."""
 
@@ -52,6 +62,13 @@ class Source(PluginConfig):
         "checkout, the committed state of this branch counts, not the files as they lie there.",
     )
     path: FolderPath = Field("", description="The folder in the repository; its root if not given.")
+    include: Globs = Field(
+        (),
+        description="Globs below path, such as plugins/*/agents/*.md: only the files that one of "
+        "them matches are there, and all that is in a folder that one matches. * ends at a "
+        "slash, ** is any number of folders. Everything if not given.",
+    )
+    exclude: Globs = Field((), description="Globs as in include, of what is not there after all.")
     credential: Literal["none", "app", "caller"] = Field(
         "none",
         description="Whose GitHub credential reads a file: nobody's, the operator's (github.token "

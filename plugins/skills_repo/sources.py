@@ -14,6 +14,7 @@ from gateway.repositories import (
     ScrubbedRepository,
     open_github,
 )
+from plugins.skills_repo.chosen import chosen
 from plugins.skills_repo.config import SkillsRepoConfig, Source
 
 _MOST_TOLD = 1_000
@@ -40,11 +41,14 @@ async def opened(
     Raises:
         ValueError: the operator's credential is not where the setting says.
     """
-    async with _opened(config, secret, config.sources if only is None else only) as found:
+    sources = config.sources if only is None else only
+    async with _opened(config, secret, sources) as found:
         cleaning = scrub or ContentScrub("skills_repo")
         yield {
-            name: ScrubbedRepository(repository, cleaner(cleaning, name))
-            for name, repository in found.items()
+            each.name: ScrubbedRepository(
+                chosen(each, found[each.name]), cleaner(cleaning, each.name)
+            )
+            for each in sources
         }
 
 

@@ -46,7 +46,9 @@ Progress = Callable[[int], None]
 def settings_of(source: Source) -> str:
     """What names the place that a source's index is read from, and the code that reads it."""
     place = source.github or f"{source.directory}"
-    return f"{LAYOUT}:{source.kind}:{place}:{source.ref or ''}:{source.path}:{source.credential}"
+    said = f"{LAYOUT}:{source.kind}:{place}:{source.ref or ''}:{source.path}:{source.credential}"
+    chosen = f":{source.include}:{source.exclude}" if source.include or source.exclude else ""
+    return said + chosen
 
 
 async def build(
