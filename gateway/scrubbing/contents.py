@@ -8,9 +8,11 @@ password in an address has to look like one (``scott:tiger`` of a manual does no
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import PurePath
 from typing import Any
 
 from pydantic import BaseModel
@@ -22,6 +24,12 @@ _OF_CALLS_ALONE = ("high-entropy",)
 """Rules for what callers send: in a file these find test vectors, hashes and pictures."""
 _ENCODED = frozenset({"ImageContent", "AudioContent", "BlobResourceContents"})
 """Models whose ``data`` or ``blob`` is Base64: nothing is looked for in it."""
+
+
+_FRONT = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.M | re.S)
+_ALL = re.compile(rb"\A.*\Z", re.S)
+_PLAIN_PARTS = {".md": _FRONT, ".yaml": _ALL, ".yml": _ALL}
+"""Which part of a file is YAML, by the ending of its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +92,18 @@ class ContentScrub:
         cleaned, found = _scrubber(self.allow).text(text, path)
         return (cleaned.encode(encoding), found) if found else (data, [])
 
+    def file(self, data: bytes, source: str = "", path: str = "") -> tuple[bytes, list[Redaction]]:
+        """The same of a file, by the ending of its path: what was YAML before is YAML still.
+
+        In YAML, and in the frontmatter of Markdown, ``REDACTED`` stands in a secret's place: a
+        bracket would begin a list there, and a colon a mapping.
+        """
+        cleaned, found = self.data(data, source, path)
+        if not found:
+            return data, []
+        part = _PLAIN_PARTS.get(PurePath(path).suffix.lower())
+        return (part.sub(lambda some: _plain(some[0], found), cleaned) if part else cleaned), found
+
     def value(self, value: Any) -> tuple[Any, list[Redaction]]:
         """An answer of any shape without its secrets.
 
@@ -137,6 +157,12 @@ def _collect(value: Any, texts: list[str], most: int | None = None) -> None:
         elif len(text) >= SHORTEST:
             texts.append(text)
             size += len(text)
+
+
+def _plain(text: bytes, found: Iterable[Redaction]) -> bytes:
+    for mark in {f"[REDACTED: {each.kind}]".encode() for each in found}:
+        text = text.replace(mark, b"REDACTED")
+    return text
 
 
 def _text(value: Any) -> str | None:

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gateway.contract import Finding, Host
+from gateway.contract import ContentScrub, Finding, Host
 from plugins.knowledge.commands.check import inspect
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.sync.sources import SourceMissing
+
+MOST_NAMED = 20
+"""So many secrets that would be taken out of a source's notes are named one by one."""
 
 
 async def check(config: KnowledgeConfig, host: Host) -> Sequence[Finding]:
@@ -24,14 +27,14 @@ async def check(config: KnowledgeConfig, host: Host) -> Sequence[Finding]:
     findings: list[Finding] = []
     for place, source in enumerate(config.sources):
         if source.directory is not None:
-            found = await asyncio.to_thread(_findings, source.directory, config)
+            found = await asyncio.to_thread(_findings, source.directory, config, host.scrub)
             findings += [replace(one, location=("sources", place, *one.location)) for one in found]
     return findings
 
 
-def _findings(directory: Path, config: KnowledgeConfig) -> list[Finding]:
+def _findings(directory: Path, config: KnowledgeConfig, scrub: ContentScrub) -> list[Finding]:
     try:
-        report = inspect(directory, config)
+        report = inspect(directory, config, scrub)
     except SourceMissing as error:
         return [Finding(("directory",), str(error))]
     findings = []
@@ -45,4 +48,11 @@ def _findings(directory: Path, config: KnowledgeConfig) -> list[Finding]:
             f"names them. The first: {first}"
         )
         findings.append(Finding(("directory",), reason, notice=True))
-    return findings
+    secrets = [str(one) for one in report.problems if one.severity == "secret"]
+    named = secrets[:MOST_NAMED]
+    if len(secrets) > MOST_NAMED:
+        named.append(
+            f"{len(secrets) - MOST_NAMED} more secrets would be taken out; "
+            f"`porch knowledge check {directory}` names them"
+        )
+    return [*findings, *(Finding(("directory",), each, notice=True) for each in named)]

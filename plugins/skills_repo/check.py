@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 
-from gateway.contract import Finding, Host, ToolFailed
+from gateway.contract import Finding, Host, Redaction, ToolFailed
 from plugins.skills_repo.config import SkillsRepoConfig, Source
 from plugins.skills_repo.index.build import build, settings_of
 from plugins.skills_repo.index.entries import SourceIndex
@@ -13,6 +13,7 @@ from plugins.skills_repo.index.store import IndexStore
 from plugins.skills_repo.sources import opened
 
 _MOST_NAMED = 5
+_MOST_TAKEN = 20
 
 
 async def check(config: SkillsRepoConfig, host: Host) -> Sequence[Finding]:
@@ -31,10 +32,13 @@ async def check(config: SkillsRepoConfig, host: Host) -> Sequence[Finding]:
         reason = await asyncio.to_thread(_no_directory, source)
         if reason:
             findings.append(Finding(("sources", place, "directory"), reason))
-        elif isinstance(index := await _index(config, source, host), SourceIndex):
+            continue
+        taken: list[str] = []
+        if isinstance(index := await _index(config, source, host, taken), SourceIndex):
             indexes[source.name] = index
         elif index:
             findings.append(Finding(("sources", place), index))
+        findings += [Finding(("sources", place), each, notice=True) for each in _some(taken)]
     findings += _secrets(config, host)
     return [*findings, *_credentials(config), *_clashes(config.sources, indexes)]
 
@@ -45,17 +49,31 @@ def _no_directory(source: Source) -> str:
     return f"the directory {source.directory} is not there; make it, or name another"
 
 
-async def _index(config: SkillsRepoConfig, source: Source, host: Host) -> SourceIndex | str | None:
-    """The index of a source; or why there is none, or None where nobody has built it yet."""
+async def _index(
+    config: SkillsRepoConfig, source: Source, host: Host, taken: list[str]
+) -> SourceIndex | str | None:
+    """The index of a source; or why there is none, or None where nobody has built it yet.
+
+    What is taken out of its files is added to ``taken``, as file, line and kind.
+    """
+
+    def tell(path: str, each: Redaction) -> None:
+        taken.append(f"{path}:{each.line or 1}: {each.kind}: taken out; have it replaced")
+
     if source.directory is None:
         store = IndexStore(host.objects)
         return await store.load(source.name, source.kind, settings_of(source))
     try:
-        async with opened(config, host.secret, [source], host.scrub) as repositories:
+        async with opened(config, host.secret, [source], host.scrub, tell) as repositories:
             index, _ = await build(source, repositories[source.name])
     except ToolFailed as error:
         return error.message
     return index
+
+
+def _some(taken: list[str]) -> Sequence[str]:
+    more = len(taken) - _MOST_TAKEN
+    return [*taken[:_MOST_TAKEN], *([f"{more} more secrets are taken out"] if more > 0 else [])]
 
 
 def _secrets(config: SkillsRepoConfig, host: Host) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from gateway.contract import ContentScrub
+from gateway.contract import ContentScrub, Redaction
 from gateway.repositories import (
     Advice,
     LocalRepository,
@@ -17,6 +17,9 @@ from gateway.repositories import (
 from plugins.skills_repo.chosen import chosen
 from plugins.skills_repo.config import SkillsRepoConfig, Source
 
+Told = Callable[[str, Redaction], None]
+"""``told(path, what)``: hears of each secret that is taken out, once for a line."""
+
 _MOST_TOLD = 1_000
 _ADVICE = Advice(credential="give the source one (credential: app or caller)")
 
@@ -27,6 +30,7 @@ async def opened(
     secret: ReadSecret,
     only: Sequence[Source] | None = None,
     scrub: ContentScrub | None = None,
+    told: Told | None = None,
 ) -> AsyncGenerator[Mapping[str, Repository]]:
     """A repository for each source, by the source's name, for as long as the block lasts.
 
@@ -37,6 +41,7 @@ async def opened(
         secret: reads a secret.
         only: these sources rather than all of them.
         scrub: takes the secrets out.
+        told: hears of each; by default the log does.
 
     Raises:
         ValueError: the operator's credential is not where the setting says.
@@ -46,31 +51,37 @@ async def opened(
         cleaning = scrub or ContentScrub("skills_repo")
         yield {
             each.name: ScrubbedRepository(
-                chosen(each, found[each.name]), cleaner(cleaning, each.name)
+                chosen(each, found[each.name]),
+                cleaner(cleaning, each.name, told or _logged(each.name)),
             )
             for each in sources
         }
 
 
-def cleaner(scrub: ContentScrub, source: str) -> Callable[[bytes, str], bytes]:
-    """What takes the secrets out of a source's files, and names each to the admin once."""
+def cleaner(scrub: ContentScrub, source: str, tell: Told) -> Callable[[bytes, str], bytes]:
+    """What takes the secrets out of a source's files, and tells of each once."""
     told: set[tuple[str, int | None, str]] = set()
 
     def clean(content: bytes, path: str) -> bytes:
-        cleaned, removed = scrub.data(content, source, path)
-        if removed:
-            import structlog
-
-            log = structlog.get_logger("plugin.skills_repo")
+        cleaned, removed = scrub.file(content, source, path)
         for each in removed:
             place = (path, each.line, each.kind)
             if place not in told and len(told) < _MOST_TOLD:
                 told.add(place)
-                at = {"source": source, "path": path, "line": each.line, "kind": each.kind}
-                log.warning("secret_taken_out", **at)
+                tell(path, each)
         return cleaned
 
     return clean
+
+
+def _logged(source: str) -> Told:
+    def tell(path: str, each: Redaction) -> None:
+        import structlog
+
+        at = {"source": source, "path": path, "line": each.line, "kind": each.kind}
+        structlog.get_logger("plugin.skills_repo").warning("secret_taken_out", **at)
+
+    return tell
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
-from gateway.contract import Command, CommandContext
+from gateway.contract import Command, CommandContext, ContentScrub
 from plugins.workflows.drafts import Writer
 from plugins.workflows.model import PORTAL
 
@@ -52,9 +52,9 @@ async def import_(args: ImportArgs, context: CommandContext) -> int:
         if args.check:
             report = await importing.check(args.paths, tell)
         else:
-            async with _playbook(context) as playbook:
+            async with _playbook(context) as (playbook, scrub):
                 writer = Writer(PORTAL, may_publish=True)
-                report = await importing.take_in(playbook, writer, args.paths, tell)
+                report = await importing.take_in(playbook, writer, args.paths, tell, scrub)
     if context.json:
         context.emit(asdict(report))
     else:
@@ -68,7 +68,7 @@ async def export(args: ExportArgs, context: CommandContext) -> int:
     from plugins.workflows.files import exporting
 
     owner = args.owner or PORTAL
-    async with _playbook(context) as playbook:
+    async with _playbook(context) as (playbook, _):
         try:
             done = await exporting.export(playbook, args.directory, owner, args.force)
         except OSError as error:
@@ -83,7 +83,7 @@ async def export(args: ExportArgs, context: CommandContext) -> int:
 
 
 @asynccontextmanager
-async def _playbook(context: CommandContext) -> AsyncGenerator[Playbook]:
+async def _playbook(context: CommandContext) -> AsyncGenerator[tuple[Playbook, ContentScrub]]:
     # Late, because these need the database driver, and most commands do not.
     from plugins.workflows.playbook import Playbook
     from plugins.workflows.search.embedding import embed_with
@@ -91,7 +91,7 @@ async def _playbook(context: CommandContext) -> AsyncGenerator[Playbook]:
     async with context.host() as host:
         await host.database.migrate(Path(__file__).with_name("migrations"))
         embed = embed_with(host.embedder, host.log)
-        yield Playbook(host.database, host.objects, embed, lambda: datetime.now(UTC))
+        yield Playbook(host.database, host.objects, embed, lambda: datetime.now(UTC)), host.scrub
 
 
 @contextmanager
@@ -115,7 +115,8 @@ def shown(what: str) -> Iterator[Callable[[int, int], None]]:
 
 def _imported(report: Report) -> list[str]:
     lines = [str(each) for each in report.problems]
-    lines += [f"{each.path}:{each.line}: warning: {each.reason}" for each in report.dangling]
+    warnings = [*report.dangling, *report.taken_out]
+    lines += [f"{each.path}:{each.line}: warning: {each.reason}" for each in warnings]
     if lines:
         lines.append("")
     counts = {

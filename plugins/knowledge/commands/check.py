@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field
 
-from gateway.contract import Command, CommandContext
+from gateway.contract import Command, CommandContext, ContentScrub
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
 from plugins.knowledge.notes.frontmatter import Problem, summed
 from plugins.knowledge.notes.note import none_published
@@ -62,18 +62,23 @@ class Report:
         }
 
 
-def inspect(directory: Path, config: KnowledgeConfig) -> Report:
+def inspect(directory: Path, config: KnowledgeConfig, scrub: ContentScrub | None = None) -> Report:
     """Read every note of a directory as the portal would; blocks.
 
     Args:
         directory: the directory.
         config: the plugin's section; where it names the directory as a source, the source's
             own settings count.
+        scrub: takes secrets out, as the portal's settings say; by default all that are found.
 
     Raises:
         SourceMissing: the directory cannot be listed.
     """
-    source = Source(_settings(directory, config), config.types, config.max_note)
+    settings, scrub = _settings(directory, config), scrub or ContentScrub("knowledge")
+    scrub = replace(scrub, enabled=scrub.applies(settings.name or settings.key))
+    source = Source(
+        settings.model_copy(update={"name": None}), config.types, config.max_note, scrub
+    )
     scan = source.scan()
     plan = Planner(Manifest(), [(source, scan)], "", "").plan()
     problems = [
@@ -86,10 +91,10 @@ def inspect(directory: Path, config: KnowledgeConfig) -> Report:
 
 
 def _settings(directory: Path, config: KnowledgeConfig) -> SourceConfig:
-    """The directory's own settings, without the name that would lead its paths."""
+    """The directory's own settings."""
     for source in config.sources:
         if source.directory and source.directory.resolve() == directory.resolve():
-            return source.model_copy(update={"name": None})
+            return source
     return SourceConfig(directory=directory)
 
 

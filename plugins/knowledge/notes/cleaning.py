@@ -4,17 +4,13 @@ embedded is the text without them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from gateway.contract import ContentScrub, Redaction
+from gateway.contract import ContentScrub
 from plugins.knowledge.notes.frontmatter import Problem
 
-_FRONT = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.M | re.S)
 TAKEN = ": taken out; have it replaced"
 """What a problem's reason says after the kind of secret."""
-_PLAIN = b"REDACTED"
-"""The mark in YAML, where a bracket begins a list and a colon a mapping."""
 
 
 def clean(
@@ -28,15 +24,7 @@ def clean(
         scrub: takes them out.
         source: as the settings name it.
     """
-    cleaned, found = scrub.data(data, source, path)
-    if not found:
-        return data, ()
-    return _FRONT.sub(lambda front: _plain(front[0], found), cleaned), [
+    cleaned, found = scrub.file(data, source, path)
+    return cleaned, [
         Problem(path, each.line or 1, each.kind + TAKEN, "secret") for each in dict.fromkeys(found)
     ]
-
-
-def _plain(front: bytes, found: Sequence[Redaction]) -> bytes:
-    for mark in {f"[REDACTED: {each.kind}]".encode() for each in found}:
-        front = front.replace(mark, _PLAIN)
-    return front

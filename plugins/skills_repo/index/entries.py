@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 Kind = Literal["skills", "agents", "docs"]
 
-LAYOUT = 3
+LAYOUT = 4
 """The version of the index files: one of another version is built anew."""
 
 

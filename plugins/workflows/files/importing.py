@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gateway.contract import ToolFailed
+from gateway.contract import ContentScrub, ToolFailed
 from plugins.workflows import checks
 from plugins.workflows.drafts import (
     PromptDraft,
@@ -54,6 +54,7 @@ class Report:
         added, updated, unchanged: items, as in ``workflows/code-review``.
         checked: items that are in order, where nothing was to be written.
         problems: what could not be read or taken in; everything else was.
+        taken_out: secrets that stand in the files and were not taken in.
         dangling: steps and orders that name what is not there, each at its place.
     """
 
@@ -62,6 +63,7 @@ class Report:
     unchanged: list[str] = field(default_factory=list)
     checked: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    taken_out: list[Problem] = field(default_factory=list)
     dangling: list[Problem] = field(default_factory=list)
 
     @property
@@ -71,7 +73,11 @@ class Report:
 
 
 async def take_in(
-    playbook: Playbook, writer: Writer, paths: Iterable[Path], tell: Tell | None = None
+    playbook: Playbook,
+    writer: Writer,
+    paths: Iterable[Path],
+    tell: Tell | None = None,
+    scrub: ContentScrub | None = None,
 ) -> Report:
     """Take files into the playbook, as the portal's own items.
 
@@ -80,8 +86,9 @@ async def take_in(
         writer: who writes: the portal (``model.PORTAL``), under the author's name of each file.
         paths: directories of playbooks, and single files.
         tell: hears of the progress.
+        scrub: takes secrets out of them.
     """
-    written = await asyncio.to_thread(read, list(paths))
+    written = await asyncio.to_thread(read, list(paths), None, scrub)
     return await put(playbook, writer, written, tell)
 
 
@@ -108,7 +115,7 @@ class _Importer:
         self._writer = writer
         self._written = written
         self._tell = tell
-        self._report = Report(problems=list(written.problems))
+        self._report = Report(problems=list(written.problems), taken_out=list(written.taken_out))
         self._known: dict[tuple[TargetType, str], str | None] = {}
         self._hidden = _hidden(written, self._report)
         self._done = 0

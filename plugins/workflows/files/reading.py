@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from gateway.contract import ContentScrub
 from plugins.workflows.files import forms, json_text, markdown, older, yaml_text
 from plugins.workflows.files.fields import SLUG
 from plugins.workflows.files.nodes import Broken, Mapping, Problem
@@ -40,6 +41,7 @@ class Written:
 
     Attributes:
         problems: what could not be read.
+        taken_out: the secrets that stand in the files, and in nothing that is kept of them.
         files: the paths that were read, each once.
     """
 
@@ -47,6 +49,7 @@ class Written:
     skills: dict[str, WrittenSkill] = field(default_factory=dict)
     workflows: dict[str, WrittenWorkflow] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    taken_out: list[Problem] = field(default_factory=list)
     files: set[Path] = field(default_factory=set)
 
     def has(self, type_: TargetType, key: str) -> bool:
@@ -54,7 +57,9 @@ class Written:
         return key in (self.prompts if type_ is TargetType.MINI_PROMPT else self.skills)
 
 
-def read(paths: Iterable[Path], tell: Tell | None = None) -> Written:
+def read(
+    paths: Iterable[Path], tell: Tell | None = None, scrub: ContentScrub | None = None
+) -> Written:
     """Read playbooks: directories whole, files with what they refer to; blocks.
 
     What cannot be read becomes a problem, and the others are read all the same.
@@ -62,13 +67,15 @@ def read(paths: Iterable[Path], tell: Tell | None = None) -> Written:
     Args:
         paths: directories and files.
         tell: hears of the progress.
+        scrub: takes secrets out of every file before it is read.
     """
     found = Written()
+    scrub = scrub or ContentScrub("workflows")
     todo: list[tuple[Path, Path]] = []
     for path in paths:
         todo += _files(path, found)
     for count, (root, path) in enumerate(todo, start=1):
-        _Reader(root, found).take(path)
+        _Reader(root, found, scrub).take(path)
         if tell:
             tell(count, len(todo))
     return found
@@ -123,10 +130,12 @@ class _Reader:
     Args:
         root: its directory; nothing outside of it is read.
         found: where to put what they say.
+        scrub: takes secrets out of them.
     """
 
-    def __init__(self, root: Path, found: Written) -> None:
+    def __init__(self, root: Path, found: Written, scrub: ContentScrub) -> None:
         self._root = root
+        self._scrub = scrub
         self._found = found
 
     def take(self, path: Path) -> None:
@@ -167,7 +176,12 @@ class _Reader:
         size = path.stat().st_size
         if size > most:
             raise Broken(1, f"{path.name} has {size:,} bytes; at most {most:,} are read")
-        return path.read_bytes()
+        cleaned, found = self._scrub.file(path.read_bytes(), path=str(path))
+        self._found.taken_out += [
+            Problem(str(path), each.line or 1, f"{each.kind}: taken out; have it replaced")
+            for each in dict.fromkeys(found)
+        ]
+        return cleaned
 
     def _workflow(self, path: Path, problems: list[Problem]) -> None:
         key = _key(path)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from pydantic import ValidationError
 
-from gateway.contract import CommandContext
+from gateway.contract import CommandContext, ContentScrub
 from plugins.knowledge.check import check as check_section
 from plugins.knowledge.commands.check import CheckArgs, check
 from plugins.knowledge.config import KnowledgeConfig
+
+HOST = cast(Any, SimpleNamespace(scrub=ContentScrub("knowledge")))
+"""The part of a host that a check asks."""
 
 
 async def run(directory: Path, *, json: bool = False, **config: Any) -> tuple[int, list[Any]]:
@@ -120,12 +124,12 @@ async def test_porch_check_says_that_nothing_would_be_served_and_which_files_cla
 ) -> None:
     config = KnowledgeConfig.model_validate({"sources": [{"directory": library.notes}]})
     library.note("notes/a.md", publish=None)
-    (nothing,) = await check_section(config, cast(Any, None))
+    (nothing,) = await check_section(config, HOST)
     assert "0 of 1 notes are published" in nothing.reason
     assert "publish: all" in nothing.reason
     library.note("tags/a/dao.md")
     library.note("tags/b/dao.md")
-    (clash,) = await check_section(config, cast(Any, None))
+    (clash,) = await check_section(config, HOST)
     assert "tags/b/dao.md" in clash.reason
     assert "tags/a/dao.md" in clash.reason
     assert (nothing.notice, clash.notice) == (True, True)

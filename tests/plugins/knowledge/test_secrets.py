@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,6 +15,8 @@ from structlog.testing import capture_logs
 
 from gateway.testing import TestPortal, open_test_portal
 from plugins.knowledge import plugin
+from plugins.knowledge.check import check
+from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.retrieval import index
 from tests.gateway.scrubbing.fakes import made
 
@@ -164,3 +167,17 @@ async def test_an_admin_has_a_source_served_as_it_is(tmp_path: Path) -> None:
     async with opened(root, data, as_is=["knowledge/other"]) as portal:
         shown = (await portal.call("get_document", {"contentType": "tag", "id": "dao"})).structured
         assert TOKEN not in shown["content"]
+
+
+async def test_porch_check_names_what_would_be_taken_out(tmp_path: Path) -> None:
+    root = notes(tmp_path)
+    async with opened(root) as portal:
+        host = portal.running.plugins.host("knowledge")
+        source = {"directory": str(root), "name": "kb"}
+        config = KnowledgeConfig.model_validate({"sources": [source]})
+        found = await check(config, host)
+        said = f"{root / 'tags/dao.md'}:{LINES[0]}: {KIND}: taken out; have it replaced"
+        assert [each.notice for each in found] == [True] * len(LINES)
+        assert (found[0].location, found[0].reason) == (("sources", 0, "directory"), said)
+        left = replace(host, scrub=replace(host.scrub, as_is=("knowledge/kb",)))
+        assert await check(config, left) == []

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from random import Random
 from typing import Any
 
 from gateway.contract import Finding
 from plugins.skills_repo.check import check
 from plugins.skills_repo.config import SkillsRepoConfig
+from tests.gateway.scrubbing.fakes import made
 
 
 async def findings(garden: Any, *sources: Any, **more: Any) -> list[Finding]:
@@ -73,3 +76,13 @@ async def test_a_secret_that_is_not_there_is_found_at_its_key(
     found = await findings(garden, garden.source("house"), github=github)
     assert [each.location for each in found] == [("github", "token"), ("github", "webhook_secret")]
     assert "NO_SUCH_SECRET is not set" in found[0].reason
+
+
+async def test_what_would_be_taken_out_is_a_notice_with_file_line_and_kind(garden: Any) -> None:
+    token = made("ghp_{alnum:36}", Random(31))
+    garden.skill("pdf", body=f"Send {token} along.")
+    [found] = await findings(garden, garden.source("house"))
+    assert (found.location, found.notice) == (("sources", 0), True)
+    kind = "GitHub personal access token (classic)"
+    assert re.fullmatch(rf"(.*/)?pdf/SKILL\.md:\d+: {re.escape(kind)}: taken out; .*", found.reason)
+    assert token not in found.reason

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import structlog
 
-from gateway.contract import CommandContext
+from gateway.contract import CommandContext, ContentScrub
 from gateway.services.database import open_database
 from gateway.services.objects import open_objects
 from plugins.workflows.commands import EXPORT, IMPORT
@@ -43,6 +43,7 @@ class Desk:
             objects=objects,
             embedder=None,
             log=structlog.get_logger(),
+            scrub=ContentScrub("workflows"),
         )
         await service.close()
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from plugins.workflows.drafts import Writer
+from plugins.workflows.files.exporting import export
 from plugins.workflows.files.importing import Report, take_in
 from plugins.workflows.ids import portal_id
 from plugins.workflows.model import PORTAL, TargetType, Visibility, Workflow
 from plugins.workflows.playbook import Playbook
+from tests.gateway.scrubbing.fakes import made
 from tests.plugins.workflows.conftest import prompt, skill, stage, workflow
 from tests.plugins.workflows.files.desk import OPERATOR, write
 
+TOKEN = made("ghp_{alnum:36}", Random(41))
 PROMPT, SKILL, WORKFLOW = TargetType.MINI_PROMPT, TargetType.SKILL, TargetType.WORKFLOW
 
 
@@ -250,3 +255,27 @@ async def test_progress_is_told_for_every_item(playbook: Playbook, book: Path) -
     told: list[tuple[int, int]] = []
     await take_in(playbook, OPERATOR, [book], lambda done, of: told.append((done, of)))
     assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+async def test_no_secret_of_a_file_is_taken_in_and_each_is_named(
+    playbook: Playbook, book: Path
+) -> None:
+    write(book, "prompts/look.md", f"---\nname: Look at {TOKEN}\n---\nUse {TOKEN}.")
+    write(book, "skills/card.md", f"---\nname: Card\ndescription: {TOKEN}\n---\nThe {TOKEN}")
+    write(book, "skills/card/list.csv", f"a,{TOKEN}")
+    write(book, "workflows/one.yaml", f"name: One {TOKEN}\ndescription: {TOKEN}\ntags: [{TOKEN}]\n")
+    write(book, "workflows/two.json", json.dumps({"name": "Two", "description": f"the {TOKEN}"}))
+    report = await take_in(playbook, OPERATOR, [book])
+    assert report.problems == []
+    kind = "GitHub personal access token (classic): taken out; have it replaced"
+    named = {(Path(each.path).name, each.line, each.reason) for each in report.taken_out}
+    places = {("look.md", 2), ("look.md", 4), ("card.md", 3), ("card.md", 5), ("list.csv", 1)}
+    places |= {("one.yaml", 1), ("one.yaml", 2), ("one.yaml", 3), ("two.json", 1)}
+    assert named == {(*place, kind) for place in places}
+    assert (await got(playbook, "one")).name == "One REDACTED"
+    done = await export(playbook, book.parent / "out", PORTAL)
+    texts = {each: (book.parent / "out" / each).read_text() for each in done.written}
+    assert {"prompts/look.md", "skills/card/list.csv", "workflows/one.yaml"} <= texts.keys()
+    assert not [each for each, text in texts.items() if TOKEN in text]
+    again = await take_in(playbook, OPERATOR, [book])
+    assert (again.added, again.updated) == ([], [])
