@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from gateway.contract import ToolResult
+from gateway.contract import BriefResult, ToolResult
+
+_STALE = "(GitHub does not answer now: this is a copy that was kept.)"
 
 
 class SkillInfo(ToolResult):
@@ -72,13 +74,17 @@ class DocList(ToolResult):
     )
 
 
-class Text(ToolResult):
+class Text(ToolResult, BriefResult):
     """What all texts that are read have in common."""
 
     content: str
     sha: str = Field(description="The id of the file's Git blob.")
     source: str
     stale: bool = Field(False, description="Whether GitHub did not answer and this is a kept copy.")
+
+    def brief(self) -> str:
+        """The text itself."""
+        return _said(self.content, self.stale)
 
 
 class SkillText(Text):
@@ -102,18 +108,25 @@ class DocText(Text):
     file_path: str = Field(description="The file, from the repository's root.")
 
 
-class SkillFileContent(ToolResult):
+class SkillFileContent(ToolResult, BriefResult):
     """A companion file of a skill (REQ-SKILL-004)."""
 
     skill: str
     file: str
     content: str = Field(description="The file's bytes in Base64.")
     encoding: Literal["base64"] = "base64"
+    text: str | None = Field(None, description="The same as text, where the file is UTF-8 text.")
     size: int = Field(description="The file's bytes, before they were encoded.")
     path: str = Field(description="The file, from the repository's root.")
     sha: str = Field(description="The id of the file's Git blob.")
     source: str
     stale: bool = Field(False, description="Whether GitHub did not answer and this is a kept copy.")
+
+    def brief(self) -> str:
+        """The text itself; of a file that is none, all fields as JSON."""
+        if self.text is None:
+            return self.model_dump_json(exclude_none=True)
+        return _said(self.text, self.stale)
 
 
 class FoundSkill(ToolResult):
@@ -134,3 +147,7 @@ class SkillSearch(ToolResult):
         description="hybrid: by meaning and by words; keyword: by words alone, without a model."
     )
     note: str | None = Field(None, description="What to know about these results.")
+
+
+def _said(text: str, stale: bool) -> str:
+    return f"{_STALE}\n\n{text}" if stale else text

@@ -172,7 +172,7 @@ class Shelf:
     async def skill_file(
         self, skill: str, file: str, source: str | None, skip_cache: bool, caller: Caller
     ) -> SkillFileContent:
-        """A file of a skill, as bytes (REQ-SKILL-004); raises as :meth:`skill`."""
+        """A file of a skill, as bytes and as text (REQ-SKILL-004); raises as :meth:`skill`."""
         checked_path(skill, "skill")
         at = await self._skill_file(skill, checked_path(file, "file"), source, skip_cache, caller)
         content = at.reading.file.content
@@ -180,6 +180,7 @@ class Shelf:
             skill=skill,
             file=file,
             content=base64.b64encode(content).decode("ascii"),
+            text=_text(content),
             size=len(content),
             path=at.reading.file.path,
             **at.origin(),
@@ -289,6 +290,14 @@ class Shelf:
         return await self._misses.find(
             library, wanted, lambda each, path: self.read(each, path, skip_cache, caller)
         )
+
+
+def _text(content: bytes) -> str | None:
+    """A file's text, or None where it is none: not UTF-8, or with a zero byte."""
+    try:
+        return None if b"\0" in content else content.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _list(words: Sequence[str] | None) -> list[str] | None:

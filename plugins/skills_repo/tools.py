@@ -85,13 +85,13 @@ def _finding_skills(shelf: Shelf, search: Search) -> list[Tool]:
 def _reading_skills(shelf: Shelf) -> list[Tool]:
     async def get_skill(
         name: str, source: OnlySource = None, skip_cache: SkipCache = False, *, caller: Caller
-    ) -> Wire:
+    ) -> SkillText:
         """Get a skill's SKILL.md: its frontmatter and its instructions, to be followed.
 
         Args:
             name: The skill's name or directory, as `list_skills` shows it.
         """
-        return (await shelf.skill(name, source, skip_cache, caller)).wire()
+        return await shelf.skill(name, source, skip_cache, caller)
 
     async def get_skill_file(
         skill: str,
@@ -100,14 +100,15 @@ def _reading_skills(shelf: Shelf) -> list[Tool]:
         skip_cache: SkipCache = False,
         *,
         caller: Caller,
-    ) -> Wire:
-        """Get a companion file of a skill, in Base64: a reference, a template, a script.
+    ) -> SkillFileContent:
+        """Get a companion file of a skill: a reference, a template, a script. Its
+        bytes come in Base64, and text as text too.
 
         Args:
             skill: The skill's name or directory, as `list_skills` shows it.
             file: One of its `files`, such as references/details.md.
         """
-        return (await shelf.skill_file(skill, file, source, skip_cache, caller)).wire()
+        return await shelf.skill_file(skill, file, source, skip_cache, caller)
 
     return [
         _reading(get_skill, "Get a skill", SkillText),
@@ -125,13 +126,13 @@ def _agents(shelf: Shelf) -> list[Tool]:
 
     async def get_agent(
         name: str, source: OnlySource = None, skip_cache: SkipCache = False, *, caller: Caller
-    ) -> Wire:
+    ) -> AgentText:
         """Get an agent profile: its frontmatter and its instructions.
 
         Args:
             name: The profile's name or file, as `list_agents` shows it.
         """
-        return (await shelf.agent(name, source, skip_cache, caller)).wire()
+        return await shelf.agent(name, source, skip_cache, caller)
 
     return [
         _paged(list_agents, "List the agent profiles", AGENTS),
@@ -167,13 +168,13 @@ def _docs(shelf: Shelf) -> list[Tool]:
         skip_cache: SkipCache = False,
         *,
         caller: Caller,
-    ) -> Wire:
+    ) -> DocText:
         """Get a page of the documentation, as markdown.
 
         Args:
             path: The keys that lead to the page in `list_docs`, such as ["guides", "pages"].
         """
-        return (await shelf.doc(path, source, skip_cache, caller)).wire()
+        return await shelf.doc(path, source, skip_cache, caller)
 
     return [
         _listing(list_docs, "List the documentation", DocList),
@@ -189,5 +190,5 @@ def _paged(run: Callable[..., Awaitable[Entries]], title: str, page: Page) -> To
     return Tool.of(run, title=title, page=page, result=None, tier=Tier.OPEN, annotations=_OF_INDEX)
 
 
-def _reading(run: Callable[..., Awaitable[Wire]], title: str, result: type[BaseModel]) -> Tool:
+def _reading(run: Callable[..., Awaitable[BaseModel]], title: str, result: type[BaseModel]) -> Tool:
     return Tool.of(run, title=title, result=result, tier=Tier.PUBLIC, annotations=_OF_REPOSITORY)

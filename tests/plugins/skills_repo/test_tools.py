@@ -7,6 +7,7 @@ import hashlib
 import json
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from gateway.testing import CallResult, TestPortal
@@ -111,6 +112,44 @@ async def test_get_skill_file_gives_the_bytes_in_base64(garden: Any, backend: st
         assert base64.b64decode(found["content"]) == b"\x89PNG\x00\xff"
         assert (found["encoding"], found["size"]) == ("base64", 6)
         assert found["path"] == "skills/pdf/logo.png"
+        assert "text" not in found
+
+
+@BACKENDS
+async def test_what_is_text_is_said_as_it_is_and_not_as_json(garden: Any, backend: str) -> None:
+    fill(garden)
+    garden.write("skills/pdf/zero.txt", b"a\0b")
+    async with garden.opened(*sources(garden, backend)) as portal:
+        schemas = {name: each["outputSchema"] for name, each in (await portal.tools()).items()}
+        for tool, arguments, file in (
+            ("get_skill", {"name": "pdf"}, "skills/pdf/SKILL.md"),
+            ("get_skill_file", {"skill": "pdf", "file": "references/forms.md"}, None),
+            ("get_agent", {"name": "plain"}, "agents/plain.md"),
+            ("get_doc", {"path": ["both"]}, "docs/both.md"),
+        ):
+            result = await portal.call(tool, arguments)
+            jsonschema_rs.validate(schemas[tool], result.structured)
+            wanted = (garden.root / (file or "skills/pdf/references/forms.md")).read_text()
+            assert [each["text"] for each in result.content] == [wanted]
+            assert result.structured["content" if file else "text"] == wanted
+        forms = {"skill": "pdf", "file": "references/forms.md"}
+        seen = (await portal.call("get_skill_file", forms)).structured
+        assert base64.b64decode(seen["content"]) == b"# Forms"
+        for name in ("logo.png", "zero.txt"):
+            raw = await portal.call("get_skill_file", {"skill": "pdf", "file": name})
+            assert json.loads(raw.text) == raw.structured
+            assert "text" not in raw.structured
+
+
+async def test_a_kept_copy_is_said_to_be_one_in_the_text_too(garden: Any) -> None:
+    fill(garden)
+    async with garden.opened(*sources(garden, "github"), cache="1ms") as portal:
+        fresh = await portal.call("get_skill", {"name": "pdf"})
+        garden.github.failing = 503
+        kept = await portal.call("get_skill", {"name": "pdf", "skipCache": True})
+        assert kept.structured["stale"]
+        assert kept.text.startswith("(GitHub does not answer now")
+        assert kept.text.endswith(f"\n\n{fresh.text}")
 
 
 @BACKENDS
