@@ -20,7 +20,7 @@ from auth.jwks import ALGORITHMS, Jwks
 from auth.jwts import LONGEST, TOO_LONG, audiences, check_times, issued_at, unverified
 from auth.oidc_logout import signed_out
 from auth.redirects import Begun, begun, returned_code
-from auth.stores import SpentStore
+from auth.spent import SpentStore
 
 TIME_LIMIT = 10.0
 """Seconds that a provider may take to answer for a code."""

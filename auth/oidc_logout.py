@@ -14,7 +14,7 @@ from auth.credentials import BadCredential
 from auth.external_tokens import SKEW, checked_claims
 from auth.jwks import ALGORITHMS, Jwks
 from auth.jwts import audiences, check_times, issued_at, unverified
-from auth.stores import SpentStore
+from auth.spent import SpentStore
 
 EVENT = "http://schemas.openid.net/event/backchannel-logout"
 """The one event that a logout token tells of."""

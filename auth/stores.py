@@ -16,6 +16,7 @@ from typing import Protocol
 from auth.callers import Account, SignedOut
 from auth.chain.follower import FollowerStore
 from auth.revocations import RevocationStore
+from auth.spent import SpentStore
 from auth.tiers import Tier
 
 
@@ -379,14 +380,6 @@ class GrantStore(Protocol):
 
         As with a code, one whose grant was revoked cannot be spent.
         """
-        ...
-
-
-class SpentStore(Protocol):
-    """What may be used once, such as a nonce."""
-
-    async def spend(self, key: str, until: datetime) -> bool:
-        """Note a use; True for the first one, on any replica, until the time given."""
         ...
 
 

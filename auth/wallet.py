@@ -24,7 +24,7 @@ from auth.credentials import BadCredential
 from auth.facts import SourceUnavailable
 from auth.sealing import Sealer
 from auth.site import Site
-from auth.stores import SpentStore
+from auth.spent import SpentStore
 
 if TYPE_CHECKING:
     from auth.chain.names import Names

@@ -131,18 +131,16 @@ def _assemble(
     board = HealthBoard()
     watch = DatabaseWatch(services.shared_database)
     board.needs(watch.there)
-    board.notices(log_of_calls.notices)
-    board.notices(watch.notices)
     board.notices(lambda: [*services.notices, *_of_the_files(portal, tiers, catalog)])
     board.notices(lambda: [f"roles: {why}" for why in authentication.facts.silent.values()])
     show_following(authentication.followers, board, metrics)
     people = KnownPeople(authentication.stores, authentication.resolver)
     plugins = PluginHost(portal, found, services, catalog, board, people)
     erasures = Erasures(services.shared_database, plugins.offers, log_of_calls)
-    board.notices(erasures.notices)
     scrubbing = config.scrubbing
     answers = AnswerScrub(scrubbing.allow, scrubbing.as_is, enabled=scrubbing.enabled)
-    board.notices(answers.notices)
+    for each in (log_of_calls, watch, erasures, answers):
+        board.notices(each.notices)
     return Running(
         portal=portal,
         catalog=catalog,

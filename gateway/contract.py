@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from auth import ANONYMOUS, Caller, Tier
 from gateway.apis import Allowance, Api, Refusal
+from gateway.call_port import Exchange
 from gateway.config_types import ConfigPath, Duration, SafeUrl, SecretRef
 from gateway.directories import follow, follow_each
 from gateway.listed import ListedResource, PromptFamily, ResourceLister
@@ -32,8 +33,6 @@ from gateway.offers import (
     Resource,
     ResourceTemplate,
     Route,
-    Skill,
-    SkillFile,
     Tool,
     ToolFailed,
     UpstreamCredential,
@@ -65,6 +64,7 @@ from gateway.ports import (
 from gateway.rows import RowKind, Rows, Unruled
 from gateway.scrubbing.contents import ContentScrub
 from gateway.scrubbing.scrubber import Redaction
+from gateway.skill_offers import Skill, SkillFile
 from gateway.streams import Stream, StreamEvent
 from gateway.tool_results import BriefResult, ToolResult
 
@@ -176,76 +176,6 @@ class Change:
     plugin: str
     kind: Literal["tools", "prompts", "resources", "resource"]
     uri: str | None = None
-
-
-class Exchange(Protocol):
-    """The call that is running now, as a tool sees it: its client, and what its caller may do.
-
-    A client that did not ask for progress or logs is not sent any. Over REST and ``porch
-    call`` there is no one to ask: ``can_ask`` is false.
-    """
-
-    @property
-    def request_id(self) -> str:
-        """The id that logs, the audit record and errors carry."""
-        ...
-
-    @property
-    def client_capabilities(self) -> Mapping[str, Any]:
-        """What the client declared, as it stands on the wire."""
-        ...
-
-    @property
-    def can_ask(self) -> bool:
-        """Whether :meth:`ask` works: a legacy session with a stream open to its client."""
-        ...
-
-    @property
-    def input_responses(self) -> Mapping[str, Any] | None:
-        """The client's answers to an earlier ``InputRequiredResult`` (2026-07-28, SEP-2322)."""
-        ...
-
-    @property
-    def request_state(self) -> str | None:
-        """The state that the earlier result carried; the gateway has checked its signature."""
-        ...
-
-    @property
-    def credential(self) -> str | None:
-        """The caller's own credential for the plugin's upstream (``Offer.credential``).
-
-        It lives for this one request: never log it, store it, or use it as a key.
-        """
-        ...
-
-    def allows(self, tool: str) -> bool:
-        """Whether the caller of this call may use another tool of the same plugin.
-
-        It is what ``tiers.yaml`` and the credential's limits say. False for a tool that the
-        plugin does not offer, and outside of any call.
-
-        Args:
-            tool: the tool's name as the plugin declares it, whatever the portal calls it.
-        """
-        ...
-
-    async def progress(
-        self, done: float, total: float | None = None, message: str | None = None
-    ) -> None:
-        """Report progress, if the client asked for it and ``done`` has grown."""
-        ...
-
-    async def log(self, level: str, data: Any, logger: str | None = None) -> None:
-        """Send a log message to the client, if its log level lets it through."""
-        ...
-
-    async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Send a request to the client (elicitation, sampling) and await its answer.
-
-        Raises:
-            ToolFailed: there is no one to ask, or the client refused.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -382,7 +382,7 @@ def test_no_claim_of_a_providers_breaks_what_is_shown(
 
     try:
         account = oidc_claims.account(
-            "https://id.example", {**claims, "sub": sub + uuid.uuid4().hex, "name": name}
+            "https://id.example", {**claims, "sub": sub + uuid.uuid4().hex, "name": name}, at=1.0
         )
     except BadCredential:
         return

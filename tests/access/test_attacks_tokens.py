@@ -372,4 +372,5 @@ async def test_an_email_address_that_the_issuer_has_not_verified_opens_nothing(
             {"email": "ana@example.org\n"},
         ):
             assert await portal.tier(provider.mint(said)) != "members", said
-        assert await portal.tier(provider.mint()) == "members"
+        later = {"iat": int(time.time()) + 1}  # of two words of one second the stricter counts
+        assert await portal.tier(provider.mint(later)) == "members"

@@ -17,17 +17,14 @@ from gateway.contract import (
     Offer,
     Plugin,
     Route,
-    Skill,
-    SkillFile,
     Tool,
-    UpstreamCredential,
     Webhook,
     hookimpl,
 )
 from gateway.errors import ConfigError, Problem
 from gateway.health import HealthBoard
 from gateway.plugin_host import discover
-from gateway.testing import RequestRefused, open_test_portal
+from gateway.testing import open_test_portal
 
 
 async def _run(args, caller):
@@ -343,84 +340,3 @@ async def test_an_opening_that_awaits_something_cancelled_fails_alone(monkeypatc
     async with _serving(tmp_path, late, _plugin("well")) as (running, _):
         assert set(running.plugins.offers) == {"well"}
         assert running.board.opening == {"late"}
-
-
-def _tool(name, **more):
-    return Tool(name, "A tool.", _run, input_schema={"type": "object"}, **more)
-
-
-def _skill(path, tier=None):
-    async def read(file, caller):
-        return b""
-
-    said = {"name": path.rpartition("/")[2], "description": "A skill."}
-    return Skill(path, said, [SkillFile("SKILL.md", "0" * 64, 0)], read, tier=tier)
-
-
-@asynccontextmanager
-async def _reoffering(*others, tiers="default: members"):
-    """A portal with the plugin ``b``, the host of ``b``, and what is told of changes."""
-    hosts = []
-
-    @asynccontextmanager
-    async def opened(config, host):
-        hosts.append(host)
-        host.reoffer(Offer(tools=[_tool("early")]))
-        bad = Tool("bad", "A tool.", _run, input_schema={"type": "array"})
-        yield Offer(
-            tools=[_tool("first"), bad],
-            skills=[_skill("b/old")],
-            instructions="It changes.",
-            credential=UpstreamCredential("x-b"),
-        )
-
-    module = _module("b", lambda: Plugin("b", "A plugin.", opened))
-    async with open_test_portal(_plugin("a"), module, *others, tiers=tiers) as portal:
-        told = asyncio.Queue()
-        portal.running.changes.listen(told.put_nowait)
-        yield portal, hosts[0], told
-
-
-async def test_an_offer_is_replaced_while_the_plugin_is_open_and_told_where_lists_change():
-    async with _reoffering(_plugin("c")) as (portal, host, told):
-        assert list(await portal.tools()) == ["a_tool", "first", "c_tool"]
-        assert len(portal.running.catalog.set_aside) == 1
-        host.reoffer(Offer(tools=[_tool("second")], skills=[_skill("b/new")], instructions="No."))
-        changes = [await asyncio.wait_for(told.get(), 5) for _ in range(2)]
-        assert list(await portal.tools()) == ["a_tool", "second", "c_tool"]
-        assert list(await portal.skills()) == ["skill://b/new/SKILL.md"]
-        assert list(await portal.resources()) == ["skill://b/new/SKILL.md"]
-        with pytest.raises(RequestRefused, match="No skill is served"):
-            await portal.skill("skill://b/old/SKILL.md")
-        with pytest.raises(RequestRefused, match="Unknown tool: first"):
-            await portal.call("first")
-        await asyncio.sleep(0.05)
-        assert told.empty()
-        assert changes == [Change("b", kind) for kind in ("tools", "resources")]
-        catalog = portal.running.catalog
-        assert catalog.set_aside == []
-        assert catalog.instructions["b"] == "It changes."
-        offer = portal.running.plugins.offers["b"]
-        assert offer.credential == UpstreamCredential("x-b")
-
-
-async def test_what_is_offered_anew_stands_under_the_tier_rules_at_once():
-    tiers = "default: open\nitems:\n  b/later: members\n  b/resource:skill://b/later/*: members\n"
-    async with _reoffering(tiers=tiers) as (portal, host, _):
-        assert set(await portal.tools("open")) == {"a_tool", "first"}
-        host.reoffer(Offer(tools=[_tool("later"), _tool("plain")], skills=[_skill("b/later")]))
-        assert set(await portal.tools("open")) == {"a_tool", "plain"}
-        assert await portal.skills("open") == {}
-        assert set(await portal.tools()) == {"a_tool", "later", "plain"}
-        refused = await portal.call("later", tier="open")
-        assert refused.text.startswith("Requires members access.")
-
-
-async def test_a_clash_in_a_later_offer_sets_aside_the_item_alone():
-    async with _reoffering() as (portal, host, _):
-        host.reoffer(Offer(tools=[_tool("a_tool"), _tool("fine")]))
-        (aside,) = portal.running.catalog.set_aside
-        assert (aside.plugin, aside.item) == ("b", "a_tool")
-        assert set(await portal.tools()) == {"a_tool", "fine"}
-        host.reoffer(Offer(tools=[_tool("fine")]))
-        assert portal.running.catalog.set_aside == []

@@ -135,27 +135,21 @@ def _made(
     upkeep: str,
 ) -> Memory:
     provider = ProviderName(name=host.portal, version=version("porch"))
-    together = Together(host.database)
-    host = replace(host, database=together)
+    host = replace(host, database=(together := Together(host.database)))
     vectors = None if host.embedder is None else MemoryVectors(host, host.embedder)
     reading = Reading(host.database, clock)
     writing = Writing(host.database, clock, None if vectors is None else vectors.kept)
     working, notes = WorkingLayer(), NotesLayer(knowledge)
-    stored = [StoredLayer(each, reading, vectors) for each in Layer if each is not Layer.WORKING]
-    layers: list[AskedLayer] = [working, *stored, notes]
     shelves: list[Shelf] = [working, reading, notes]
-
-    usage = _counting(working, writing)
+    usage, failed = _counting(working, writing), FailureLog(host.log)
     audit = AuditLog(host.database, clock)
     hub = Hub(EventLog(together), host.cache, host.log)
     keep = Keeping(reading, writing, working, vectors, audit, roles, clock, hub.tell, approval)
     govern = _governing(keep, together, Names(host.people))
     batches = _batches(govern, host, together)
-    failed = FailureLog(host.log)
     authors = Authors(reading, host.people)
-    query = Querying(
-        layers, shelves, host.embedder, vectors, usage, provider, failed, roles, authors
-    )
+    ranked = (host.embedder, vectors, usage, provider, failed, roles, authors)
+    query = Querying(_layers(working, reading, vectors, notes), shelves, *ranked)
     return Memory(
         provider=provider,
         query=query,
@@ -172,6 +166,14 @@ def _made(
         people=host.people,
         following=_following(host, vectors, hub.events, clock, failed),
     )
+
+
+def _layers(
+    working: WorkingLayer, reading: Reading, vectors: MemoryVectors | None, notes: NotesLayer
+) -> list[AskedLayer]:
+    """What a query asks, one after the other."""
+    stored = [StoredLayer(each, reading, vectors) for each in Layer if each is not Layer.WORKING]
+    return [working, *stored, notes]
 
 
 def _following(

@@ -32,7 +32,7 @@ class FoundPeople(BaseModel):
     """Who the caller is, and people of theirs."""
 
     id: str = Field(description="Your own id, by which others name you.")
-    name: str | None
+    name: str | None = None
     groups: list[str] = Field(description="The groups that you are in, for allowed_teams.")
     people: list[FoundPerson] = Field(description="Of whom you asked for, the nearest first.")
 

@@ -89,10 +89,24 @@ def api(memory: Memory) -> Api:
     )
 
 
-def _reads(memory: Memory) -> list[Route]:
+def _discovery(memory: Memory) -> Route:
     async def discover(asked: Discovery, caller: Caller) -> DiscoveryResponse:
         return discovered(memory)
 
+    return Route(
+        method="GET",
+        path="",
+        run=discover,
+        name="discover",
+        params=Discovery,
+        response=DiscoveryResponse,
+        summary="What the provider can do.",
+        operation="discovery",
+        tool="query_memory",
+    )
+
+
+def _reads(memory: Memory) -> list[Route]:
     async def query(asked: Query, caller: Caller) -> QueryResponse:
         answer = await memory.query(asked, caller)
         return answer.model_copy(update={"streaming_url": streaming_url(PREFIXES[0], asked)})
@@ -101,17 +115,7 @@ def _reads(memory: Memory) -> list[Route]:
         return await memory.look.metadata(asked.id, caller, include_custom=asked.include_custom)
 
     return [
-        Route(
-            method="GET",
-            path="",
-            run=discover,
-            name="discover",
-            params=Discovery,
-            response=DiscoveryResponse,
-            summary="What the provider can do.",
-            operation="discovery",
-            tool="query_memory",
-        ),
+        _discovery(memory),
         Route(
             method="POST",
             path="/query",
@@ -146,9 +150,6 @@ def _writes(memory: Memory) -> list[Route]:
     async def update(asked: Update, caller: Caller) -> CreateResponse:
         return await memory.govern.update(asked.id, asked, caller)
 
-    async def delete(asked: Delete, caller: Caller) -> DeleteResponse:
-        return await memory.govern.delete(asked.request(), caller)
-
     return [
         Route(
             method="POST",
@@ -174,16 +175,23 @@ def _writes(memory: Memory) -> list[Route]:
             operation="updates",
             rate=_WRITES,
         ),
-        Route(
-            method="DELETE",
-            path="/{id}",
-            run=delete,
-            name="delete_entry",
-            tool="forget",
-            params=Delete,
-            response=DeleteResponse,
-            summary="Remove an entry.",
-            operation="deletes",
-            rate=_WRITES,
-        ),
+        _removal(memory),
     ]
+
+
+def _removal(memory: Memory) -> Route:
+    async def delete(asked: Delete, caller: Caller) -> DeleteResponse:
+        return await memory.govern.delete(asked.request(), caller)
+
+    return Route(
+        method="DELETE",
+        path="/{id}",
+        run=delete,
+        name="delete_entry",
+        tool="forget",
+        params=Delete,
+        response=DeleteResponse,
+        summary="Remove an entry.",
+        operation="deletes",
+        rate=_WRITES,
+    )
