@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any, Literal
 
 from pydantic import Field
@@ -151,3 +152,17 @@ class SkillSearch(ToolResult):
 
 def _said(text: str, stale: bool) -> str:
     return f"{_STALE}\n\n{text}" if stale else text
+
+
+def shown(content: bytes) -> dict[str, Any]:
+    """What a :class:`SkillFileContent` says of a file's bytes."""
+    encoded = base64.b64encode(content).decode("ascii")
+    return {"content": encoded, "text": _text(content), "size": len(content)}
+
+
+def _text(content: bytes) -> str | None:
+    """A file's text, or None where it is none: not UTF-8, or with a zero byte."""
+    try:
+        return None if b"\0" in content else content.decode()
+    except UnicodeDecodeError:
+        return None

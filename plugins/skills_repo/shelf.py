@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +23,7 @@ from plugins.skills_repo.results import (
     SkillFileContent,
     SkillInfo,
     SkillText,
+    shown,
 )
 from plugins.skills_repo.visible import Visible
 
@@ -179,9 +179,7 @@ class Shelf:
         return SkillFileContent(
             skill=skill,
             file=file,
-            content=base64.b64encode(content).decode("ascii"),
-            text=_text(content),
-            size=len(content),
+            **shown(content),
             path=at.reading.file.path,
             **at.origin(),
         )
@@ -290,14 +288,6 @@ class Shelf:
         return await self._misses.find(
             library, wanted, lambda each, path: self.read(each, path, skip_cache, caller)
         )
-
-
-def _text(content: bytes) -> str | None:
-    """A file's text, or None where it is none: not UTF-8, or with a zero byte."""
-    try:
-        return None if b"\0" in content else content.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _list(words: Sequence[str] | None) -> list[str] | None:
