@@ -8,8 +8,9 @@ of :meth:`Pipeline.call` or of what it calls, so that a further stage has one pl
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
@@ -29,6 +30,7 @@ from gateway.paging import Listing
 from gateway.redaction import redactor
 from gateway.scrubbing.answers import AnswerScrub
 from gateway.scrubbing.scrubber import Redaction, Scrubber
+from gateway.streams import StreamEvent
 from gateway.telemetry import call_span
 
 log = get_logger(__name__)
@@ -174,6 +176,16 @@ class Pipeline:
                 "deadline", f"{call.item.name} took longer than {seconds:g} s. Ask for less."
             ) from None
         return pager.show(found, after, ready)
+
+    async def streamed(
+        self, item: Item, events: AsyncGenerator[StreamEvent, None]
+    ) -> AsyncGenerator[StreamEvent, None]:
+        """The events of a stream that a call has opened, without the secrets in them."""
+        async with aclosing(events):
+            async for event in events:
+                data, found = await self._answers.answer(item, event.data)
+                self._count(item, found)
+                yield replace(event, data=data) if found else event
 
     def refused(self, error: PortalError, name: str, call: Refused) -> None:
         """Account for a call that was turned away, by the catalog or by a limit."""

@@ -172,7 +172,7 @@ class StreamEndpoint(Endpoint):
 
         call = self._call(item, raw, visit, exchange, run)
         await self._pipeline.call(call, lambda nothing: b"")
-        return opened[0]
+        return None if opened[0] is None else self._pipeline.streamed(item, opened[0])
 
     async def _standing(self, visit: Visit) -> End:
         """Returns once the caller may not go on reading."""
