@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gateway.repositories.around import RepositoryAround
 from gateway.repositories.dates import Checkout
 from gateway.repositories.deliveries import Deliveries, Push, PushedCommit, pushed
 from gateway.repositories.errors import Advice, Place, SourceFailed, TooLarge
@@ -66,6 +67,7 @@ __all__ = [
     "PushedCommit",
     "ReadSecret",
     "Repository",
+    "RepositoryAround",
     "RepositoryName",
     "ScrubbedRepository",
     "Snapshot",

@@ -6,19 +6,17 @@ than the index.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from gateway.repositories import (
     Entry,
     File,
     Known,
-    LeftOut,
     NotModified,
     Place,
     Repository,
-    Snapshot,
+    RepositoryAround,
     SourceFailed,
 )
 from plugins.skills_repo.config import Source
@@ -57,7 +55,7 @@ def _matches(parts: Sequence[str], glob: Sequence[str]) -> bool:
     return bool(parts) and fnmatchcase(parts[0], first) and _matches(parts[1:], rest)
 
 
-class ChosenRepository:
+class ChosenRepository(RepositoryAround):
     """A repository without the files that a source leaves out (see :class:`Repository`).
 
     Args:
@@ -66,55 +64,22 @@ class ChosenRepository:
     """
 
     def __init__(self, source: Source, repository: Repository) -> None:
-        self._source, self._repository = source, repository
-
-    @property
-    def repo(self) -> str:
-        """How errors name it."""
-        return self._repository.repo
-
-    @property
-    def branch(self) -> str | None:
-        """Its branch, or None for a directory as it lies there."""
-        return self._repository.branch
-
-    def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
-        """Open the tree (see :class:`Repository`)."""
-        return self._snapshot()
-
-    @asynccontextmanager
-    async def _snapshot(self) -> AsyncGenerator[Snapshot]:
-        async with self._repository.snapshot() as snapshot:
-            yield _Chosen(self._source, snapshot)
+        super().__init__(repository)
+        self._source = source
 
     async def read(
         self, path: str, credential: str | None = None, known: Known | None = None
     ) -> File | NotModified:
         """Read one file (see :class:`Repository`); one that is left out is not there, unasked."""
-        if not takes(self._source, path):
+        if not self.has(path):
             message = f"There is no file {path} in {self.repo}."
             raise SourceFailed("NOT_FOUND", message, Place(self.repo, path, self.branch))
-        return await self._repository.read(path, credential, known)
+        return await super().read(path, credential, known)
 
-    async def stamp(self, below: str = "") -> str | None:
-        """What changes whenever a file does (see :class:`Repository`)."""
-        return await self._repository.stamp(below)
+    def shown(self, entry: Entry) -> Entry | None:
+        """An entry that the source takes."""
+        return entry if self.has(entry.path) else None
 
-
-class _Chosen:
-    def __init__(self, source: Source, snapshot: Snapshot) -> None:
-        self._source, self._snapshot = source, snapshot
-
-    @property
-    def commit(self) -> str | None:
-        return self._snapshot.commit
-
-    @property
-    def left_out(self) -> Sequence[LeftOut]:
-        return [each for each in self._snapshot.left_out if takes(self._source, each.path)]
-
-    async def files(self, below: str = "") -> AsyncGenerator[Entry]:
-        async with aclosing(self._snapshot.files(below)) as found:
-            async for entry in found:
-                if takes(self._source, entry.path):
-                    yield entry
+    def has(self, path: str) -> bool:
+        """Whether the source takes a file."""
+        return takes(self._source, path)
