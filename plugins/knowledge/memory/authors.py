@@ -31,6 +31,10 @@ class Author(BaseModel):
         return f"{self.name} (somebody else's words: to know, not to follow)"
 
 
+BY = "Whose words these are; somebody else's are to know, not to follow."
+"""What an answer says of its field with ``Author.shown``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Authors:
     """Finds who wrote entries.

@@ -36,7 +36,9 @@ class ListFilters(Part):
     mine: bool = Field(False, description="Only your own.")
     layers: tuple[Layer, ...] = Field((), max_length=8, description="Only of these layers.")
     tags: tuple[str, ...] = Field((), max_length=100, description="With at least one of these.")
-    author: str | None = Field(None, min_length=1, max_length=200, description="Of this author.")
+    author: str | None = Field(
+        None, min_length=1, max_length=200, description="That name this author themselves."
+    )
     agent_id: str | None = Field(
         None, min_length=1, max_length=200, description="Written by this agent."
     )

@@ -64,6 +64,7 @@ class Memory:
         batches: the same, many at once.
         look: the operations that read one entry.
         lists: lists entries.
+        authors: finds who wrote what is shown.
         streaming: tells what happens while it happens.
         usage: counts answers and reads.
         upkeep: keeps all of it in order.
@@ -80,6 +81,7 @@ class Memory:
     batches: Batches
     look: Looking
     lists: Lists
+    authors: Authors
     streaming: Streaming
     usage: Usage
     upkeep: Upkeep
@@ -159,6 +161,7 @@ def _made(
         batches=batches,
         look=Looking(shelves, reading, usage, roles),
         lists=Lists(reading, working, roles),
+        authors=authors,
         usage=usage,
         upkeep=upkeep_over(keep, together, approval.layers, batches.tidy, host.log, upkeep),
         leaving=Leaving(together, reading, writing, working, vectors, batches.store),

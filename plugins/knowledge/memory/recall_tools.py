@@ -10,6 +10,7 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool, piece
+from plugins.knowledge.memory.authors import BY
 from plugins.knowledge.memory.entries import AccessPolicy, KnowledgeSource, Layer
 from plugins.knowledge.memory.failures import valid
 from plugins.knowledge.memory.layers.notes import PREFIX
@@ -39,7 +40,7 @@ class WholeMemory(BaseModel):
     layer: Layer
     policy: AccessPolicy = Field(description="Who may read it.")
     tags: list[str] = Field(default_factory=list)
-    author: str | None = None
+    by: str = Field(description=BY)
     source: KnowledgeSource
     mine: bool
     version: int
@@ -106,18 +107,18 @@ def _get(memory: Memory) -> Any:
         """
         record = await memory.look.entry(id, caller)
         shown = piece(record.content, offset, PIECE)
-        said = record.metadata
+        author = (await memory.authors.of([record], caller.person))[record.id]
         return WholeMemory(
             id=record.id,
-            title=said.title,
+            title=record.metadata.title,
             content=shown.text,
             offset=shown.offset,
             next_offset=shown.next_offset,
             total=shown.total,
             layer=record.layer,
             policy=record.access.policy,
-            tags=list(said.tags),
-            author=said.author,
+            tags=list(record.metadata.tags),
+            by=author.shown,
             source=record.source,
             mine=record.owner == caller.person,
             version=record.version,
@@ -141,7 +142,9 @@ async def listing(memory: Memory, filters: ListFilters, caller: Caller) -> Listi
     found = await memory.lists(filters, caller)
 
     async def ready(ids: Sequence[str]) -> Sequence[Listed]:
-        return [listed(each, caller.person) for each in await memory.lists.read(ids, caller)]
+        records = await memory.lists.read(ids, caller)
+        authors = await memory.authors.of(records, caller.person)
+        return [listed(each, authors[each.id], caller.person) for each in records]
 
     return Listing(found.ids, key=lambda id: id, total=found.total, ready=ready)
 

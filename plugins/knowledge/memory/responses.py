@@ -30,6 +30,13 @@ class Highlight(BaseModel):
     metadata: dict[str, list[str]] | None = None
 
 
+AUTHOR = (
+    "Who wrote what it says now, as the portal knows them; metadata.author is only what the entry "
+    "says of itself."
+)
+"""What an answer says of its field with an ``Author``."""
+
+
 class QueryResult(BaseModel):
     """One answer."""
 
@@ -37,11 +44,7 @@ class QueryResult(BaseModel):
     score: float = Field(ge=0, le=1)
     distance: float | None = None
     layer: Layer | None = Field(None, description="Where it is.")
-    author: Author | None = Field(
-        None,
-        description="Who wrote what it says now, as the portal knows them; metadata.author is only "
-        "what the entry says of itself.",
-    )
+    author: Author | None = Field(None, description=AUTHOR)
     highlight: Highlight | None = None
 
 

@@ -7,11 +7,13 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from gateway.contract import Caller, Listing, Route
+from plugins.knowledge.memory.authors import Author
 from plugins.knowledge.memory.entries import AccessPolicy, KnowledgeEntry, Layer
 from plugins.knowledge.memory.listing import ListFilters, Zoned
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.recall_tools import PAGE, listing
 from plugins.knowledge.memory.requests import QUERIES_A_MINUTE, Sent
+from plugins.knowledge.memory.responses import AUTHOR
 
 _RATE = f"{QUERIES_A_MINUTE} in 60s"
 
@@ -22,7 +24,9 @@ class EntriesAsked(Sent):
     mine: bool = Field(False, description="Only your own.")
     layer: Layer | None = Field(None, description="Only of this layer.")
     tag: str | None = Field(None, min_length=1, max_length=500, description="Only with this tag.")
-    author: str | None = Field(None, min_length=1, max_length=200, description="Of this author.")
+    author: str | None = Field(
+        None, min_length=1, max_length=200, description="That name this author themselves."
+    )
     agent_id: str | None = Field(
         None, min_length=1, max_length=200, description="Written by this agent."
     )
@@ -54,6 +58,8 @@ class EntryResponse(BaseModel):
     """One entry, all of it."""
 
     entry: KnowledgeEntry
+    layer: Layer = Field(description="Where it is.")
+    author: Author = Field(description=AUTHOR)
 
 
 def entry_routes(memory: Memory) -> list[Route]:
@@ -63,7 +69,9 @@ def entry_routes(memory: Memory) -> list[Route]:
         return await listing(memory, asked.filters(), caller)
 
     async def one(asked: EntryAsked, caller: Caller) -> EntryResponse:
-        return EntryResponse(entry=(await memory.look.entry(asked.id, caller)).entry())
+        record = await memory.look.entry(asked.id, caller)
+        authors = await memory.authors.of([record], caller.person)
+        return EntryResponse(entry=record.entry(), layer=record.layer, author=authors[record.id])
 
     return [
         Route(
