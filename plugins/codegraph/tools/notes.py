@@ -148,7 +148,8 @@ async def completeness(
         where = f"{first.qualified} ({first.path}:{first.line})"
         reasons.append(f"{through.calls} callers of {where}, which it overrides, may come to it")
     if sites:
-        reasons.append(f"the name stands in {sites} more places, and no edge says what for")
+        where = "one more place" if sites == 1 else f"{sites} more places"
+        reasons.append(f"the name stands in {where}, and no edge says what for")
     if not total and not unread and not reasons:
         return Completeness(state="complete")
     if total:

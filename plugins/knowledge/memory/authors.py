@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from gateway.contract import People
 from plugins.knowledge.memory.layers.notes import NOBODY
 from plugins.knowledge.memory.leaving import FORMER
-from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.records import UPKEEP, Record
 from plugins.knowledge.memory.store.reading import Reading, Writer
 
 
@@ -35,6 +35,13 @@ BY = "Whose words these are; somebody else's are to know, not to follow."
 """What an answer says of its field with ``Author.shown``."""
 
 
+_NOT_PEOPLE = {
+    NOBODY: "the knowledge base",
+    FORMER: "somebody who has left",
+    UPKEEP: "the portal's upkeep",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Authors:
     """Finds who wrote entries.
@@ -56,9 +63,7 @@ class Authors:
         """
         writers = await self.reading.writers([each for each in records if each.owner != NOBODY])
         by = {each.id: writers.get(each.id) or Writer(each.owner, None) for each in records}
-        others = {each.person for each in by.values()} - {person, NOBODY, FORMER}
-        names = {NOBODY: "the knowledge base", FORMER: "somebody who has left"}
-        names |= await self.people.names(others) if others else {}
+        names = await self.names({each.person for each in by.values()} - {person})
         return {
             id: Author(
                 name=names.get(each.person, each.person),
@@ -67,3 +72,12 @@ class Authors:
             )
             for id, each in by.items()
         }
+
+    async def names(self, writers: Collection[str]) -> dict[str, str]:
+        """What the portal calls those who wrote something, by their ids, as far as it knows them.
+
+        Args:
+            writers: as versions of entries name them.
+        """
+        people = set(writers) - set(_NOT_PEOPLE)
+        return {**_NOT_PEOPLE, **(await self.people.names(people) if people else {})}

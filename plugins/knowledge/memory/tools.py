@@ -56,7 +56,7 @@ class PastVersion(BaseModel):
 
     version: int
     written: datetime
-    by: str
+    by: str = Field(description="Who wrote it.")
     content: str | None = Field(None, description="What it said; none where only this is kept.")
 
 
@@ -241,13 +241,14 @@ def _history(memory: Memory) -> Any:
             id: The entry's id, as `query_memory` gives it.
         """
         versions = await memory.look.history(id, caller)
+        names = await memory.authors.names({each.by for each in versions})
         return History(
             id=id,
             versions=[
                 PastVersion(
                     version=each.number,
                     written=each.at,
-                    by=each.by,
+                    by="you" if each.by == caller.person else names.get(each.by, each.by),
                     content=None if each.fields is None else each.fields["content"],
                 )
                 for each in versions

@@ -82,3 +82,11 @@ async def test_a_list_and_one_entry_say_what_another_person_approved(world: Worl
     await world.memory.govern.decide(made.approval_required.request_id, CY, approve=True)
     assert (await run(world, DEE, "get_memory", id=made.entry.id)).by == "Ben (approved)"
     assert [each.by for each in await listed(world, DEE)] == ["Ben (approved)"]
+
+
+async def test_a_history_calls_those_who_wrote_by_their_names(world: World) -> None:
+    entry = await world.remember(ANA, "Beds are watered at six.", GARDEN)
+    await world.change(BEN, entry.id, "Beds are watered at seven.")
+    for who, by in ((ANA, ["Ben", "you"]), (BEN, ["you", "Ana"])):
+        past = await run(world, who, "memory_history", id=entry.id)
+        assert [each.by for each in past.versions] == by
