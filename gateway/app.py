@@ -63,6 +63,7 @@ async def open_portal(
     tokens: StaticTokens | None = None,
     modules: Sequence[Any] | None = None,
     wait_ready: bool = False,
+    retries: bool = True,
 ) -> AsyncGenerator[Running]:
     """Open everything but the surfaces: services, plugins, catalog and pipeline.
 
@@ -72,6 +73,7 @@ async def open_portal(
         tokens: the static tokens.
         modules: plugin modules to use instead of the installed ones (tests).
         wait_ready: whether plugins should finish their first work before they open.
+        retries: whether one that fails is tried again; never where ``wait_ready``.
 
     Raises:
         ConfigError: ``tiers.yaml`` is wrong, or a service's address is.
@@ -88,7 +90,7 @@ async def open_portal(
         await stack.enter_async_context(running.changes.carried())
         _signal_plugins(running.changes, found)
         await stack.enter_async_context(
-            running.plugins.opened(running.changes.publish, wait_ready=wait_ready)
+            running.plugins.opened(running.changes.publish, wait_ready=wait_ready, retries=retries)
         )
         await stack.enter_async_context(services.jobs_running())
         await stack.enter_async_context(running.erasures.running())

@@ -163,7 +163,9 @@ class PluginHost:
         return sorted(self._found.plugins.keys() - self.offers.keys())
 
     @asynccontextmanager
-    async def opened(self, changed: Any, *, wait_ready: bool = False) -> AsyncGenerator[None]:
+    async def opened(
+        self, changed: Any, *, wait_ready: bool = False, retries: bool = True
+    ) -> AsyncGenerator[None]:
         """Open every enabled plugin, and close them in reverse at the end of the block.
 
         One that takes long or fails holds up nobody: it is served once it has opened.
@@ -171,17 +173,19 @@ class PluginHost:
         Args:
             changed: called with each :class:`~gateway.contract.Change` a plugin tells of.
             wait_ready: handed on in ``Host.wait_ready``.
+            retries: whether one that fails is tried again; never where ``wait_ready``.
         """
         for broken in self._found.broken:
             self._board.expect(broken.name, required=False)
             self._board.failed(broken.name, broken.reason)
         openings: list[Opening] = []
+        again = retries and not wait_ready
         try:
             for name, plugin in self._found.plugins.items():
                 if self._portal.section(name).enabled:
                     self._board.expect(name, self._portal.section(name).required)
                     served = partial(self._served, plugin, changed, wait_ready)
-                    openings.append(Opening(name, served, self._board, retries=not wait_ready))
+                    openings.append(Opening(name, served, self._board, retries=again))
                     await openings[-1].tried(None if wait_ready else OPENING)
             self._is_open = True
             yield

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gateway.contract import ContentScrub, Finding, Host
-from plugins.knowledge.commands.check import inspect
+from plugins.knowledge.commands.check import count, inspect
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.sync.sources import SourceMissing
@@ -44,7 +44,7 @@ def _findings(directory: Path, config: KnowledgeConfig, scrub: ContentScrub) -> 
     if report.errors:
         first = next(one for one in report.problems if one.severity == "error")
         reason = (
-            f"{report.errors} notes cannot be served; `porch knowledge check {directory}` "
+            f"{count(report.errors, 'note')} cannot be served; `porch knowledge check {directory}` "
             f"names them. The first: {first}"
         )
         findings.append(Finding(("directory",), reason, notice=True))

@@ -109,9 +109,9 @@ def _lines(report: Report) -> list[str]:
         lines.append("")
     warnings = len(report.problems) - report.errors
     lines.append(
-        f"{report.directory}: {_count(report.files, 'note')}, "
+        f"{report.directory}: {count(report.files, 'note')}, "
         f"{report.served.total()} to be served, {report.unpublished} not published, "
-        f"{_count(report.errors, 'error')}, {_count(warnings, 'warning')}."
+        f"{count(report.errors, 'error')}, {count(warnings, 'warning')}."
     )
     if report.served:
         by_type = ", ".join(f"{count} {type}" for type, count in report.served.most_common())
@@ -121,7 +121,8 @@ def _lines(report: Report) -> list[str]:
     return lines
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """So many of something, in words: ``1 note``, ``2 notes``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

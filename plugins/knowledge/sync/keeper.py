@@ -228,8 +228,9 @@ class Keeper:
             return Health("starting", doing if status.total else "Reading the notes.", facts)
         if errors:
             first = next(one for one in status.problems if one.severity == "error")
+            notes = "1 note" if errors == 1 else f"{errors} notes"
             detail = (
-                f"{errors} notes cannot be served; `porch knowledge check DIR` names them. "
+                f"{notes} cannot be served; `porch knowledge check DIR` names them. "
                 f"The first: {first}."
             )
             return Health("degraded", detail, facts)

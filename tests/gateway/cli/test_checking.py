@@ -72,6 +72,16 @@ def test_a_secret_that_is_not_there_is_named_by_its_line(porch: Run) -> None:
     assert "NO_SUCH_VARIABLE" in result.output
 
 
+def test_a_plugin_that_cannot_open_is_told_and_not_tried_again(porch: Run) -> None:
+    skills = "  skills_repo:\n    sources: []\n    github: {token: env:NO_SUCH_VARIABLE}\n"
+    Path("config/portal.yaml").write_text(PORTAL + skills)
+    result = porch("check")
+    assert result.exit_code == EXIT.PROBLEM
+    assert "NO_SUCH_VARIABLE is not set" in result.output
+    assert "again" not in result.output
+    assert "as soon as" not in result.output
+
+
 def test_a_client_that_is_not_installed_is_named_by_its_line(
     porch: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
