@@ -73,7 +73,11 @@ def test_a_secret_that_is_not_there_is_named_by_its_line(porch: Run) -> None:
 
 
 def test_a_plugin_that_cannot_open_is_told_and_not_tried_again(porch: Run) -> None:
-    skills = "  skills_repo:\n    sources: []\n    github: {token: env:NO_SUCH_VARIABLE}\n"
+    skills = (
+        "  skills_repo:\n"
+        "    sources: [{name: house, kind: skills, github: owner/house}]\n"
+        "    github: {token: env:NO_SUCH_VARIABLE}\n"
+    )
     Path("config/portal.yaml").write_text(PORTAL + skills)
     result = porch("check")
     assert result.exit_code == EXIT.PROBLEM
