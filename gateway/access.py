@@ -21,8 +21,8 @@ from typing import Literal
 from auth import Caller, Tier
 
 _PREFIX = {"tool": "", "prompt": "prompt:", "resource": "resource:", "row": ""}
-# A key for one item or some of them; one for all prompts, or all resources, is about the door.
-_PARTICULAR = re.compile(r"(?:prompt|resource):(?:[a-z][a-z0-9+.-]*://)?[^*]", re.IGNORECASE)
+# What a key for prompts or resources begins with, before it says which of them.
+_KIND = re.compile(r"(?:prompt|resource):(?:[a-z][a-z0-9+.-]*://)?", re.IGNORECASE)
 _OF_ROWS = re.compile(r"(?!prompt:|resource:)([a-z][a-z_]*):")
 _KEPT_DECISIONS = 65536
 
@@ -117,7 +117,8 @@ class Rule:
     def is_particular(self) -> bool:
         """Whether it names rows, or single prompts or resources rather than all of them."""
         item = self.key.partition("/")[2]
-        return self.row_kind is not None or _PARTICULAR.match(item) is not None
+        begun = _KIND.match(item)
+        return self.row_kind is not None or bool(begun and item[begun.end() :].strip("*"))
 
     @cached_property
     def rank(self) -> tuple[int, int, int, bool]:

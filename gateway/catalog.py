@@ -165,6 +165,10 @@ class Catalog:
     def _decide(self, rules: TierRules) -> Decisions:
         return Decisions(rules, self.items(), self._skills.above)
 
+    def names_rows(self, plugin: str) -> bool:
+        """Whether any line of ``tiers.yaml`` may speak about single rows of a plugin."""
+        return self._decisions.names_rows(plugin)
+
     def row_tier(self, plugin: str, row: str, own: Tier) -> Tier:
         """The tier of a plugin's row: its own, or the higher one of the line that names it."""
         return self._decisions.row(plugin, row, own).tier

@@ -45,6 +45,10 @@ class Decisions:
         """The decision for an item: its own lines, those of its rows and of what it is part of."""
         return self._of[item.key]
 
+    def names_rows(self, plugin: str) -> bool:
+        """Whether any line may speak about single rows of a plugin."""
+        return self._rules.names_rows(plugin)
+
     def row(self, plugin: str, row: str, own: Tier) -> Decision:
         """The decision for a plugin's row: its own tier, or the line that asks for a higher one.
 

@@ -271,6 +271,11 @@ class CatalogRows:
         """The catalog's."""
         return self.catalog.version
 
+    @property
+    def ruled(self) -> bool:
+        """Whether any line may raise a row of the plugin's."""
+        return self.catalog.names_rows(self.plugin)
+
     def tier(self, row: str, own: Tier = Tier.OPEN) -> Tier:
         """The tier below which a row is not there."""
         return self.catalog.row_tier(self.plugin, row, own)

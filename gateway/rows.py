@@ -38,6 +38,11 @@ class Rows(Protocol):
         """Another number whenever an answer of :meth:`tier` may be another one."""
         ...
 
+    @property
+    def ruled(self) -> bool:
+        """Whether any line may raise a row of the plugin's."""
+        ...
+
     def tier(self, row: str, own: Tier = Tier.OPEN) -> Tier:
         """The tier below which a row is not there.
 
@@ -52,6 +57,7 @@ class Unruled:
     """The rows of a plugin that runs outside of a portal: no line speaks about them."""
 
     version = 0
+    ruled = False
 
     def tier(self, row: str, own: Tier = Tier.OPEN) -> Tier:
         """The plugin's own word."""

@@ -21,6 +21,7 @@ from plugins.workflows.plans.plans import Plans
 from plugins.workflows.playbook import Playbook
 from plugins.workflows.search.embedding import embed_with
 from plugins.workflows.search.search import Search
+from plugins.workflows.sight import Sight
 from plugins.workflows.store.folder_edits import FolderEdits
 from plugins.workflows.store.folder_lists import FolderLists
 from plugins.workflows.store.library import Library
@@ -73,12 +74,15 @@ async def opened(config: WorkflowsConfig, host: Host) -> AsyncGenerator[Offer]:
     upkeep = Upkeep(host, take_in, parts.search.backfill, parts.notifications, parts.playbook.sweep)
     outages = Outages(host)
     listed = prompts.family(Shortlist(host.database), parts.plans)
+    sight = Sight(host.database, host.rows)
+    pages = resources.templates(parts.playbook, parts.plans)
     try:
         async with upkeep.running():
             yield Offer(
-                tools=outages.tools(list(_tools(parts, host))),
-                templates=outages.templates(resources.templates(parts.playbook, parts.plans)),
-                prompt_families=(outages.family(listed),),
+                tools=outages.tools(sight.tools(list(_tools(parts, host)))),
+                templates=outages.templates(sight.templates(pages)),
+                prompt_families=(outages.family(sight.family(listed)),),
+                rows=(sight.row_kind(),),
                 health=upkeep.health,
                 personal=Personal(host.database, parts.playbook, parts.runs).declared(),
                 instructions=INSTRUCTIONS,

@@ -37,7 +37,7 @@ from plugins.workflows.model import (
     Visibility,
 )
 from plugins.workflows.store.kinds import TABLES, TAGS, WORDS, known
-from plugins.workflows.store.visibility import visible
+from plugins.workflows.store.visibility import given, visible
 from plugins.workflows.tables import library
 
 Scope = Literal["all", "mine", "library"]
@@ -110,8 +110,9 @@ def _finding(type: TargetType, anonymous: bool, whole: bool) -> Select[Any]:
         nearby = or_(nearby, table.c.owner == viewer)
     columns = [*table.c] if whole else [table.c.id, table.c.owner, table.c.version]
     by_key = and_(table.c.key == ref, nearby, seen)
+    there = given(table) if anonymous else or_(given(table), table.c.owner == viewer)
     return select(*columns, seen.label("seen")).where(
-        table.c.deleted.is_(None), or_(table.c.id == ref, by_key)
+        table.c.deleted.is_(None), there, or_(table.c.id == ref, by_key)
     )
 
 
