@@ -131,9 +131,11 @@ class Checker:
             return len(result["tools"]) == TOOLS
         if self.kind == "skills":
             return len(result["skills"]) == SKILLS_PAGE
-        value = result["structuredContent"]
-        if result.get("isError") or json.loads(result["content"][0]["text"]) != value:
+        value, said = result["structuredContent"], result["content"][0]["text"]
+        if result.get("isError"):
             return False
         if self.kind == "list_skills":
-            return bool(value["pagination"]["totalCount"] == SKILLS)
-        return bool(value["name"] == SKILL and value["content"])
+            if json.loads(said) != value:
+                return False
+            return bool(value.get("pagination", {}).get("totalCount") == SKILLS)
+        return bool(value["name"] == SKILL and value["content"] and said == value["content"])

@@ -9,11 +9,22 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from gateway.client import RequestRefused
 from gateway.testing import TestPortal
+from plugins.workflows.drafts import (
+    PromptDraft,
+    StageDraft,
+    StageItemDraft,
+    WorkflowDraft,
+    Writer,
+)
+from plugins.workflows.model import PORTAL, Visibility
+from plugins.workflows.playbook import Playbook
+from plugins.workflows.search.embedding import embed_with
 
 FLOWERS = ("amaranth", "bergamot", "calendula", "dandelion")
 NEVER = "eglantine"
@@ -80,12 +91,22 @@ REPOSITORY = Kind(
         ("get_function", {"repo": "{}", "name": "grow"}),
     ),
 )
+WORKFLOW = Kind(
+    "workflows/workflow:{}",
+    asked=(
+        ("get_workflow", {"workflow_id": "{}", "include_content": True}),
+        ("select_workflow", {"workflow_id": "{}"}),
+        ("get_next_step", {"workflow_id": "{}", "step_index": 0}),
+    ),
+    prompts=("workflow-{}",),
+)
 KINDS = {
     "skill": SKILL,
     "agent": AGENT,
     "page": PAGE,
     "document": DOCUMENT,
     "repository": REPOSITORY,
+    "workflow": WORKFLOW,
 }
 LISTS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("list_skills", {}),
@@ -98,6 +119,9 @@ LISTS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("search_lexicon", {"keyword": "grow"}),
     ("list_groups", {}),
     ("list_releases", {}),
+    ("get_available_workflows", {}),
+    ("get_available_workflows", {"task": "how plants grow"}),
+    ("get_by_folder", {}),
     ("get_file", {"file": "main.py"}),
     ("search_code", {"query": "grow"}),
 )
@@ -107,7 +131,7 @@ PLACES = ("/", "/api/v1/entries", "/api/v1/search?q=plants", "/readyz")
 def write(root: Path) -> dict[str, Any]:
     """Write the content with its rows, and give the configuration that serves it."""
     for flower in FLOWERS:
-        skill, agent, page, note, code = (word(kind, flower) for kind in KINDS)
+        skill, agent, page, note, code, _ = (word(kind, flower) for kind in KINDS)
         for name in ("SKILL.md", "notes.md"):
             _write(root / "skills" / skill / name, _front(name=skill, description=_about(skill)))
         _write(root / f"agents/{agent}.md", _front(name=agent, description=_about(agent)))
@@ -129,9 +153,28 @@ def write(root: Path) -> dict[str, Any]:
             "skills_repo": {"sources": sources},
             "knowledge": {"sources": [{"directory": str(root / "notes")}]},
             "codegraph": {"repositories": code},
-            "workflows": {"enabled": False},
+            "workflows": {"starter": False},
         },
     }
+
+
+async def seed(portal: TestPortal) -> None:
+    """Write the portal's own workflows, as an import would."""
+    host = portal.running.plugins.host("workflows")
+    playbook = Playbook(
+        host.database, host.objects, embed_with(None, host.log), lambda: datetime.now(UTC)
+    )
+    for name in (word("workflow", flower) for flower in FLOWERS):
+        about = _about(name)
+        step = StageItemDraft(PromptDraft(name=name, content=about, key=f"{name}-step"))
+        draft = WorkflowDraft(
+            name=name,
+            key=name,
+            description=about,
+            visibility=Visibility.PUBLIC,
+            stages=(StageDraft(name="Grow", items=(step,)),),
+        )
+        await playbook.put_workflow(Writer(PORTAL, may_publish=True), draft)
 
 
 def _about(name: str) -> str:

@@ -16,13 +16,16 @@ from gateway.testing import TestPortal, open_test_portal
 from tests.access import rows
 from tests.access.rows import ABOUT, FLOWERS, KINDS, NEVER, word
 
-OPEN = tuple(Rule(plugin, Tier.OPEN) for plugin in ("knowledge", "codegraph", "skills_repo"))
+OPEN = tuple(
+    Rule(plugin, Tier.OPEN) for plugin in ("knowledge", "codegraph", "skills_repo", "workflows")
+)
 
 
 @pytest.fixture(scope="module")
 async def portal(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[TestPortal]:
     config = rows.write(tmp_path_factory.mktemp("rows"))
     async with open_test_portal(config=config, tiers={"items": {}}) as opened:
+        await rows.seed(opened)
         yield opened
 
 

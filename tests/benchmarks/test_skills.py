@@ -15,13 +15,14 @@ from benchmarks.wire import SKILL, SKILLS, Checker, Kind
 
 
 def _answer(value: dict[str, Any], number: int = 1, text: Any = None) -> bytes:
-    said = json.dumps(value if text is None else text)
+    said = value["content"] if "content" in value else json.dumps(value)
+    said = said if text is None else text
     result = {"content": [{"type": "text", "text": said}], "structuredContent": value}
     return json.dumps({"id": number, "result": result}, separators=(",", ":")).encode()
 
 
 RIGHT = {"name": SKILL, "content": "# Review"}
-LISTED = {"skills": [{}] * SKILLS}
+LISTED = {"data": [{}], "pagination": {"totalCount": SKILLS}}
 
 
 @pytest.mark.parametrize(
@@ -41,8 +42,8 @@ def test_a_right_skill_or_list_passes_as_often_as_it_stays_the_same(
     [
         ("get_skill", _answer(RIGHT | {"name": "other"})),
         ("get_skill", _answer(RIGHT | {"content": ""})),
-        ("get_skill", _answer(RIGHT, text={})),
-        ("list_skills", _answer({"skills": [{}]})),
+        ("get_skill", _answer(RIGHT, text="# Else")),
+        ("list_skills", _answer({"data": [{}], "pagination": {"totalCount": 1}})),
         ("skills", b'{"id":1,"result":{"skills":[]}}'),
     ],
 )

@@ -121,7 +121,7 @@ def test_an_endpoint_that_a_secret_holds_is_judged_when_it_is_read(
 ) -> None:
     (tmp_path / "portal.yaml").write_text("chains:\n  - id: 10\n    rpc: [env:RPC]")
     portal = load_portal(tmp_path)
-    stores: Stores = Stores(*[None] * 6)  # type: ignore[arg-type] # none is asked
+    stores: Stores = Stores(*[None] * 7)  # type: ignore[arg-type] # none is asked
     monkeypatch.setenv("RPC", "http://rpc.example/the-key")
     with pytest.raises(ConfigError, match=r"portal\.yaml:3\b.*https://") as refused:
         SignInMethods(portal, portal.config.site, b"k" * 32, stores)

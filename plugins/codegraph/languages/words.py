@@ -30,6 +30,7 @@ _SKIPPED = {
     "python": r"(?P<comment>\#[^\n]*)"
     r"|(?<![fF])(?P<text>[rRbBuU]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''))"
     r"|(?P<exported>^__all__[^=\n]*=\s*[\[(][^\])]*[\])])"
+    r"|(?P<again>\b(?P<name>[^\W\d]\w*)[ \t]+as[ \t]+(?P=name)\b)"
     rf"|(?<![fF])(?P<string>{_PLAIN}|{_SINGLE})",
     "script": rf"(?P<string>{_PLAIN}|{_SINGLE})|{_SLASHES}"
     r"|(?P<exported>^export\s*\{(?:(?!\bas\b)[^}])*\}(?!\s*from)"
@@ -120,6 +121,8 @@ def _skip(read_by: str) -> re.Pattern[str]:
 def _left(found: re.Match[str]) -> str:
     """What is left of a comment or a string: its lines, and names that it may be there to say."""
     text = found[0]
+    if found.lastgroup == "again":  # `x as x` names one thing, once (PEP 484, "Stub Files")
+        return found["name"]
     if found.lastgroup == "string" and (_ONE.fullmatch(text[1:-1]) or _CODE.search(text)):
         return text
     return '"' + "\n" * text.count("\n") + '"'

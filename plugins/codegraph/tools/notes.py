@@ -139,8 +139,7 @@ async def completeness(
         total += calls.total
         places += calls.places
     named = await graph.mentions({each.name for each in about} - _CONSTRUCTORS)
-    sites = sum(each.sites for each in named)
-    files = {each.path for each in named}
+    sites, files = sum(each.sites for each in named), {each.path for each in named}
     unread = [each for each in await graph.reports() if _counts(each, languages, files)]
     reasons = []
     if through is not None and through.calls:

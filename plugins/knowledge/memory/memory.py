@@ -147,9 +147,8 @@ def _made(
     audit = AuditLog(host.database, clock)
     hub = Hub(EventLog(together), host.cache, host.log)
     keep = Keeping(reading, writing, working, vectors, audit, roles, clock, hub.tell, approval)
-    govern = _governing(keep, together, Names(host.people))
+    govern, authors = _governing(keep, together, Names(host.people)), Authors(reading, host.people)
     batches = _batches(govern, host, together)
-    authors = Authors(reading, host.people)
     ranked = (host.embedder, vectors, usage, provider, failed, roles, authors)
     query = Querying(_layers(working, reading, vectors, notes), shelves, *ranked)
     return Memory(

@@ -152,7 +152,9 @@ class World:
         if thing.kind == "skill":
             more["content"] = f"{mark} content"
         if thing.kind == "workflow":
+            read = await self.call(thing.owner, "get_workflow", workflow_id=thing.id)
             more["stages"] = [stage_of(mark, prompt, ())]
+            more["remove_stages"] = [each["id"] for each in (read or {"stages": ()})["stages"]]
         made = await self._edit(thing, **more)
         if made:
             thing.marks.append(mark)

@@ -197,3 +197,17 @@ def test_the_type_of_a_module_as_a_calls_argument_is_no_syntax_error() -> None:
     assert [each.problem for each in repo.reports] == ["", ""]
     (load,) = [each for each in repo.entities if each.name == "load"]
     assert any(e.kind is EdgeKind.CALLS and e.target == load.key for e in repo.edges)
+
+
+@pytest.mark.parametrize(
+    ("use", "named"),
+    [
+        ("from lib import target as target\n", 0),
+        ("from lib import target as target\nregister(target)\n", 1),
+        ("from lib import target as target; register(target)\n", 1),
+        ("with target as target:\n    pass\n", 1),
+    ],
+)
+def test_a_name_that_is_bound_to_itself_is_named_once(use: str, named: int) -> None:
+    found = linked({"lib.py": "def target(): ...\n", "hub.py": use}).mentions
+    assert sum(each.sites for each in found if each.name == "target") == named
