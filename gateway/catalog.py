@@ -182,14 +182,21 @@ class Catalog:
 
         Returns:
             None where the key is no row's.
+
+        Raises:
+            NotFound: no line names the row, and what its plugin says of it is not known here.
         """
         plugin, _, row = key.partition("/")
         if row.partition(":")[0] not in self.row_kinds.get(plugin, {}):
             return None
-        decision = self._decisions.row(plugin, row, Tier.OPEN)
+        if (decision := self._decisions.line(plugin, row)) is None:
+            raise NotFound(f"No line of tiers.yaml names {key}: what {plugin} says of it decides.")
         allowed = caller.tier.allows(decision.tier)
         word = "is enough for" if allowed else "is below"
-        because = f"the caller's tier, {caller.tier}, {word} {decision.tier}"
+        because = (
+            f"the caller's tier, {caller.tier}, {word} {decision.tier}; "
+            f"a higher tier that {plugin} itself asks for counts too"
+        )
         return Explanation(decision, allowed, allowed or not decision.hidden, because)
 
     def explain(self, item: Item, caller: Caller) -> Explanation:

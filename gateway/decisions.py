@@ -57,10 +57,14 @@ class Decisions:
             row: its kind and name.
             own: the plugin's word, which no line lowers.
         """
-        decided = self._rows.decide(plugin, row)
+        decided = self.line(plugin, row)
         if decided is None or own > decided.tier:
             return Decision(own, True, f"{plugin}, which no line of tiers.yaml lowers")
         return decided
+
+    def line(self, plugin: str, row: str) -> Decision | None:
+        """What the lines decide that name a row; None where none does."""
+        return self._rows.decide(plugin, row)
 
     def _decided(self, item: Item) -> Decision:
         several = [self._alone(item)]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from auth import Caller, Tier
 from gateway.access import Rule, TierRules
 from gateway.catalog import Catalog
-from gateway.contract import Offer, Prompt, Resource, ResourceTemplate, Tool
+from gateway.contract import Offer, Prompt, Resource, ResourceTemplate, RowKind, Tool
 from gateway.errors import NotAllowed, NotFound
 
 CALLERS = {tier: Caller(person=None, tier=tier) for tier in Tier}
@@ -130,3 +130,16 @@ def test_nothing_is_listed_or_handed_out_below_its_tier(rules, declared, tier):
         else:
             with pytest.raises(NotFound if decision.hidden else NotAllowed):
                 get[item.kind]()
+
+
+def test_a_row_is_explained_by_the_line_that_names_it_and_by_nothing_else():
+    kind = RowKind("page", "a page", lambda: ["a", "b"])
+    offers = {"demo": Offer([_tool("t")], rows=[kind])}
+    catalog = _catalog(Rule("demo/page:a", Tier.MEMBERS), offers=offers)
+    told = catalog.explain_row("demo/page:a", CALLERS[Tier.PUBLIC])
+    assert told is not None
+    assert (told.allowed, told.decision.tier) == (False, Tier.MEMBERS)
+    assert told.because.endswith("a higher tier that demo itself asks for counts too")
+    with pytest.raises(NotFound, match="what demo says of it decides"):
+        catalog.explain_row("demo/page:b", CALLERS[Tier.OPEN])
+    assert catalog.explain_row("demo/t", CALLERS[Tier.OPEN]) is None
