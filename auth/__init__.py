@@ -3,8 +3,8 @@
 from auth.authenticator import Authenticator, Verifier
 from auth.callers import ANONYMOUS, Account, Caller, Identity
 from auth.credentials import BadCredential
-from auth.static_tokens import StaticTokens
 from auth.tiers import Tier
+from auth.tokens.static_tokens import StaticTokens
 
 __all__ = [
     "ANONYMOUS",

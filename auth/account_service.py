@@ -1,7 +1,7 @@
 """What people do with their account: sign in, link, unlink, sign out, export, delete.
 
-Each change is made in the tables first and noted in the revocations after, so that what is
-looked up again because of the note finds the change.
+Each change is stored first and reported to the revocations after, so that whoever looks something
+up again because of the report finds the change.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from auth.stores import NoSuchPerson, Person, Stores
 
 
 class AccountService:
-    """Changes people's accounts, so that it counts at once.
+    """Changes people's accounts, with effect at once on all replicas.
 
     Args:
-        stores: what is remembered.
-        revocations: told of everything that must be looked up again.
+        stores: people, sessions, tokens and grants.
+        revocations: notified of everything that must be looked up again.
     """
 
     def __init__(self, stores: Stores, revocations: Revocations) -> None:
@@ -29,9 +29,9 @@ class AccountService:
         self._revocations = revocations
 
     async def sign_in(self, account: Account) -> Person:
-        """The person of an account that was proved just now; made at the first proof.
+        """The person of an account that was proved just now; created at the first proof.
 
-        Where the provider says something new of the account, it counts from now on.
+        New claims of the provider about the account count from now on.
         """
         before = await self._stores.people.by_subject(account.subject)
         person = await self._stores.people.signed_in(account)
@@ -42,11 +42,11 @@ class AccountService:
         return person
 
     async def recognise(self, account: Account) -> Person:
-        """The person of an account that a token speaks of; made at first sight.
+        """The person of an account that a token is about; created at first sight.
 
-        One token proves its account again and again, so this only reads where the provider says
-        nothing new of it. A token that is older than what is known changes nothing, and its own
-        request gets what is known, not what it says.
+        A token is presented many times, so this only reads unless the token has something new. A
+        token that is older than what is stored changes nothing, and its own request gets what is
+        stored, not what the token says.
 
         Raises:
             NoSuchPerson: the person was deleted just now.
@@ -94,13 +94,13 @@ class AccountService:
         await self._revocations.revoke(person)
 
     async def provider_signed_out(self, who: SignedOut) -> None:
-        """End the browser sessions and grants that came of a provider's session that ended."""
+        """End the browser sessions and grants that began with a provider's session that ended."""
         await self._stores.sessions.end_of(who)
         ended = await self._stores.grants.revoke_of(who)
         await self._revocations.revoke(*(f"grant:{grant}" for grant in ended))
 
     async def revoke_grant(self, person: str, grant_id: str) -> bool:
-        """Take back what the person granted to a client.
+        """Revoke a grant that the person gave to a client.
 
         Returns:
             False where there is no such grant of theirs.
@@ -141,7 +141,7 @@ class AccountService:
 
 
 def _record(record: Any) -> dict[str, Any]:
-    """A record as JSON values, without whose it is and the digest of its secret."""
+    """A record as JSON values, without its owner and the digest of its secret."""
     left_out = {"person", "digest", "outdated", "lapsed"}
     return {name: _json(value) for name, value in asdict(record).items() if name not in left_out}
 

@@ -11,17 +11,17 @@ from typing import Protocol
 
 from auth.callers import ANONYMOUS, Caller, Identity
 from auth.credentials import BEARER, BadCredential, UnknownCredential, presented
-from auth.jwts import LONGEST, TOO_LONG
 from auth.resolver import Resolver
 from auth.revocations import Revocations
+from auth.tokens.jwt_checks import MAX_TOKEN_LENGTH, TOO_LONG
 
-KEPT = 2048
-"""Credentials that one process remembers; the longest unused is forgotten first.
+CREDENTIAL_CACHE_SIZE = 2048
+"""Credentials that one process caches, least recently used first out.
 
-With its person each takes about 1.4 KiB, so 3 MiB in all; to look one up again takes two reads of
-the database, one or two milliseconds.
+Each takes about 1.4 KiB with its person, so 3 MiB in all; looking one up takes two reads of the
+database, one or two milliseconds.
 """
-LOOKED_UP_AGAIN = 300.0
+LOOKUP_INTERVAL_S = 300.0
 """Seconds after which a credential is looked up again, whether or not it changed."""
 
 
@@ -53,7 +53,7 @@ class Authenticator:
 
     Args:
         resolver: decides tiers.
-        revocations: say what must be looked up again.
+        revocations: say whether a cached identity may still be used.
         verifiers: of bearer tokens, asked in order; the first that knows the token decides.
         assertions: verifiers of what other headers carry, by the header's name in lower case.
     """
@@ -93,9 +93,8 @@ class Authenticator:
         return await self._resolver.resolve(await self._identity(*credential, path))
 
     async def _identity(self, header: bytes, token: str, path: str) -> Identity:
-        # The digest is the key, so that neither a look-up's time nor a dump of this process's
-        # memory says more about a token than its digest does; and the path's, so that long ones
-        # take no memory.
+        # Digests are the key, so that neither the time of a look-up nor a dump of the memory
+        # reveals more of a token than its digest, and long paths take no memory.
         digests = (hashlib.sha256(text.encode("utf-8", "surrogatepass")) for text in (token, path))
         key = (header, *(each.digest() for each in digests))
         known = self._known.get(key)
@@ -106,9 +105,9 @@ class Authenticator:
             del self._known[key]
         looked_up = self._revocations.now()
         identity = await self._identify(header, token, path)
-        until = min(identity.expires or float("inf"), time.time() + LOOKED_UP_AGAIN)
+        until = min(identity.expires or float("inf"), time.time() + LOOKUP_INTERVAL_S)
         self._known[key] = _Known(identity, looked_up, until)
-        while len(self._known) > KEPT:
+        while len(self._known) > CREDENTIAL_CACHE_SIZE:
             self._known.popitem(last=False)
         return identity
 
@@ -122,6 +121,6 @@ class Authenticator:
             if identity := await verifier.identify(token, path):
                 return identity
         unknown = UnknownCredential if header == BEARER else BadCredential
-        if len(token) > LONGEST:
+        if len(token) > MAX_TOKEN_LENGTH:
             raise unknown(f"The token {TOO_LONG}")
         raise unknown("The token is not known here, or no longer. Check it, or sign in.")

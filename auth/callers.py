@@ -1,4 +1,4 @@
-"""Who is calling: accounts that prove it, the identity of a request, the caller it resolves to."""
+"""Accounts that people have proved, the identity of a request, and the caller that comes of it."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class Account:
         provider: ``wallet``, ``github`` or ``oidc``.
         name: what its provider calls it: an ENS name, a login; it may change.
         email: an address that the provider has verified, in lower case, or None.
-        claims: what else the provider said and rules may ask for; JSON values.
-        dated: when the provider said each claim (``email`` included), in seconds since the epoch
-            by its clock; what is not named has no time. None of what was asked just now and
-            replaces all that was said before.
-        outdated: claims that were said too long ago to count; they are in no other place.
-        sid: the provider's session in which it was proved just now, or None; not kept with it.
-        signer: of a wallet, whether its key signed or a contract answered for it; None where that
-            was not kept, and then it counts for no rule on wallets.
-        proved: when it was proved last, where it is stored.
-        lapsed: whether that is too long ago for it to count; decided when rules are judged.
+        claims: what else the provider says and rules may ask for; JSON values.
+        dated: when the provider made each claim (``email`` included), in seconds since the epoch
+            by its clock; a claim that is missing here has no time. None if the provider was asked
+            just now, so that its answer replaces everything older.
+        outdated: the names of claims that are too old to count; ``claims`` has them no more.
+        sid: the provider's session in which it was proved just now, or None; it is not stored.
+        signer: for a wallet, whether its key signed or a contract confirmed the signature; None
+            for old entries that did not record it, which count for no rule on wallets.
+        proved: when it was proved last, if it is stored.
+        lapsed: whether that is too long ago to count; set when rules are judged.
     """
 
     subject: str
@@ -55,7 +55,7 @@ class Account:
 
     @classmethod
     def of_contract(cls, chain: int, address: str, name: str | None = None) -> Account:
-        """The account of a contract on one chain; who owns it elsewhere is another question."""
+        """The account of a contract on one chain; elsewhere it may have other owners."""
         return cls(f"wallet:eip155:{chain}:{address}", "wallet", name, signer="contract")
 
     @property
@@ -86,9 +86,9 @@ class SignedOut:
 
     Attributes:
         issuer: the provider.
-        account: the subject of the account, ``oidc:ISSUER#SUB``, or None where only the session
-            is told.
-        sid: the provider's session that ended, or None where all of the account's did.
+        account: the subject of the account, ``oidc:ISSUER#SUB``, or None if only the session is
+            named.
+        sid: the provider's session that ended, or None if all of the account's ended.
     """
 
     issuer: str
@@ -110,7 +110,7 @@ class Identity:
         ceiling: the highest tier that the credential may be used for.
         tools: the only tools that it may be used for, by name, or None for all.
         client: the application that holds it, as people know it, or None.
-        tags: what ends it before its time when revoked: ``grant:ID``, ``token:ID``, ``person:ID``.
+        tags: what it depends on and ends with: ``grant:ID``, ``token:ID``, ``person:ID``.
         expires: when it ends by itself, in seconds since the epoch, or None.
     """
 
@@ -139,10 +139,10 @@ class Caller:
         name: what to call the person, or None.
         tools: the only tools that the credential may be used for, by name, or None for all.
         ceiling: the highest tier that the credential may be used for.
-        degraded: whether something that decides the tier is not known, so that it may be too low.
-        sign_in_again: whether some of that would be known once the person signs in again.
-        consented: whether a client got the credential by its person's consent, and so can ask for
-            a higher ceiling; the holder of any other credential cannot.
+        degraded: whether a fact that decides the tier is unknown, so that the tier may be too low.
+        sign_in_again: whether signing in again would make one of these facts known.
+        consented: whether a client got the credential by its person's consent, so that it can ask
+            for a higher ceiling; the holder of any other credential cannot.
     """
 
     person: str | None
@@ -169,7 +169,7 @@ class Caller:
 
 
 PERSON = "person:"
-"""How the ids of people begin; tokens that grant a tier themselves have ids of other kinds."""
+"""The prefix of people's ids; tokens that carry a tier themselves have other prefixes."""
 
 ANONYMOUS = Caller(person=None, tier=Tier.OPEN, reasons=("No credential was sent.",))
 """The caller of a request without a credential."""

@@ -1,14 +1,14 @@
-"""What a provider said of somebody, and when: the newest word on each claim counts, for a while.
+"""Claims of an account, merged by age: the newest value of each claim counts, for a limited time.
 
-An issuer speaks of an account at several doors: in the JWTs that programs bring, and at each
-sign-in. These are one source, because a subject is of one issuer and its clock dates them all. So
-of each claim the newest word is kept with its time (``Account.dated``), and an older one changes
-nothing, whenever it arrives. A token that is silent on a claim says nothing about it; an empty
-list does. Accounts of two issuers never touch each other: they are two accounts.
+An issuer makes claims about an account in several places: in the JWTs that programs send, and at
+each sign-in. All of them are dated by the issuer's own clock, so they can be compared. The newest
+value of each claim is stored with its time (``Account.dated``), and an older one changes nothing,
+in whatever order they arrive. A token without a claim says nothing about it; an empty list does.
+Accounts of two issuers are two accounts and never affect each other.
 
-What two tokens of the same second say differently is granted only as far as both say it, so that
-the order in which they arrive decides nothing. A word without a time can be compared with none: it
-is never kept, and counts for its own request alone, where nothing dated was ever said.
+If two tokens of the same second differ, only what both of them say counts, so that the order in
+which they arrive decides nothing. A claim without a time cannot be compared: it is never stored,
+and counts for its own request alone, and only if the claim was never made with a time.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from typing import Any
 
 from auth.callers import Account
 
-SHORTEST_AGE_S = 3600.0
-"""The least age, in seconds, at which what was said may be taken to be unknown."""
+MIN_CLAIMS_AGE_S = 3600.0
+"""The lowest value, in seconds, that an admin may set for the age at which claims expire."""
 EMAIL = "email"
-"""The claim that ``Account.email`` is of."""
+"""The claim behind ``Account.email``."""
 
 _MISSING = object()
 
 
 def statements(account: Account) -> frozenset[str]:
-    """The claims of an account whose time matters, because they may become untrue.
+    """The claims of an account that may become untrue, so that their age matters.
 
-    What GitHub says beside the address never does: the number, and since when it is.
+    Of a GitHub account only the address may: its number and its age never change.
     """
-    said = set(account.claims) if account.provider == "oidc" else set()
-    return frozenset(said | ({EMAIL} if account.email else set()))
+    claims = set(account.claims) if account.provider == "oidc" else set()
+    return frozenset(claims | ({EMAIL} if account.email else set()))
 
 
 def merged(known: Account | None, said: Account) -> Account:
-    """What is known of an account once its provider has said something.
+    """An account after its provider has made new claims.
 
     Args:
-        known: what was known, if anything; each of its statements is dated.
-        said: what the provider says; where ``dated`` is None it was asked just now, and its word
-            replaces all that it said before.
+        known: the account as it is stored, if it is; all its claims are dated.
+        said: the account as the provider describes it now. Without ``dated`` the provider was
+            asked just now, and its answer replaces everything older.
 
     Returns:
-        The account, with the newest word on each claim; without what ``said`` does not date.
+        The account with the newest value of each claim, without undated claims of ``said``.
     """
     if said.dated is None:
         return said
@@ -73,30 +73,30 @@ def merged(known: Account | None, said: Account) -> Account:
 
 
 def is_news(known: Account | None, said: Account) -> bool:
-    """Whether a provider's word changes what is known of an account, or since when."""
+    """Whether new claims change an account, or the times of its claims."""
     heard = merged(known, said)
     return heard != known or (said.dated is not None and heard.dated != known.dated)
 
 
 def renewed(before: Iterable[Account], now: Iterable[Account]) -> bool:
-    """Whether accounts say something else, or what might have counted as too old counts again."""
+    """Whether accounts changed, or claims that may have counted as expired are fresh again."""
     earlier = {account.subject: account for account in before}
     later = list(now)
     if list(earlier.values()) != later:
         return True
     return any(
-        at - (earlier[account.subject].dated or {}).get(claim, 0.0) >= SHORTEST_AGE_S
+        at - (earlier[account.subject].dated or {}).get(claim, 0.0) >= MIN_CLAIMS_AGE_S
         for account in later
         for claim, at in (account.dated or {}).items()
     )
 
 
 def with_undated(known: Account, said: Account) -> Account:
-    """A kept account, and what a token without a time says where nothing dated was ever said.
+    """A stored account with the undated claims of a request's own token, as far as they count.
 
     Args:
-        known: what is kept.
-        said: what the token of this very request says.
+        known: the account as it is stored.
+        said: the account as the token of this request describes it.
     """
     if said.dated is None:
         return known
@@ -111,12 +111,12 @@ def with_undated(known: Account, said: Account) -> Account:
 
 
 def current(account: Account, now: float, age: float) -> Account:
-    """An account without what was said too long ago, which is named in ``outdated``.
+    """An account without its expired claims, whose names are in ``outdated``.
 
     Args:
-        account: the account as it is kept.
+        account: the account as it is stored.
         now: seconds since the epoch.
-        age: seconds for which a provider's word counts.
+        age: seconds for which a provider's claim counts.
     """
     dated = account.dated or {}
     old = frozenset(claim for claim in statements(account) if now - dated.get(claim, now) > age)
@@ -136,7 +136,7 @@ def current(account: Account, now: float, age: float) -> Account:
 
 
 def _agreed(one: Any, other: Any) -> Any:
-    """What two words of one moment both say; elements of lists that are in both."""
+    """What two values of one moment agree on; of lists, the elements that both have."""
     if isinstance(one, list) and isinstance(other, list):
         both = {_text(each) for each in one} & {_text(each) for each in other}
         return [each for each in one if _text(each) in both]
@@ -150,11 +150,11 @@ def _text(value: Any) -> str:
 
 
 def dated(claims: Mapping[str, Any], at: float) -> dict[str, float]:
-    """The time of everything that a token makes a statement about.
+    """The time of each claim that a token makes a statement about.
 
-    An address and whether it is verified are one statement, so that the one is never of another
-    token than the other. A claim that the token only points to (OpenID Connect Core 1.0, section
-    5.6.2; what providers do with very many groups) is not what it was, so it is not said.
+    An address and whether it is verified are dated together, so that the two never come from
+    different tokens. A claim that the token only refers to (a distributed claim, OpenID Connect
+    Core 1.0, section 5.6.2; providers do this with very many groups) counts as stated and absent.
 
     Args:
         claims: what the token says of the person.

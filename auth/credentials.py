@@ -1,4 +1,4 @@
-"""What a request presents to prove who it is, and the refusal of what proves nothing."""
+"""The credential that a request presents, and the errors of one that is not good."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class BadCredential(Exception):
 
 
 class UnknownCredential(BadCredential):
-    """A bearer token that is of no kind that is known here, so that it may be meant for another."""
+    """A bearer token of no known kind; it may be meant for another server."""
 
 
 BEARER = b"authorization"
@@ -28,7 +28,7 @@ BEARER = b"authorization"
 def presented(
     headers: Iterable[tuple[bytes, bytes]], assertions: frozenset[bytes] = frozenset()
 ) -> tuple[bytes, str] | None:
-    """Take the one credential out of raw ASGI headers.
+    """The one credential in raw ASGI headers.
 
     Args:
         headers: names in lower case.

@@ -1,9 +1,10 @@
 """Facts about people that others know: roles on a chain, membership on GitHub, a score.
 
-A rule asks questions; sources answer them, many at a time. Answers are kept for a while, asked
-again ahead of their end while they are in use, and never used past it: where no source answers,
-a fact is unknown, and what is unknown grants nothing. Where it is known that an answer may have
-changed, it is forgotten; where nobody would tell, it is asked again sooner.
+A rule asks questions, and sources answer them in batches. Answers are cached for a limited time.
+One that is in use is refreshed in the background before it expires, and none is used after it has
+expired: a fact that no source confirms is unknown, and what is unknown grants nothing. When an
+event says that an answer may have changed, it is dropped; an answer whose changes no event
+reports is refreshed sooner.
 """
 
 from __future__ import annotations
@@ -15,18 +16,15 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-KEPT = 4096
-"""Answers that one process remembers; the longest unused is forgotten first.
-
-With its question each takes about 0.6 KiB, so 2.5 MiB in all.
-"""
-AHEAD = 0.8
-"""The share of its time after which an answer that is in use is asked for again."""
-SOON = 20.0
-"""Seconds after which an answer of which nobody tells when it changes is waited for anew."""
-LEFT_ALONE = 5.0
-"""Seconds in which a source that failed is not asked again."""
-LIMIT = 10.0
+FACT_CACHE_SIZE = 4096
+"""Answers that one process caches, least recently used first out: 0.6 KiB each, 2.5 MiB in all."""
+REFRESH_AHEAD_SHARE = 0.8
+"""The share of its lifetime after which an answer that is in use is refreshed."""
+UNWATCHED_MAX_AGE_S = 20.0
+"""Age in seconds from which an answer whose changes no event reports is asked for anew."""
+SOURCE_RETRY_INTERVAL_S = 5.0
+"""Seconds for which a source that failed is not asked again."""
+SOURCE_TIMEOUT_S = 10.0
 """Seconds that a source has to answer."""
 
 _STOPPING = "the portal is stopping"
@@ -84,9 +82,13 @@ _Asked = Mapping[Question, asyncio.Future[Answer]]
 
 @dataclass(slots=True)
 class _Kept:
-    """An answer, when to ask for it again if someone wants it, and when to stop believing it.
+    """A cached answer, with moments of the monotonic clock in seconds.
 
-    ``soon`` is when to wait for it anew where nobody tells that it changed.
+    Attributes:
+        answer: the answer.
+        again: from when on it is refreshed in the background once someone asks for it.
+        until: when it expires.
+        soon: from when on it is asked for anew if no event would report a change.
     """
 
     answer: Answer
@@ -96,23 +98,23 @@ class _Kept:
 
 
 class Facts:
-    """Answers questions, and remembers the answers for a while.
+    """Answers questions, and caches the answers.
 
-    What is asked in one turn of the event loop goes to each source in one batch, whoever asks.
-    Once four fifths of its time have passed, an answer that is used is asked for again in the
-    background. Where a source fails, it is left alone for a moment, in which what it was asked
-    is unknown; nobody waits for it then. While it is asked again, what was unknown stays so.
+    Questions that arrive in one turn of the event loop go to each source as one batch. An answer
+    that is used after four fifths of its lifetime is refreshed in the background. After a source
+    fails it is not asked for :data:`SOURCE_RETRY_INTERVAL_S`, and its questions are answered as
+    unknown without waiting.
 
     Args:
         sources: by their names.
-        believed: seconds for which an answer is believed, from when it was asked for.
+        believed: an answer's lifetime in seconds, counted from when it was asked for.
         clock: seconds that only grow; replaced in tests.
-        wall: seconds since the epoch.
+        wall: seconds since the epoch; replaced in tests.
         limit: seconds that a source has to answer.
-        untold: whether nobody would tell (:meth:`forget`) that the answer to a question changed,
-            though the rules count on it. Such an answer is waited for anew once it is
-            :data:`SOON` old, and is still believed to its end where its source does not answer.
-        failed: told the source's name and the error of a source that breaks its contract.
+        unwatched: whether no event (:meth:`forget`) reports changes of a question's answer just
+            now. Such an answer is asked for anew once it is :data:`UNWATCHED_MAX_AGE_S` old; if
+            its source is silent then, the old one is used until it expires.
+        failed: called with a source's name and the error when a source breaks its contract.
     """
 
     def __init__(
@@ -122,8 +124,8 @@ class Facts:
         *,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
-        limit: float = LIMIT,
-        untold: Callable[[Question], bool] = lambda question: False,
+        limit: float = SOURCE_TIMEOUT_S,
+        unwatched: Callable[[Question], bool] = lambda question: False,
         failed: Callable[[str, Exception], None] = lambda source, error: None,
     ) -> None:
         self._sources = dict(sources)
@@ -131,7 +133,7 @@ class Facts:
         self._clock = clock
         self._wall = wall
         self._limit = limit
-        self._untold = untold
+        self._unwatched = unwatched
         self._failed = failed
         self._kept: OrderedDict[Question, _Kept] = OrderedDict()
         self._asked: dict[Question, asyncio.Future[Answer]] = {}
@@ -141,10 +143,7 @@ class Facts:
         self._closed = False
 
     def fresh(self, questions: Iterable[Question]) -> tuple[Answer, ...] | None:
-        """The answers as they are remembered, or None where one must be waited for.
-
-        What is remembered is asked for again in the background where that is due.
-        """
+        """The cached answers, or None if one is missing; due ones are refreshed on the side."""
         found = []
         for question in questions:
             answer = self._remembered(question)
@@ -154,7 +153,7 @@ class Facts:
         return tuple(found)
 
     async def answers(self, questions: Iterable[Question]) -> Mapping[Question, Answer]:
-        """Answer questions, from memory where it is fresh.
+        """Answer questions, from the cache as far as possible.
 
         Returns:
             An answer to each; its value is None where the fact is unknown.
@@ -174,9 +173,9 @@ class Facts:
         return found
 
     def forget(self, concerned: Callable[[Question], bool]) -> None:
-        """Forget the answers that may have changed; the next use asks anew.
+        """Drop the answers that may have changed; the next use asks anew.
 
-        Also what is on its way is not remembered, as it may have been read before the change.
+        Answers that are on their way are not cached either: they may be older than the change.
 
         Args:
             concerned: says whether the answer to a question may have changed.
@@ -193,7 +192,7 @@ class Facts:
         return {name: problem for name, (_, problem) in self._down.items()}
 
     async def close(self) -> None:
-        """Stop asking; who still waits learns that nothing is known."""
+        """Stop asking; whoever still waits gets an unknown answer."""
         self._closed = True
         for task in self._running:
             task.cancel()
@@ -208,7 +207,7 @@ class Facts:
         now = self._clock()
         if now >= kept.again and question not in self._asked:
             self._ask(question)
-        if now >= kept.soon and kept.answer.value is not None and self._untold(question):
+        if now >= kept.soon and kept.answer.value is not None and self._unwatched(question):
             return None
         if now >= kept.until and (kept.answer.value is not None or self._is_old(kept, now)):
             return None
@@ -216,7 +215,7 @@ class Facts:
         return kept.answer
 
     def _is_old(self, kept: _Kept, now: float) -> bool:
-        """Whether nobody has wanted this for so long that it is better waited for."""
+        """Whether an unknown answer expired so long ago that asking anew is worth the wait."""
         return now >= kept.until + self._limit
 
     def _ask(self, question: Question) -> asyncio.Future[Answer]:
@@ -244,11 +243,14 @@ class Facts:
         task.add_done_callback(self._running.discard)
 
     def _refusal(self, name: str) -> tuple[float, str]:
-        """Until when a source is not to be asked, and why; nothing where it may be."""
+        """Until when a source must not be asked, and why; an empty reason if it may be."""
         if self._closed:
             return 0.0, _STOPPING
         if name not in self._sources:
-            return self._clock() + LEFT_ALONE, f"the portal is not set up to ask {name}"
+            return (
+                self._clock() + SOURCE_RETRY_INTERVAL_S,
+                f"the portal is not set up to ask {name}",
+            )
         until, problem = self._down.get(name, (0.0, ""))
         return (until, problem) if self._clock() < until else (0.0, "")
 
@@ -277,8 +279,8 @@ class Facts:
             self._failed(name, broken)
 
     def _left(self, name: str, asked: _Asked, problem: str) -> None:
-        """Leave a source alone for a moment, and with it what it was asked unknown."""
-        until = self._clock() + LEFT_ALONE
+        """Pause a source that failed, and answer its questions as unknown."""
+        until = self._clock() + SOURCE_RETRY_INTERVAL_S
         self._down[name] = until, problem
         self._missed(asked, problem, until)
 
@@ -291,13 +293,15 @@ class Facts:
     ) -> None:
         if answer.value is None:
             problem = f"{question.source} did not say"
-            self._missed({question: waiting}, problem, self._clock() + LEFT_ALONE)
+            self._missed({question: waiting}, problem, self._clock() + SOURCE_RETRY_INTERVAL_S)
         else:
-            again, until = begun + AHEAD * self._believed, begun + self._believed
-            self._settle(question, waiting, _Kept(answer, again, until, begun + SOON))
+            again, until = begun + REFRESH_AHEAD_SHARE * self._believed, begun + self._believed
+            self._settle(
+                question, waiting, _Kept(answer, again, until, begun + UNWATCHED_MAX_AGE_S)
+            )
 
     def _settle(self, question: Question, waiting: asyncio.Future[Answer], new: _Kept) -> None:
-        """Hand an answer to those who wait for it, and remember it unless it was forgotten."""
+        """Hand an answer to those who wait for it, and cache it unless it was dropped meanwhile."""
         current = self._asked.get(question) is waiting
         kept = self._kept.get(question) if current else None
         if (
@@ -306,8 +310,8 @@ class Facts:
             and new.answer.value is None
             and self._clock() < kept.until
         ):
-            # Asked ahead of its end, and in vain: it is believed to its end, not beyond.
-            kept.again, kept.soon = new.until, self._clock() + SOON
+            # A refresh in vain: the old answer is used until it expires, not longer.
+            kept.again, kept.soon = new.until, self._clock() + UNWATCHED_MAX_AGE_S
             new = kept
         if not waiting.done():
             waiting.set_result(new.answer)
@@ -316,7 +320,7 @@ class Facts:
         del self._asked[question]
         self._kept[question] = new
         self._kept.move_to_end(question)
-        while len(self._kept) > KEPT:
+        while len(self._kept) > FACT_CACHE_SIZE:
             self._kept.popitem(last=False)
 
     def _unknown(self, problem: str) -> Answer:

@@ -1,4 +1,4 @@
-"""The only place where a tier is decided: an identity and the rules give a caller."""
+"""The only place where a tier is decided: from an identity and the rules comes a caller."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from auth.callers import BY_CONSENT, Account, Caller, Identity
 from auth.claims import current
 from auth.facts import Answer, Facts, Question
+from auth.proof_expiry import ProofExpiry
 from auth.rules import NAMES, AccessRules
-from auth.rules.wallets import set_aside
-from auth.standing import Standing
+from auth.rules.verdict import Resolution, Verdict, deciding
+from auth.rules.wallets import stale_proof
 from auth.tiers import Tier
-from auth.verdicts import Resolution, Verdict, deciding
 
-KEPT = 2048
-"""Callers that one process remembers; the longest unused is forgotten first."""
-LOOKED_AT_AGAIN = 60.0
-"""Seconds after which a caller is judged again though no fact changed: accounts grow older."""
+CALLER_CACHE_SIZE = 2048
+"""Callers that one process caches, least recently used first out."""
+JUDGEMENT_INTERVAL_S = 60.0
+"""Seconds after which a caller is judged again although no fact changed: accounts age."""
 
 _PERSONAL = frozenset({"session", BY_CONSENT, "oidc", "cloudflare-access"})
-"""Kinds of credential that prove the person is there; only these carry an admin's rights."""
+"""Kinds of credential that prove a person's presence; only these carry an admin's rights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class Resolver:
 
     Args:
         rules: who has which tier.
-        facts: what others know about people.
+        facts: answers questions about people.
         clock: seconds that only grow; replaced in tests.
-        claims_age: seconds for which what a provider said of somebody counts.
+        claims_age: seconds for which a provider's claims about a person count.
         wall: seconds since the epoch.
-        standing: how long a contract wallet's proof counts.
+        proof_expiry: how long a contract wallet's proof counts.
     """
 
     def __init__(
@@ -55,16 +55,16 @@ class Resolver:
         *,
         claims_age: float = math.inf,
         wall: Callable[[], float] = time.time,
-        standing: Standing | None = None,
+        proof_expiry: ProofExpiry | None = None,
     ) -> None:
         self._rules = rules
         self._facts = facts
         self._claims_age = claims_age
         self._wall = wall
         self._clock = clock
-        self._standing = standing or Standing()
-        # By the identity's place in memory, which nothing else takes while it is kept here: the
-        # authenticator hands over the same one again, and to compare them would cost more.
+        self._proof_expiry = proof_expiry or ProofExpiry()
+        # By id(), which stays unique while the identity is in here. The authenticator passes the
+        # same object each time, and comparing identities by value would cost more.
         self._known: OrderedDict[int, _Resolved] = OrderedDict()
 
     def apply(self, rules: AccessRules) -> None:
@@ -73,58 +73,55 @@ class Resolver:
         self._known.clear()
 
     def under(self, rules: AccessRules) -> Resolver:
-        """A resolver that judges by other rules, and all else alike."""
+        """A resolver with other rules and everything else the same."""
         return Resolver(
             rules,
             self._facts,
             self._clock,
             claims_age=self._claims_age,
             wall=self._wall,
-            standing=self._standing,
+            proof_expiry=self._proof_expiry,
         )
 
-    def set_aside(self, accounts: Sequence[Account]) -> Mapping[str, str]:
+    def stale_proofs(self, accounts: Sequence[Account]) -> Mapping[str, str]:
         """Which accounts must sign in again before rules on wallets count them, and why.
 
         Returns:
             The reasons by the accounts' subjects, each a part of a sentence.
         """
-        standing = self._standing.of(accounts)
-        return {each.subject: why for each in standing if (why := set_aside(each))}
+        judged = self._proof_expiry.of(accounts)
+        return {each.subject: why for each in judged if (why := stale_proof(each))}
 
     def groups(self) -> frozenset[str]:
-        """The groups that the rules for the public and the members tier can put somebody in."""
+        """The groups that the rules for public and members can put people in."""
         return self._rules.groups()
 
     async def resolve(self, identity: Identity) -> Caller:
         """Resolve an identity to a caller."""
         known = self._known.get(id(identity))
         if known is not None and known.identity is identity and self._clock() < known.until:
-            answers = self._facts.fresh(known.questions)
-            if answers == known.answers:
+            current_answers = self._facts.fresh(known.questions)
+            if current_answers == known.answers:
                 self._known.move_to_end(id(identity))
                 return known.caller
-        return await self._resolve(identity)
+        rules = self._rules
+        resolution, answers = await self._resolution(identity)
+        if rules is self._rules:  # else the answer is of rules that are no longer in force
+            until = self._clock() + JUDGEMENT_INTERVAL_S
+            given = tuple(answers.values())
+            self._keep(_Resolved(identity, tuple(answers), given, until, resolution.caller))
+        return resolution.caller
 
     async def explain(self, identity: Identity) -> Resolution:
         """Judge every rule for an identity."""
         return (await self._resolution(identity))[0]
-
-    async def _resolve(self, identity: Identity) -> Caller:
-        rules = self._rules
-        resolution, answers = await self._resolution(identity)
-        if rules is self._rules:
-            until = self._clock() + LOOKED_AT_AGAIN
-            given = tuple(answers.values())
-            self._keep(_Resolved(identity, tuple(answers), given, until, resolution.caller))
-        return resolution.caller
 
     async def _resolution(self, identity: Identity) -> tuple[Resolution, Mapping[Question, Answer]]:
         rules = self._rules
         if identity.granted is not None:
             return _granted(identity, identity.granted), {}
         now = self._wall()
-        accounts = self._standing.of(
+        accounts = self._proof_expiry.of(
             [current(each, now, self._claims_age) for each in identity.accounts]
         )
         answers = await self._facts.answers(rules.questions(accounts))
@@ -133,7 +130,7 @@ class Resolver:
     def _keep(self, resolved: _Resolved) -> None:
         self._known[id(resolved.identity)] = resolved
         self._known.move_to_end(id(resolved.identity))
-        if len(self._known) > KEPT:
+        if len(self._known) > CALLER_CACHE_SIZE:
             self._known.popitem(last=False)
 
 
@@ -160,10 +157,8 @@ def _judged(
         for higher, verdict in ((Tier.MEMBERS, members), (Tier.PUBLIC, public))
         if verdict.holds == "unknown" and tier < min(higher, identity.ceiling)
     ]
-    caller = _caller(
-        identity,
-        tier,
-        (*reasons, *_limit(identity, by_rules), *_degraded(unknown)),
+    caller = replace(
+        _caller(identity, tier, (*reasons, *_limit(identity, by_rules), *_degraded(unknown))),
         groups=frozenset().union(*_groups(public, members, admins)),
         admin=admins.holds == "yes" and _is_personal(identity),
         degraded=bool(unknown),
@@ -185,22 +180,14 @@ def _caller(
     identity: Identity,
     tier: Tier,
     reasons: tuple[str, ...],
-    groups: frozenset[str] = frozenset(),
-    admin: bool = False,
-    degraded: bool = False,
-    sign_in_again: bool = False,
 ) -> Caller:
     return Caller(
         person=identity.person,
         tier=tier,
         reasons=reasons,
-        groups=groups,
-        admin=admin,
         name=identity.name,
         tools=identity.tools,
         ceiling=identity.ceiling,
-        degraded=degraded,
-        sign_in_again=sign_in_again,
         consented=identity.provider == BY_CONSENT,
     )
 
@@ -219,7 +206,7 @@ def _spoken(identity: Identity) -> str:
 def _degraded(unknown: list[tuple[Tier, Verdict]]) -> Iterator[str]:
     for tier, verdict in unknown:
         for fact, again in dict.fromkeys((each.because, each.again) for each in deciding(verdict)):
-            # Some sources say why in a sentence of their own.
+            # Some sources give the reason as a whole sentence.
             why = fact[:1].upper() + fact[1:].rstrip(".")
             cure = " Sign in again." if again else ""
             yield f"{tier.capitalize()}: not known now. {why}.{cure}"

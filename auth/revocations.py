@@ -1,13 +1,14 @@
 """Revocations: they act at once in this process, and in every replica within a few seconds.
 
-What was looked up is remembered together with the tags that end it (``Identity.tags``). To
-revoke is to mark it in its own table first, and then to note its tag here: every replica reads
-the notes again and again, and forgets what it remembered under that tag, so that the next use
-is looked up anew. A replica that cannot read the notes trusts nothing it remembers.
+Cached identities carry tags (``Identity.tags``), such as the token and the person that they
+depend on. To revoke something, it is marked in its own table first, and then its tag is written
+to a log that all replicas share. Every replica polls the log and drops what it cached under the
+tags in it, so that the next use is looked up anew. A replica that cannot read the log trusts
+nothing that it cached.
 
-Only the order of moments in one process counts, never a clock of another machine: what is
-remembered carries the moment before its look-up began, a tag the moment after its note was read.
-A look-up that may have seen the time before the change is therefore always the older one.
+Only the order of moments in one process counts, never a clock of another machine: a cached value
+carries the moment before its look-up began, a revoked tag the moment after its entry was read. A
+look-up that may have seen the time before the change is therefore always the older one.
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-INTERVAL = 2.0
-"""Seconds between two looks at the notes."""
-TRUSTED = 5.0
-"""Seconds without a look after which nothing remembered is trusted any more."""
-KEPT = 10_000
-"""Tags whose last revocation is remembered; with the oldest goes all that is older still."""
+POLL_INTERVAL_S = 2.0
+"""Seconds between two reads of the log."""
+MAX_SILENCE_S = 5.0
+"""Seconds without a successful read after which nothing cached is trusted any more."""
+MAX_TAGS = 10_000
+"""Revoked tags that are remembered; what is older than a dropped one is not trusted."""
 
 
 class RevocationStore(Protocol):
-    """What was revoked lately, in order, so that each replica hears of it."""
+    """The shared log of recent revocations, in order."""
 
     async def append(self, subjects: Sequence[str]) -> None:
-        """Note that what carries these tags (``Identity.tags``) must be looked up again."""
+        """Add an entry for each of these tags (``Identity.tags``)."""
         ...
 
     async def since(self, number: int) -> list[tuple[int, str]]:
-        """The entries after a number, in order, as (number, subject)."""
+        """The entries after a number, in order, as (number, tag)."""
         ...
 
     async def latest(self) -> int:
@@ -44,14 +45,14 @@ class RevocationStore(Protocol):
 
 
 class Revocations:
-    """Says whether something that was remembered may still be used.
+    """Says whether a cached value may still be used.
 
     Args:
-        store: the notes that all replicas share.
+        store: the log that all replicas share.
         clock: seconds that only grow; replaced in tests.
-        failed: told of an error when the notes cannot be read.
-        told: given the tags of what was revoked, in whichever process; or None where that is not
-            known, and all that is remembered must be looked up again.
+        failed: called with the error when the log cannot be read.
+        on_revoked: called with the tags that were revoked, by whichever process; with None if
+            they are not known, so that everything cached must be looked up again.
     """
 
     def __init__(
@@ -59,75 +60,75 @@ class Revocations:
         store: RevocationStore,
         clock: Callable[[], float] = time.monotonic,
         failed: Callable[[Exception], None] = lambda _: None,
-        told: Callable[[Sequence[str] | None], None] = lambda _: None,
+        on_revoked: Callable[[Sequence[str] | None], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._clock = clock
         self._failed = failed
-        self._told = told
+        self._on_revoked = on_revoked
         self._ended: OrderedDict[str, float] = OrderedDict()
         self._read_to = 0
         self._looked = clock()
         self._trusted_from = -math.inf
 
     def now(self) -> float:
-        """The moment to remember with what is looked up; take it before the look-up begins."""
+        """The moment to store with a cached value; take it before the look-up begins."""
         return self._clock()
 
     def holds(self, tags: Iterable[str], since: float) -> bool:
-        """Whether nothing with these tags was revoked since a moment."""
-        if since < self._trusted_from or self._clock() - self._looked > TRUSTED:
+        """Whether a value with these tags, looked up at a moment, may still be used."""
+        if since < self._trusted_from or self._clock() - self._looked > MAX_SILENCE_S:
             return False
         ended = self._ended
         return not ended or all(ended.get(tag, -math.inf) < since for tag in tags)
 
     async def revoke(self, *tags: str) -> None:
-        """Note that what carries these tags must be looked up again, here and elsewhere.
+        """Have values with these tags looked up again, here and on every replica.
 
-        Call it once the change is made. Here it counts even where the note cannot be written.
+        Call it after the change is stored. In this process it counts even if the log fails.
         """
         if tags:
             self._forget(tags)
             await self._store.append(tags)
 
     async def begin(self) -> None:
-        """Skip the notes from before; what was remembered until now is not trusted."""
+        """Start at the end of the log; nothing that was cached until now is trusted."""
         looked = self._clock()
         self._read_to = max(self._read_to, await self._store.latest())
         self._trusted_from = self._clock()
-        self._told(None)
+        self._on_revoked(None)
         self._looked = looked
 
     async def look(self) -> None:
-        """Read the notes that are new."""
+        """Read the new entries of the log."""
         looked = self._clock()
         new = await self._store.since(self._read_to)
         if new:
             self._forget([tag for _, tag in new])
             self._read_to = max(self._read_to, new[-1][0])
         elif await self._store.latest() < self._read_to:
-            # A backup was put back, whose numbers are given once more; or all notes were purged.
+            # A backup was restored, and its numbers are used again; or the whole log was purged.
             self._read_to = 0
             await self.begin()
         self._looked = max(self._looked, looked)
 
-    async def follow(self, interval: float = INTERVAL) -> None:
-        """Look again and again, until cancelled."""
+    async def follow(self, interval: float = POLL_INTERVAL_S) -> None:
+        """Read the log every ``interval`` seconds until cancelled."""
         while True:
             await asyncio.sleep(interval)
             try:
-                async with asyncio.timeout(TRUSTED):  # a dead connection may never answer
+                async with asyncio.timeout(MAX_SILENCE_S):  # a dead connection may never answer
                     await self.look()
             except Exception as error:
                 self._failed(error)
 
     def _forget(self, tags: Sequence[str]) -> None:
-        self._told(tags)
+        self._on_revoked(tags)
         now = self._clock()
         for tag in tags:
             self._ended[tag] = now
             self._ended.move_to_end(tag)
-        while len(self._ended) > KEPT:
+        while len(self._ended) > MAX_TAGS:
             _, ended = self._ended.popitem(last=False)
-            # Which tag it was is not known any more, so it ended everything up to its moment.
+            # Which tag this was is forgotten now, so nothing up to its moment is trusted.
             self._trusted_from = max(self._trusted_from, math.nextafter(ended, math.inf))

@@ -1,7 +1,7 @@
 """Browser sessions: who is signed in to the portal's own pages, and never to ``/mcp``.
 
-The cookie's value is 256 random bits; the digest alone is stored. A value is made at each
-sign-in and none is ever taken from a browser, so that a session cannot be planted in one.
+The cookie's value is 256 random bits, of which only the digest is stored. Each sign-in makes a new
+value and never takes one from the browser, so that nobody can plant a session (session fixation).
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from datetime import datetime, timedelta
 from auth.callers import Account
 from auth.stores import Session, SessionStore, digest, utc_now
 
-LONGEST_AGENT = 200
-"""Characters that are kept of what a browser calls itself."""
+MAX_AGENT_LENGTH = 200
+"""Characters of a User-Agent header that are stored."""
 
 
 class BrowserSessions:
     """Begins, finds and ends sessions.
 
     Args:
-        store: where they are kept.
+        store: stores them.
         lifetime: how long one lasts.
         clock: the time, in UTC; replaced in tests.
     """
@@ -58,7 +58,7 @@ class BrowserSessions:
                 person,
                 now,
                 now + self._lifetime,
-                agent[:LONGEST_AGENT],
+                agent[:MAX_AGENT_LENGTH],
                 account.subject if account else None,
                 account.sid if account else None,
             )

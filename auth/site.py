@@ -16,7 +16,7 @@ _START = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?#]*)(.*)", re.ASCII | re.IGNORE
 
 
 def is_safe(url: str) -> bool:
-    """Whether an address can be trusted to be who it says: https, or this machine."""
+    """Whether an address is https, or plain http on this machine."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -28,14 +28,13 @@ def is_safe(url: str) -> bool:
 class Site:
     """Where the portal is reached.
 
-    A portal that nobody but this machine reaches answers to every loopback name and to the port
-    it was given, so its base is the address that the client used. Any other portal has one base,
-    whatever a request says.
+    A local portal answers to every loopback name, at whatever port it got, so its base is the
+    address that the client used. Any other portal has one base, whatever a request says.
 
     Args:
         url: the portal's address, without a slash at the end.
         local: whether nobody but this machine is meant to reach it.
-        doors: the paths below the base at which one and the same resource is reached.
+        doors: several paths below the base that lead to the same resource.
     """
 
     def __init__(self, url: str, *, local: bool, doors: Collection[str] = ()) -> None:

@@ -1,8 +1,8 @@
-"""What is remembered of people and of their credentials, as small Protocols.
+"""Protocols of the stores of people and their credentials, and the records in them.
 
-The gateway hands the implementations in; one suite (``tests/gateway/stores/``) runs over each of
-them and each database. Secrets are never stored: a token, a session or a code is kept as the
-SHA-256 digest of its text, in hexadecimal. Times are UTC.
+The gateway implements them; one test suite runs over every database. Secrets are never stored: of a
+token, a session or a code there is only the SHA-256 digest of its text, in hexadecimal. Times are
+UTC.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import Protocol
 from auth.callers import Account, SignedOut
 from auth.chain.follower import FollowerStore
 from auth.revocations import RevocationStore
-from auth.spent import SpentStore
+from auth.single_use import SingleUseStore
 from auth.tiers import Tier
 
 
 def digest(secret: str) -> str:
-    """What is stored in place of a secret: its SHA-256 digest, in hexadecimal."""
+    """The SHA-256 digest of a secret in hexadecimal, which is stored in its place."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class StoreUnavailable(Exception):
-    """What is remembered cannot be read or written just now; any operation below may say so.
+    """The database does not answer; any operation below may raise it.
 
-    Whoever asked is neither recognised nor refused: they are told to come back.
+    The request is then neither accepted nor refused as unknown: it can be tried again later.
     """
 
 
@@ -42,7 +42,7 @@ class Person:
     """Someone who has signed in at least once.
 
     Attributes:
-        id: ``person:`` and 20 random characters of base32; never used again for somebody else.
+        id: ``person:`` and 20 random characters of base32; never used again for another person.
         name: what to call them: the name of the first account that has one, or None.
         accounts: what they have proved to be theirs, the oldest first; never empty.
         created: when they first signed in.
@@ -59,7 +59,7 @@ class Person:
 
 
 class NoSuchPerson(LookupError):
-    """The person is not there, or not any more: people delete their accounts at any moment."""
+    """There is no such person, or no longer: people may delete their accounts at any moment."""
 
     def __init__(self) -> None:
         super().__init__("There is no such person.")
@@ -77,11 +77,10 @@ class People(Protocol):
     """The people and their accounts."""
 
     async def signed_in(self, account: Account) -> Person:
-        """The person of an account that was proved just now; made at the first proof.
+        """The person of an account that was proved just now; created at the first proof.
 
-        Of what the provider says (name, email, claims) the newest word counts, by
-        ``auth.claims.merged``; also where two replicas hear of it at once. Two first proofs at
-        once give one person.
+        Name, email and claims are merged by ``auth.claims.merged``, also if two replicas store
+        them at once. Two simultaneous first proofs create one person.
         """
         ...
 
@@ -94,18 +93,18 @@ class People(Protocol):
         ...
 
     async def by_address(self, address: str) -> list[Person]:
-        """The people who have an account of a wallet's address, by key or on any chain."""
+        """The people with a wallet of an address, as a key or as a contract on any chain."""
         ...
 
     async def named(self, provider: str, name: str) -> Person | None:
-        """The person whose account a provider calls by this name, whatever its case."""
+        """The person with an account of this name at a provider; case does not matter."""
         ...
 
     async def link(self, person: str, account: Account) -> None:
         """Add an account that the person has proved.
 
-        A contract's takes the place of what the person had of that address from the time before
-        it was kept who signed.
+        A contract's account replaces an old entry of the same address that does not record who
+        signed.
 
         Raises:
             AccountTaken: it is another person's.
@@ -139,7 +138,7 @@ class ApiToken:
         person: whose it is; ``token:NAME`` for an operator's.
         name: what its owner calls it.
         ceiling: the highest tier that it may be used for.
-        granted: the tier that an operator's token carries by itself; None for a person's.
+        granted: the tier that an operator's token carries itself; None for a person's.
         tools: the only tools that it may be used for, or None for all.
         created: when it was made.
         expires: when it ends, or None.
@@ -163,7 +162,7 @@ class ApiTokenStore(Protocol):
     """API tokens, by digest."""
 
     async def add(self, token: ApiToken, digest: str, *, at_most: int | None = None) -> bool:
-        """Keep a token; False where the person already has ``at_most`` that are still good.
+        """Store a token; False if the person already has ``at_most`` valid ones.
 
         Raises:
             NoSuchPerson: it is a person's, and there is no such person.
@@ -171,11 +170,11 @@ class ApiTokenStore(Protocol):
         ...
 
     async def by_digest(self, digest: str) -> ApiToken | None:
-        """The token of that digest, also an expired or revoked one."""
+        """The token of that digest, even if it is expired or revoked."""
         ...
 
     async def of(self, person: str, *, ended: bool = False) -> list[ApiToken]:
-        """A person's tokens, the newest first; those that were revoked only with ``ended``."""
+        """A person's tokens, the newest first; revoked ones only with ``ended``."""
         ...
 
     async def operators(self) -> list[ApiToken]:
@@ -183,11 +182,11 @@ class ApiTokenStore(Protocol):
         ...
 
     async def used(self, token_id: str, at: datetime) -> None:
-        """Note when a token was used."""
+        """Store when a token was used."""
         ...
 
     async def revoke(self, token_id: str, person: str) -> bool:
-        """Revoke a person's token; False where there is no such one. Twice is no error."""
+        """Revoke a person's token; False if there is none. Revoking twice is no error."""
         ...
 
     async def revoke_all(self, person: str) -> None:
@@ -205,9 +204,8 @@ class Session:
         created: when they signed in.
         expires: when the session ends.
         agent: what the browser calls itself, shortened.
-        account: the subject of the account that they signed in with; None where that was before
-            it was noted.
-        sid: the session at that account's provider, where it told of one.
+        account: the subject of the account that they signed in with; None in old entries.
+        sid: the session at that account's provider, if it has one.
     """
 
     digest: str
@@ -223,7 +221,7 @@ class SessionStore(Protocol):
     """Browser sessions, by digest."""
 
     async def add(self, session: Session) -> None:
-        """Keep a session.
+        """Store a session.
 
         Raises:
             NoSuchPerson: there is no such person.
@@ -247,16 +245,16 @@ class SessionStore(Protocol):
         ...
 
     async def end_of(self, who: SignedOut) -> None:
-        """End the sessions that came of a provider's session that ended there.
+        """End the sessions that began with a provider's session that ended there.
 
-        One of which it is not known what it came of is among them, where it may have been.
+        Sessions of unknown origin that may have begun with it are ended too.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A person's consent to one client: what every token that follows from it hangs on.
+    """A person's consent to one client, on which all its tokens depend.
 
     Attributes:
         id: 20 random characters.
@@ -268,8 +266,8 @@ class Grant:
         created: when.
         used: when a token was last issued, or None.
         revoked: when it was revoked, or None.
-        account: the subject of the account that the person was signed in with, as a session has it.
-        sid: the session at that account's provider, likewise.
+        account: as in :class:`Session`, of the session in which the person consented.
+        sid: likewise.
     """
 
     id: str
@@ -290,7 +288,7 @@ class Code:
     """An authorization code, without its text (RFC 6749, section 4.1.2).
 
     Attributes:
-        grant: the grant that it is a first token of.
+        grant: the id of its grant.
         redirect_uri: where it was sent.
         explicit: whether the client named the redirect URI.
         challenge: the S256 code challenge (RFC 7636).
@@ -313,10 +311,10 @@ class RefreshToken:
 
 
 class GrantStore(Protocol):
-    """Grants, and the codes and refresh tokens that hang on them."""
+    """Grants, with their codes and refresh tokens."""
 
     async def add(self, grant: Grant, code: Code, digest: str) -> None:
-        """Keep a grant together with its code.
+        """Store a grant together with its code.
 
         Raises:
             NoSuchPerson: there is no such person.
@@ -324,7 +322,7 @@ class GrantStore(Protocol):
         ...
 
     async def get(self, grant_id: str) -> Grant | None:
-        """The grant of that id, also a revoked one."""
+        """The grant of that id, even if it is revoked."""
         ...
 
     async def of(self, person: str, *, ended: bool = False) -> list[Grant]:
@@ -332,20 +330,20 @@ class GrantStore(Protocol):
 
         Args:
             person: whose.
-            ended: whether those that were revoked or never used are wanted too.
+            ended: whether to include those that were revoked or never used.
         """
         ...
 
     async def revoke(self, grant_ids: Iterable[str]) -> None:
-        """Revoke grants, with all that hangs on them."""
+        """Revoke grants, with all their tokens."""
         ...
 
     async def revoke_all(self, person: str) -> None:
-        """Revoke all grants of a person, also those whose code was not used yet."""
+        """Revoke all grants of a person, including those whose code was not used yet."""
         ...
 
     async def revoke_of(self, who: SignedOut) -> list[str]:
-        """Revoke the grants that came of a provider's session that ended, as with sessions.
+        """Revoke the grants that began with a provider's session that ended, as for sessions.
 
         Returns:
             The ids of those that were revoked now.
@@ -353,18 +351,18 @@ class GrantStore(Protocol):
         ...
 
     async def code(self, digest: str) -> tuple[Code, bool] | None:
-        """A code, and whether it was spent already; None also where its grant was revoked."""
+        """A code, and whether it was used already; None also if its grant was revoked."""
         ...
 
     async def spend_code(self, digest: str) -> bool:
-        """Spend a code; only the first attempt, on any replica, gets True.
+        """Use a code; only the first attempt, on whichever replica, gets True.
 
-        A code whose grant was revoked cannot be spent; whether it has expired is not looked at.
+        A code of a revoked grant cannot be used; its expiry is not checked here.
         """
         ...
 
     async def add_refresh(self, token: RefreshToken, digest: str) -> None:
-        """Keep a refresh token, and note that its grant was used.
+        """Store a refresh token, and when its grant was used.
 
         Raises:
             LookupError: the grant is not there, or was revoked.
@@ -372,25 +370,25 @@ class GrantStore(Protocol):
         ...
 
     async def refresh(self, digest: str) -> tuple[RefreshToken, bool] | None:
-        """A refresh token, and whether it was spent already; None where its grant was revoked."""
+        """A refresh token, and whether it was used already; None if its grant was revoked."""
         ...
 
     async def spend_refresh(self, digest: str) -> bool:
-        """Spend a refresh token; only the first attempt, on any replica, gets True.
+        """Use a refresh token; only the first attempt, on whichever replica, gets True.
 
-        As with a code, one whose grant was revoked cannot be spent.
+        As with a code, one of a revoked grant cannot be used.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Everything that is remembered."""
+    """All stores."""
 
     people: People
     tokens: ApiTokenStore
     sessions: SessionStore
     grants: GrantStore
-    spent: SpentStore
+    spent: SingleUseStore
     revocations: RevocationStore
     followed: FollowerStore

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -16,41 +15,43 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from auth import ANONYMOUS, Caller, StaticTokens
-from auth.sealing import Sealer
-from gateway import audit
-from gateway.access_rules import check_access
-from gateway.audit import AuditLog
-from gateway.authentication import Authentication, open_authentication
-from gateway.call_limits import unknown_tools
-from gateway.catalog import Catalog
+from auth.sealer import Sealer
+from gateway.catalog.catalog import Catalog
+from gateway.catalog.upgrade_hint import UpgradeHint
 from gateway.changes import Changes
-from gateway.config import Portal
-from gateway.config_models import PortalConfig, Scrubbing
+from gateway.config.access_check import check_access
+from gateway.config.addresses import MEMBERS_PATH
+from gateway.config.models import PortalConfig, Scrubbing
+from gateway.config.portal import Portal
+from gateway.config.tiers_file import TierRulesFile, Tiers, check_keys
 from gateway.contract import Change
-from gateway.database_watch import DatabaseWatch
-from gateway.door import Door, RawHeaders
-from gateway.erasures import Erasures
 from gateway.errors import ConfigError
-from gateway.following import show_following
-from gateway.health import HealthBoard
-from gateway.logs import get_logger
-from gateway.metrics import Metrics
-from gateway.pager import Cursors
-from gateway.people import KnownPeople
-from gateway.pipeline import Pipeline
+from gateway.identity.authentication import Authentication, open_authentication
+from gateway.identity.erasures import Erasures
+from gateway.identity.known_people import KnownPeople
+from gateway.limits.call_limits import unknown_tools
+from gateway.observability import audit
+from gateway.observability.audit import AuditLog
+from gateway.observability.chain_status import show_following
+from gateway.observability.database_watch import DatabaseWatch
+from gateway.observability.health import HealthBoard
+from gateway.observability.logs import get_logger
+from gateway.observability.metrics import Metrics
+from gateway.open_portal import OpenPortal
+from gateway.pipeline.answer_scrub import AnswerScrub
+from gateway.pipeline.pager import Cursors
+from gateway.pipeline.pipeline import Pipeline
 from gateway.plugin_host import Found, PluginHost, discover
-from gateway.proxies import UnknownProxies
-from gateway.rising import Rising
-from gateway.routing import Surfaces
-from gateway.running import Running
-from gateway.scrubbing.answers import AnswerScrub
 from gateway.scrubbing.rules import shipped
 from gateway.scrubbing.scrubber import Scrubber
 from gateway.services import Services, open_services
-from gateway.surfaces.dialects import PLAIN, Dialect
-from gateway.surfaces.failures import Failures
-from gateway.surfaces.oauth.parts import plain_page
-from gateway.tiers_file import TierRulesFile, Tiers, check_keys
+from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat
+from gateway.surfaces.http.errors import plain_page
+from gateway.surfaces.http.failures import Failures
+from gateway.surfaces.http.http_guard import HttpGuard, RawHeaders
+from gateway.surfaces.http.proxies import UnknownProxies
+from gateway.surfaces.routing import Surfaces
+from gateway.toolkit.background import background
 
 log = get_logger(__name__)
 
@@ -64,7 +65,8 @@ async def open_portal(
     modules: Sequence[Any] | None = None,
     wait_ready: bool = False,
     retries: bool = True,
-) -> AsyncGenerator[Running]:
+    schedules: bool = True,
+) -> AsyncGenerator[OpenPortal]:
     """Open everything but the surfaces: services, plugins, catalog and pipeline.
 
     Args:
@@ -74,6 +76,8 @@ async def open_portal(
         modules: plugin modules to use instead of the installed ones (tests).
         wait_ready: whether plugins should finish their first work before they open.
         retries: whether one that fails is tried again; never where ``wait_ready``.
+        schedules: whether jobs run by their schedules; without, what runs jobs may start late,
+            when one is first queued.
 
     Raises:
         ConfigError: ``tiers.yaml`` is wrong, or a service's address is.
@@ -92,7 +96,7 @@ async def open_portal(
         await stack.enter_async_context(
             running.plugins.opened(running.changes.publish, wait_ready=wait_ready, retries=retries)
         )
-        await stack.enter_async_context(services.jobs_running())
+        await stack.enter_async_context(services.jobs_running(on_demand=not schedules))
         await stack.enter_async_context(running.erasures.running())
         await stack.enter_async_context(_tiers_followed(running))
         yield running
@@ -124,10 +128,11 @@ def _assemble(
     tiers: TierRulesFile,
     services: Services,
     authentication: Authentication,
-) -> Running:
+) -> OpenPortal:
     config = portal.config
-    rising = Rising(config.name, config.url, authentication.methods.any)
-    catalog = Catalog(tiers.current, how_to_rise=rising)
+    members_url, can_sign_in = config.url + MEMBERS_PATH, authentication.methods.any
+    hint = UpgradeHint(config.name, config.url, members_url, can_sign_in)
+    catalog = Catalog(tiers.current, how_to_rise=hint)
     metrics = Metrics(catalog.knows)
     log_of_calls = AuditLog(services.shared_database, config.audit.retention)
     board = HealthBoard()
@@ -143,7 +148,7 @@ def _assemble(
     answers = AnswerScrub(scrubbing.allow, scrubbing.as_is, enabled=scrubbing.enabled)
     for each in (log_of_calls, watch, erasures, answers):
         board.notices(each.notices)
-    return Running(
+    return OpenPortal(
         portal=portal,
         catalog=catalog,
         pipeline=_pipeline(config, log_of_calls, metrics, catalog, authentication, answers),
@@ -205,7 +210,7 @@ def _signal_plugins(changes: Changes, found: Found) -> None:
 
 
 @asynccontextmanager
-async def _tiers_followed(running: Running) -> AsyncGenerator[None]:
+async def _tiers_followed(running: OpenPortal) -> AsyncGenerator[None]:
     """Put a new tiers.yaml in force whenever it is saved, and tell clients of it."""
 
     def apply(tiers: Tiers) -> None:
@@ -215,12 +220,8 @@ async def _tiers_followed(running: Running) -> AsyncGenerator[None]:
         for kind in ("tools", "prompts", "resources"):
             running.changes.publish(Change("gateway", kind))
 
-    following = asyncio.create_task(running.tiers.watch(apply))
-    try:
+    async with background(running.tiers.watch(apply)):
         yield
-    finally:
-        following.cancel()
-        await asyncio.wait({following})
 
 
 class PortalApp:
@@ -243,7 +244,7 @@ class PortalApp:
         self._portal = portal
         self._data_dir = data_dir
         self._modules = modules
-        self.running: Running | None = None
+        self.running: OpenPortal | None = None
         self._surfaces: Surfaces | None = None
         self._starlette = Starlette(
             lifespan=self._lifespan,
@@ -252,7 +253,7 @@ class PortalApp:
         config = portal.config
         self._tokens = tokens
         self._proxies = UnknownProxies(config)
-        self._door = Door(
+        self._door = HttpGuard(
             self._starlette,
             self._who_calls,
             config.site,
@@ -276,7 +277,9 @@ class PortalApp:
             self._surfaces.streams.close()
 
     @asynccontextmanager
-    async def opened(self, *, wait_ready: bool = False) -> AsyncGenerator[Running]:
+    async def opened(
+        self, *, wait_ready: bool = False, schedules: bool = True
+    ) -> AsyncGenerator[OpenPortal]:
         """Open the portal for as long as the block lasts.
 
         Arguments and errors as in :func:`open_portal`.
@@ -287,6 +290,7 @@ class PortalApp:
             tokens=self._tokens,
             modules=self._modules,
             wait_ready=wait_ready,
+            schedules=schedules,
         ) as running:
             self.running = running
             running.board.notices(self._proxies.notices)
@@ -295,7 +299,7 @@ class PortalApp:
             self._serve_routes()
             running.plugins.opened_late = self._serve_routes
             # What lives from here on is small; what was loaded so far need not be looked at
-            # again by every full collection (see docs/decisions, performance).
+            # again by every full collection.
             gc.collect()
             gc.freeze()
             gc.enable()
@@ -329,5 +333,5 @@ class PortalApp:
     def _takes_bearer(self, path: str, token: str) -> bool:
         return self._surfaces is not None and self._surfaces.upstreams.takes(path, token)
 
-    def _dialect(self, path: str) -> Dialect:
+    def _dialect(self, path: str) -> ErrorFormat:
         return PLAIN if self._surfaces is None else self._surfaces.dialects(path)

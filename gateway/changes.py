@@ -14,7 +14,8 @@ from dataclasses import asdict
 from pydantic_core import from_json, to_json
 
 from gateway.contract import Cache, Change
-from gateway.logs import get_logger
+from gateway.observability.logs import get_logger
+from gateway.toolkit.background import background
 
 log = get_logger(__name__)
 
@@ -62,12 +63,8 @@ class Changes:
                 async for message in messages:
                     self._receive(message)
 
-            carrier = asyncio.create_task(carry())
-            try:
+            async with background(carry()):
                 yield
-            finally:
-                carrier.cancel()
-                await asyncio.wait({carrier})
 
     def _receive(self, message: bytes) -> None:
         try:

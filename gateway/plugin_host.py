@@ -18,16 +18,16 @@ from typing import Any
 import pluggy
 
 from auth import Tier
-from gateway.catalog import Catalog
-from gateway.config import Portal
+from gateway.catalog.catalog import Catalog
+from gateway.catalog.items import Item
+from gateway.catalog.offer_diff import changes
+from gateway.config.portal import Portal
 from gateway.contract import CONTRACT_VERSION, Change, Hooks, Host, Offer, Plugin
-from gateway.differences import changes
-from gateway.exchange import current_exchange
-from gateway.health import HealthBoard
-from gateway.items import Item
-from gateway.logs import get_logger
-from gateway.openings import Opening
-from gateway.people import NOBODY, People
+from gateway.contract.people import NOBODY, People
+from gateway.observability.health import HealthBoard
+from gateway.observability.logs import get_logger
+from gateway.pipeline.call_context import current_exchange
+from gateway.plugin_lifecycle import Opening
 from gateway.scrubbing.contents import ContentScrub
 from gateway.services import Services, Shares
 from gateway.services.secrets import resolve
@@ -261,7 +261,7 @@ class PluginHost:
 
 @dataclass(frozen=True, slots=True)
 class CatalogRows:
-    """A plugin's rows, as the catalog decides them (``gateway.rows.Rows``)."""
+    """A plugin's rows, as the catalog decides them (``gateway.contract.rows.Rows``)."""
 
     catalog: Catalog
     plugin: str

@@ -12,17 +12,15 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import TypeVar
 
 import httpx2
 import pytest
-from hypothesis import HealthCheck, settings
 
-# A busy machine is no counterexample.
-settings.register_profile("porch", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-# CI tries the same examples each time: what a new one finds is found, and mended, at a desk.
-settings.register_profile("ci", settings.get_profile("porch"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "porch")
+from tests.examples import load_profile
+
+load_profile()
 
 PREFIX = "PORCH_TEST_"
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
@@ -41,7 +39,7 @@ def logging_as_it_was() -> Iterator[None]:
     """Commands set logging up for their process; put it back for the tests'."""
     import structlog
 
-    from gateway.logs import _LIBRARIES
+    from gateway.observability.logs import _LIBRARIES
 
     loggers = [logging.getLogger(name) for name in (None, *_LIBRARIES)]
     before = [(logger.handlers[:], logger.level, logger.propagate) for logger in loggers]
@@ -122,6 +120,8 @@ async def new_database(server: str, options: str = "") -> AsyncGenerator[str]:
     connection = await asyncpg.connect(server)
     try:
         await connection.execute(f'CREATE DATABASE "{name}" {options}')
+        # A commit need not reach the disk: what a power cut would lose, no test looks for.
+        await connection.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
         yield f"{server.rpartition('/')[0]}/{name}"
         await connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
     finally:
@@ -135,11 +135,19 @@ def _setting(name: str, meaning: str) -> str:
     return value
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that no worker is left alone with it at the end."""
+    heavy = {item.path for item in items if item.get_closest_marker("heavy")}
+    items.sort(key=lambda item: item.path not in heavy)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Refuse, in CI, a test's skip that a ``PORCH_TEST_`` variable would have prevented."""
+    if call.excinfo:
+        _number_lines(call.excinfo.value)
     report = yield
     return _refuse_skip(report) if IN_CI else report
 
@@ -158,3 +166,22 @@ def _refuse_skip(report: Report) -> Report:
         report.outcome = "failed"
         report.longrepr = f"CI runs every test, yet this one was skipped: {report.longrepr}"
     return report
+
+
+def _number_lines(error: BaseException | None) -> None:
+    """Give every entry of an error's traceback a line.
+
+    An instruction that Python made up has none, and pytest reckons with it: the whole session
+    would end there. The line on which its function begins stands in.
+    """
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        entry = error.__traceback__
+        while entry is not None and (following := entry.tb_next) is not None:
+            if following.tb_lineno is None:
+                frame = following.tb_frame
+                line = frame.f_code.co_firstlineno
+                entry.tb_next = TracebackType(following.tb_next, frame, following.tb_lasti, line)
+            entry = entry.tb_next
+        error = error.__cause__ or error.__context__

@@ -1,7 +1,7 @@
-"""Contract calls as bytes, and what they return read strictly; await :func:`loaded` first.
+"""Encodes contract calls and decodes their answers strictly; await :func:`loaded` first.
 
-An answer that is not exactly what a function returns proves nothing: an address without a
-contract answers every call with no bytes at all, and that is not False.
+An answer of any other shape than the function's own proves nothing: an address without a contract
+answers every call with no bytes at all, and that is not False.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ def selector(signature: str) -> bytes:
 
 
 def word(returned: bytes | None) -> int | None:
-    """The one number that a call returned; None unless it returned exactly one."""
+    """The number that a call returned; None unless it returned exactly one."""
     if returned is None or len(returned) != WORD:
         return None
     return int.from_bytes(returned)
 
 
 def boolean(returned: bytes | None) -> bool | None:
-    """The one truth value that a call returned; None where that is neither true nor false."""
+    """The boolean that a call returned; None if it is neither true nor false."""
     return {0: False, 1: True}.get(value) if (value := word(returned)) is not None else None
 
 
 def address(returned: bytes | None) -> str | None:
-    """The one address that a call returned, or None; the zero address is none."""
+    """The address that a call returned; None if it is none, or the zero address."""
     value = word(returned)
     if not value or value >> 160:
         return None
@@ -66,7 +66,7 @@ def address(returned: bytes | None) -> str | None:
 
 
 def decoded(types: Sequence[str], returned: bytes | None) -> tuple[Any, ...] | None:
-    """What a call returned, of values of any size; None where it is something else."""
+    """The values of these types that a call returned; None if it returned something else."""
     from eth_abi.abi import decode
     from eth_abi.exceptions import DecodingError
 

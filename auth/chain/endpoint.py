@@ -1,7 +1,7 @@
 """One JSON-RPC endpoint of a chain, through web3.
 
-What is worth knowing about a failure is told in our own words: an endpoint's address may hold a
-key, and what it answers may repeat one, so neither is ever part of a message.
+Failures are described in our own words: an endpoint's address may hold a key, and its answers may
+repeat the key, so neither is ever part of a message.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from web3 import AsyncHTTPProvider
     from web3.types import RPCEndpoint
 
-BATCH = 50
+MAX_BATCH_SIZE = 50
 """Calls in one request; public endpoints refuse batches that are much longer."""
 
-# What lies with the contract: nodes word it differently, and only 3 is a code of its own for it.
-# A stranger can choose what is called (EIP-6492), so that must not look like a broken endpoint.
+# Errors of the contract, not of the endpoint: nodes word them differently, and only code 3 is
+# reserved for them. A stranger can choose what is called (EIP-6492), so a failing call must not
+# look like a broken endpoint.
 _REVERTED = 3
 _EXECUTION = re.compile(r"revert|execution|out of gas|gas limit|opcode|stack|jump|\bE?VM\b", re.I)
 _NO_METHOD = -32601
@@ -40,7 +41,7 @@ Request = tuple[str, list[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a contract that changes nothing.
+    """A read-only call of a contract (``eth_call``).
 
     Attributes:
         to: the contract's address, as EIP-55 writes it.
@@ -52,11 +53,11 @@ class Call:
 
 
 class EndpointFailed(Exception):
-    """The endpoint is of no use; the message says why and names nothing of its address.
+    """The endpoint cannot be used; the message says why, without any part of its address.
 
     Attributes:
-        wait: the seconds that it asked to be left alone (``Retry-After``), or 0.
-        status: the HTTP status that it answered with, where that is what failed.
+        wait: the seconds that it asks to wait (``Retry-After``), or 0.
+        status: the HTTP status of its answer, if that is what failed.
     """
 
     def __init__(self, message: str, wait: float = 0.0, status: int | None = None) -> None:
@@ -78,7 +79,7 @@ class _BatchRefused(Exception):
 
 
 class Endpoint:
-    """One endpoint, which is asked nothing before its chain is known to be the right one.
+    """One endpoint; before anything else it is asked which chain it serves.
 
     Args:
         url: its address; it may hold a key.
@@ -100,21 +101,21 @@ class Endpoint:
             EndpointFailed: it does not answer, or not as it should.
         """
         answers = await self._answers([("eth_call", _parameters(call)) for call in calls])
-        with self._forgiving():
+        with self._rechecking():
             return [_returned(each) for each in answers]
 
     async def head(self) -> int:
-        """The number of the newest block that it knows.
+        """The number of the newest block.
 
         Raises:
             EndpointFailed: it does not answer, or not as it should.
         """
         (answer,) = await self._answers([("eth_blockNumber", [])])
-        with self._forgiving():
+        with self._rechecking():
             return _quantity(answer, "which block is the newest")
 
     async def logs(self, filters: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """What contracts logged, as ``eth_getLogs`` gives it, for several filters together.
+        """The logs of several filters together, as ``eth_getLogs`` returns them.
 
         Raises:
             RangeRefused: not of so many blocks.
@@ -126,18 +127,18 @@ class Endpoint:
             if error.status in _TOO_LARGE:
                 raise RangeRefused(str(error)) from None
             raise
-        with self._forgiving():
+        with self._rechecking():
             return [log for each in answers for log in _logs(each)]
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         provider, self._provider = self._provider, None
         if provider is not None:
             await provider.disconnect()
 
     @contextmanager
-    def _forgiving(self) -> Iterator[None]:
-        """After a failure it may be another machine: its chain and its batches are tried anew."""
+    def _rechecking(self) -> Iterator[None]:
+        """After a failure it may be another machine, so check its chain and try batches again."""
         try:
             yield
         except RangeRefused:
@@ -147,11 +148,11 @@ class Endpoint:
             raise
 
     async def _answers(self, requests: Sequence[Request]) -> list[dict[str, Any]]:
-        with self._forgiving():
+        with self._rechecking():
             provider = await self._opened()
             answers: list[dict[str, Any]] = []
-            for start in range(0, len(requests), BATCH):
-                answers += await self._some(provider, requests[start : start + BATCH])
+            for start in range(0, len(requests), MAX_BATCH_SIZE):
+                answers += await self._some(provider, requests[start : start + MAX_BATCH_SIZE])
             return answers
 
     async def _opened(self) -> AsyncHTTPProvider:
@@ -205,8 +206,7 @@ async def _many(provider: AsyncHTTPProvider, requests: Sequence[Request]) -> lis
         if getattr(error, "status", None) in _NO_BATCH:
             raise _BatchRefused from None
         raise _failed(error) from None
-    # By their ids they are sorted; one that is missing would move every later one to a
-    # question that it does not answer.
+    # The answers are sorted by id; a missing one would shift all later ones to wrong requests.
     if not isinstance(answers, list) or not _consecutive(answers, len(requests)):
         raise _BatchRefused
     return [_answer(each) for each in answers]
@@ -275,7 +275,7 @@ def _failed(error: Exception) -> EndpointFailed:
 
 
 def _in_our_words(error: Exception) -> str:
-    # The HTTP client's own classes are web3's business; a status is what they tell more.
+    # The HTTP client's exception classes are web3's business; all we use of them is the status.
     if isinstance(status := getattr(error, "status", None), int):
         return f"it answers with HTTP {status}"
     if isinstance(error, TimeoutError):

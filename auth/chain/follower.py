@@ -1,14 +1,14 @@
-"""Follows what decides roles on a chain, so that what changed is asked for again at once.
+"""Follows the event logs of one chain, so that roles that may have changed are asked for at once.
 
-One process of all replicas reads the logs, from the block where the last one stopped; what it
-finds only makes answers forgotten (``auth.chain.logs``). The last blocks are read anew at every
-look, and what was found in them is compared: a log that is new, and one that is gone because its
-block was replaced, both count. A log that is news counts for a while longer, as the endpoint that
-is asked next may be some blocks behind.
+One process of all replicas reads the logs, from the block where the last one stopped; a log only
+makes answers be dropped (``auth.chain.event_logs``). The last blocks are read again each time and
+compared with what was found in them before: a new log counts, and so does one that is gone
+because its block was replaced (a reorganisation). The tags of a change are repeated for a while,
+as the endpoint that is asked for the role next may be some blocks behind.
 
-A head that cannot be right (far behind, far ahead, standing still) is not believed while another
-endpoint says otherwise. Where all say so, everything that is known of the chain is forgotten and
-the follower goes on from there: nothing that was missed can outlive that, and nothing loops.
+A head (newest block) that is implausible, because it is far behind, far ahead or does not move, is
+not believed while another endpoint says otherwise. If all agree on it, all answers of the chain
+are dropped and the follower goes on from that head: nothing that was missed outlives that.
 """
 
 from __future__ import annotations
@@ -22,38 +22,38 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from auth.chain.endpoint import Endpoint, EndpointFailed, RangeRefused
-from auth.chain.logs import Watch, everything
+from auth.chain.event_logs import Watch, everything
 from auth.chain.rpc import Rpc
 from auth.facts import SourceUnavailable
 
-WINDOW = 64
-"""Blocks that are read anew at every look; no chain that is read here replaces more in practice."""
-SPAN = 1_000
-"""Blocks that are read at once, at most; less where the endpoint refuses."""
-GAP = 2_000
-"""Blocks after which it is cheaper to forget all that is known of the chain than to catch up."""
-NEWS = 30.0
-"""Seconds for which a log that is news counts again at every look."""
-MANY = 200
-"""Tags of one look above which all that is known of the chain is forgotten instead."""
-LEASE = 15.0
-"""Seconds of silence after which another process follows in the place of one that stopped."""
-HEARD = 20.0
-"""Seconds without news of the chain after which it is not followed any more."""
-STILL = 60.0
-"""Seconds after which a head that does not move is not believed."""
+REORG_WINDOW_BLOCKS = 64
+"""Blocks that are read again each time; chains replace fewer than these in practice."""
+MAX_BLOCKS_PER_READ = 1_000
+"""Blocks in one read, at most; fewer if the endpoint refuses."""
+MAX_GAP_BLOCKS = 2_000
+"""Blocks from which dropping all answers of the chain is cheaper than catching up."""
+NEWS_REPEAT_S = 30.0
+"""Seconds for which the tags of a change are repeated at every read."""
+MAX_TAGS_PER_READ = 200
+"""Tags of one read above which all answers of the chain are dropped instead."""
+LEASE_TIMEOUT_S = 15.0
+"""Seconds without progress after which another process takes over."""
+MAX_SILENCE_S = 20.0
+"""Seconds without a complete read after which the chain does not count as followed."""
+MAX_STILL_HEAD_S = 60.0
+"""Seconds after which a head that does not move is implausible."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FollowerPosition:
     """How far a chain was followed, as all replicas see it.
 
     Attributes:
-        turn: grows by one with every change; who changes it names the turn that they saw.
-        holder: the process that follows, or None where it stopped in good order.
+        turn: grows by one with every change; a change must be based on the stored turn.
+        holder: the process that follows, or None if it stopped in good order.
         block: the block up to which logs were read, or None before the first look.
-        logs: what was found in the last blocks: each log's block and tags, by its id.
-        heard: when the chain last answered and all its logs were read, in UTC.
+        logs: the logs of the last blocks: block and tags by the log's id.
+        heard: when all logs up to the head were last read, in UTC.
     """
 
     turn: int = 0
@@ -64,31 +64,31 @@ class Place:
 
 
 class FollowerStore(Protocol):
-    """Where followers keep their place."""
+    """Stores how far chains were followed."""
 
-    async def place(self, chain: int) -> Place:
+    async def place(self, chain: int) -> FollowerPosition:
         """How far a chain was followed."""
         ...
 
-    async def move(self, chain: int, place: Place) -> bool:
-        """Keep a place, if the one that is kept is of the turn before; whether it was."""
+    async def move(self, chain: int, place: FollowerPosition) -> bool:
+        """Store a position if the stored one is of the turn before; whether it was."""
         ...
 
     async def wallets(self) -> Sequence[str]:
-        """The addresses of everyone who is known, each once."""
+        """The wallet addresses of all known people, each once."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Following:
+class ChainStatus:
     """How a chain is followed, for those who run the portal.
 
     Attributes:
         chain: the chain's id.
         block: the block up to which logs were read, or None before the first look.
-        heard: when the chain last answered and all its logs were read, or None.
+        heard: when all logs up to the head were last read, or None.
         leads: whether this process reads the logs.
-        followed: whether all that was logged is known, up to a moment ago.
+        followed: whether that was no longer than :data:`MAX_SILENCE_S` ago.
         problem: why the chain cannot be followed now, or None.
     """
 
@@ -102,7 +102,7 @@ class Following:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What one look found: the head, and the logs of the blocks ``low`` to ``high``."""
+    """The result of one read: the head, and the logs of the blocks ``low`` to ``high``."""
 
     head: int
     low: int
@@ -112,11 +112,11 @@ class _Read:
 
 
 class _Implausible(EndpointFailed):
-    """The endpoint's head cannot be right."""
+    """The endpoint's head is implausible."""
 
 
 class _Refused(Exception):
-    """So many blocks are not read at once; it is no failure of the endpoint."""
+    """The endpoint refuses so many blocks at once, which is no failure of it."""
 
 
 class Follower:
@@ -124,11 +124,12 @@ class Follower:
 
     Args:
         rpc: the chain.
-        watch: what decides roles there.
-        store: where the place is kept.
-        forget: makes all replicas forget what carries these tags; called before the place moves.
+        watch: the contracts, hats and tokens to follow.
+        store: stores how far the chain was followed.
+        forget: makes all replicas drop answers with these tags; called before the position is
+            stored.
         clock: seconds that only grow; replaced in tests.
-        wall: the time in UTC, which is only shown.
+        wall: the time in UTC, for display only.
     """
 
     def __init__(
@@ -147,37 +148,37 @@ class Follower:
         self._clock = clock
         self._wall = wall
         self._name = uuid.uuid4().hex
-        self._place = Place(turn=-1)
+        self._place = FollowerPosition(turn=-1)
         self._changed = self._moved = clock()
         self._heard = -math.inf
-        self._span = SPAN
+        self._span = MAX_BLOCKS_PER_READ
         self._news: dict[str, float] = {}
         self._problem: str | None = None
 
     @property
     def is_heard(self) -> bool:
-        """Whether what is logged is known: all of it was read a moment ago."""
-        return self._clock() - self._heard <= HEARD
+        """Whether all logs up to the head were read a moment ago."""
+        return self._clock() - self._heard <= MAX_SILENCE_S
 
     @property
-    def state(self) -> Following:
+    def state(self) -> ChainStatus:
         """How the chain is followed."""
         place = self._place
         leads = place.holder == self._name
         chain, problem = self._rpc.chain_id, self._problem
         if problem is None and not self.is_heard and place.heard is not None:
             problem = f"The newest block that is told of is {place.block}."
-        return Following(chain, place.block, place.heard, leads, self.is_heard, problem)
+        return ChainStatus(chain, place.block, place.heard, leads, self.is_heard, problem)
 
     async def look(self) -> bool:
-        """Read what is new, or see how the process does that reads it.
+        """Read what is new if this process follows, else check on the one that does.
 
         Returns:
             Whether there is more to read at once.
 
         Raises:
-            StoreUnavailable: the place, or what is to be forgotten, cannot be written. Nothing is
-                lost by it: the same is read again.
+            StoreUnavailable: the position or the tags cannot be written. Nothing is lost: the same
+                logs are read again.
         """
         self._see(await self._store.place(self._rpc.chain_id))
         if self._place.holder != self._name and not await self._taken():
@@ -187,36 +188,36 @@ class Follower:
             read = await self._read()
         except SourceUnavailable as error:
             self._problem = str(error)
-            return False  # and another process may follow, which perhaps hears more
+            return False  # another process, whose endpoints may answer, can take over
         self._problem = None
         await self._take_in(read)
         return read.high < read.head
 
     async def stop(self) -> None:
-        """Let another process follow at once."""
+        """Let another process take over at once."""
         if self._place.holder == self._name:
             await self._keep(replace(self._place, holder=None))
 
-    def _see(self, place: Place) -> None:
+    def _see(self, place: FollowerPosition) -> None:
         now = self._clock()
         if place.turn != self._place.turn:
             self._changed = now
-            # Of another process, only that it heard something new since this one last looked.
+            # What counts of another process is that it read something since this one last looked.
             if place.heard != self._place.heard and self._place.turn >= 0:
                 self._heard = now
         self._place = place
 
     async def _taken(self) -> bool:
-        """Whether this process follows from now on."""
+        """Take over if nobody follows; whether this process follows from now on."""
         held = self._place.holder is not None
-        if held and self._clock() - self._changed < LEASE:
+        if held and self._clock() - self._changed < LEASE_TIMEOUT_S:
             return False
         recent = (tag for _, tags in self._place.logs.values() for tag in tags)
         self._news = dict.fromkeys(recent, self._clock())
-        self._moved, self._span = self._clock(), SPAN
+        self._moved, self._span = self._clock(), MAX_BLOCKS_PER_READ
         return await self._keep(replace(self._place, holder=self._name))
 
-    async def _keep(self, place: Place) -> bool:
+    async def _keep(self, place: FollowerPosition) -> bool:
         place = replace(place, turn=place.turn + 1)
         kept = await self._store.move(self._rpc.chain_id, place)
         if kept:
@@ -234,20 +235,20 @@ class Follower:
         try:
             read = await self._rpc.first(lambda endpoint: self._look_at(endpoint, strict=True))
         except SourceUnavailable:
-            # None that can be believed; then as the first one says that answers at all.
+            # No endpoint is plausible; then take the first that answers at all.
             read = await self._rpc.first(lambda endpoint: self._look_at(endpoint, strict=False))
-        self._span = min(SPAN, self._span + 1)
+        self._span = min(MAX_BLOCKS_PER_READ, self._span + 1)
         return read
 
     async def _look_at(self, endpoint: Endpoint, *, strict: bool) -> _Read:
-        """Ask one endpoint for its head and for logs: another may not know the same blocks."""
+        """Ask one endpoint for both head and logs: another may not know the same blocks."""
         head = await endpoint.head()
         block = self._place.block
-        lost = block is None or not block - WINDOW <= head <= block + GAP
+        lost = block is None or not block - REORG_WINDOW_BLOCKS <= head <= block + MAX_GAP_BLOCKS
         if strict and block is not None and (lost or self._stands_still(head, block)):
             raise _Implausible(f"it says that the newest block is {head}, after {block}")
         start = head if block is None or lost else min(block, head)
-        low = max(0, start + 1 - min(WINDOW, self._span // 2))
+        low = max(0, start + 1 - min(REORG_WINDOW_BLOCKS, self._span // 2))
         high = min(head, low + self._span - 1)
         wallets = await self._store.wallets() if self._watch.tokens else []
         span = {"fromBlock": hex(low), "toBlock": hex(high)}
@@ -261,10 +262,10 @@ class Follower:
         return _Read(head, low, high, logs, lost)
 
     def _stands_still(self, head: int, block: int) -> bool:
-        return head <= block and self._clock() - self._moved > STILL
+        return head <= block and self._clock() - self._moved > MAX_STILL_HEAD_S
 
     async def _take_in(self, read: _Read) -> None:
-        """Have what is concerned forgotten, and then keep the new place."""
+        """Have the concerned answers dropped, and then store the new position."""
         now, before = self._clock(), self._place.logs
         found, again = self._found(read.logs)
         covered = {each for each, (block, _) in before.items() if read.low <= block <= read.high}
@@ -272,17 +273,21 @@ class Follower:
         gone = {each: before[each] for each in covered - found.keys()}
         again |= {tag for _, tags in (*new.values(), *gone.values()) for tag in tags}
         self._news |= dict.fromkeys(again, now)
-        self._news = {tag: since for tag, since in self._news.items() if now - since <= NEWS}
-        all_of_it = read.lost or len(self._news) > MANY
+        self._news = {
+            tag: since for tag, since in self._news.items() if now - since <= NEWS_REPEAT_S
+        }
+        all_of_it = read.lost or len(self._news) > MAX_TAGS_PER_READ
         await self._forget([everything(self._rpc.chain_id)] if all_of_it else sorted(self._news))
         kept = {each: log for each, log in before.items() if each not in covered} | found
         if self._place.block is None or read.lost or read.high > self._place.block:
             self._moved = now
-        heard = read.high == read.head and now - self._moved <= STILL
+        heard = read.high == read.head and now - self._moved <= MAX_STILL_HEAD_S
         place = replace(
             self._place,
             block=read.high,
-            logs={each: log for each, log in kept.items() if log[0] > read.high - WINDOW},
+            logs={
+                each: log for each, log in kept.items() if log[0] > read.high - REORG_WINDOW_BLOCKS
+            },
             heard=self._wall() if heard else self._place.heard,
         )
         if await self._keep(place) and heard:
@@ -291,7 +296,7 @@ class Follower:
     def _found(
         self, logs: Sequence[Mapping[str, Any]]
     ) -> tuple[dict[str, tuple[int, tuple[str, ...]]], set[str]]:
-        """The logs that concern a rule, by their ids, and the tags of those without a place."""
+        """The logs that concern a rule, by id, and the tags of those that are in no block."""
         found: dict[str, tuple[int, tuple[str, ...]]] = {}
         again: set[str] = set()
         for log in logs:

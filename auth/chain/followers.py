@@ -1,21 +1,21 @@
-"""Follows every chain on which a rule stands, and only these."""
+"""Follows every chain that a rule reads, and no other."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-from auth.chain.follower import Follower, FollowerStore, Following
-from auth.chain.logs import Watch, chain_of, tags
+from auth.chain.event_logs import Watch, chain_of, tags
+from auth.chain.follower import ChainStatus, Follower, FollowerStore
 from auth.chain.rpc import Rpc
 from auth.facts import Question
-from auth.hats import parse
+from auth.hat_ids import parse
 from auth.rules import AccessRules
 from auth.rules.hat import Hat
 from auth.rules.token import Token
 
-CLOSING = 5.0
-"""Seconds that a follower has to hand on its place when the portal stops."""
+CLOSE_TIMEOUT_S = 5.0
+"""Seconds that a follower has to store its position when the portal stops."""
 
 
 class Followers:
@@ -24,11 +24,11 @@ class Followers:
     Args:
         rpcs: the chains that can be read, by id.
         hats: the chain and the address of the Hats contract.
-        store: where followers keep their places.
-        forget: makes all replicas forget what carries these tags.
-        every: seconds between two looks, or None to follow nothing.
-        by_module: whether a module decides the answer, of which no log tells.
-        failed: told of a look that failed, and of which chain.
+        store: stores how far chains were followed.
+        forget: makes all replicas drop answers with these tags.
+        every: seconds between two reads, or None to follow nothing.
+        by_module: whether a hat's module decides the answer, whose changes are not logged.
+        failed: called with a chain and the error of a read that failed.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class Followers:
         self._ending: set[asyncio.Task[None]] = set()
 
     def begin(self, rules: AccessRules) -> None:
-        """Begin to follow what these rules name."""
+        """Begin to follow the chains of these rules."""
         self._begun = self._every is not None
         self.apply(rules)
 
     def apply(self, rules: AccessRules) -> None:
-        """Follow what these rules name, from now on; chains that none names are left alone."""
+        """Follow the chains of these rules, and no others, from now on."""
         wanted = _watches(rules, self._hats) if self._begun else {}
         for chain, (watch, _, task) in list(self._running.items()):
             if wanted.get(chain) != watch:
@@ -72,22 +72,22 @@ class Followers:
                 self._running[chain] = watch, follower, asyncio.create_task(self._follow(follower))
 
     @property
-    def states(self) -> Sequence[Following]:
+    def states(self) -> Sequence[ChainStatus]:
         """How each chain is followed, by its id."""
         return [follower.state for _, (_, follower, _) in sorted(self._running.items())]
 
-    def untold(self, question: Question) -> bool:
-        """Whether nobody would tell that an answer changed, though its chain is to be followed."""
+    def unwatched(self, question: Question) -> bool:
+        """Whether a followed chain's logs would not report a change of an answer just now."""
         running = self._running.get(chain_of(question, self._hats[0]) or 0)
         return running is not None and (not running[1].is_heard or self._by_module(question))
 
-    def concerned(self, told: Sequence[str] | None) -> Callable[[Question], bool]:
-        """Says which answers may have changed.
+    def concerned(self, changed_tags: Sequence[str] | None) -> Callable[[Question], bool]:
+        """A test for the questions whose answers may have changed.
 
         Args:
-            told: the tags of what changed, or None where anything may have.
+            changed_tags: the tags of what changed, or None if anything may have.
         """
-        changed = None if told is None else frozenset(told)
+        changed = None if changed_tags is None else frozenset(changed_tags)
 
         def is_concerned(question: Question) -> bool:
             of_it = tags(question, self._hats[0])
@@ -96,17 +96,17 @@ class Followers:
         return is_concerned
 
     async def look(self) -> None:
-        """Look at every chain once, now."""
+        """Read every chain once, now."""
         for _, follower, _ in list(self._running.values()):
             while await follower.look():
                 pass
 
     async def close(self) -> None:
-        """Stop following; another process goes on at once."""
+        """Stop following; another process can take over at once."""
         self._begun = False
         self.apply(AccessRules())
         if self._ending:
-            await asyncio.wait(self._ending, timeout=CLOSING)
+            await asyncio.wait(self._ending, timeout=CLOSE_TIMEOUT_S)
 
     async def _follow(self, follower: Follower) -> None:
         try:
@@ -125,7 +125,7 @@ class Followers:
 
 
 def _watches(rules: AccessRules, hats: tuple[int, str]) -> dict[int, Watch]:
-    """What to follow, by the chain's id."""
+    """What to follow on each chain, by its id."""
     of_hats: set[int] = set()
     tokens: dict[int, dict[str, str]] = {}
     for _, condition in rules.conditions():

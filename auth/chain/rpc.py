@@ -1,6 +1,6 @@
-"""Reads a chain by JSON-RPC: several endpoints, one of which is enough.
+"""Reads a chain by JSON-RPC through several endpoints, one of which is enough.
 
-Nothing is imported and nobody is asked before the first question.
+Nothing is imported and no endpoint is asked before the first use.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ T = TypeVar("T")
 
 __all__ = ["Call", "Rpc"]
 
-ASIDE = 30.0
-"""Seconds for which an endpoint that failed is asked only after all others."""
-ASIDE_LONG = 600.0
-"""The same for one that serves another chain: nobody mends that in a minute."""
+FAILED_ENDPOINT_PAUSE_S = 30.0
+"""Seconds for which an endpoint that failed is tried only after all others."""
+WRONG_CHAIN_PAUSE_S = 600.0
+"""The same for one that serves another chain, which nobody mends in a minute."""
 
 
 class Rpc:
-    """A chain, as the first endpoint that answers tells it.
+    """A chain, read from the first endpoint that answers.
 
     Args:
         chain_id: the chain's id; an endpoint of another chain is of no use.
         urls: the endpoints, in the order in which to ask them; an address may hold a key.
-        name: what to call it beside its id.
+        name: its name for messages, beside its id.
         timeout: seconds that an answer may take, with all endpoints that are tried for it.
         clock: seconds that only grow; replaced in tests.
     """
@@ -65,10 +65,10 @@ class Rpc:
         return await self.first(lambda endpoint: endpoint.calls(calls)) if calls else []
 
     async def first(self, asked: Callable[[Endpoint], Awaitable[T]]) -> T:
-        """What the first endpoint that answers says to several questions, all asked of it.
+        """The result of the first endpoint that can answer, where one endpoint must answer it all.
 
         Args:
-            asked: asks an endpoint; raises ``EndpointFailed`` where it is of no use.
+            asked: asks an endpoint; raises ``EndpointFailed`` if it cannot be used.
 
         Raises:
             SourceUnavailable: no endpoint answers; it names hosts and never a whole address.
@@ -82,7 +82,7 @@ class Rpc:
             if (rest := self._resting.get(endpoint, 0.0) - self._clock()) > 0:
                 failures.append(f"{endpoint.host}: it asked to wait, {rest:.0f} seconds more")
                 continue
-            # Half of the time that is left, so that one that hangs does not take it all.
+            # Half of the remaining time, so that one that hangs does not use it all.
             share = (end - self._clock()) / (2 if waiting else 1)
             try:
                 async with asyncio.timeout(share):
@@ -104,14 +104,14 @@ class Rpc:
         await asyncio.gather(*(endpoint.close() for endpoint in self._endpoints))
 
     def _in_order(self) -> list[Endpoint]:
-        """Those that are set aside come last, and the one that failed longest ago first."""
+        """The endpoints to try; those that failed come last, the longest ago first."""
         now = self._clock()
         return sorted(self._endpoints, key=lambda each: max(self._aside.get(each, now), now))
 
     def _set_aside(self, endpoint: Endpoint, error: Exception) -> str:
-        seconds = ASIDE_LONG if isinstance(error, WrongChain) else ASIDE
+        seconds = WRONG_CHAIN_PAUSE_S if isinstance(error, WrongChain) else FAILED_ENDPOINT_PAUSE_S
         if isinstance(error, EndpointFailed) and error.wait:
-            seconds = min(error.wait, ASIDE_LONG)
+            seconds = min(error.wait, WRONG_CHAIN_PAUSE_S)
             self._resting[endpoint] = self._clock() + seconds
         self._aside[endpoint] = self._clock() + seconds
         return str(error) if isinstance(error, EndpointFailed) else "it does not answer in time"

@@ -1,4 +1,4 @@
-"""Client ID Metadata Documents: clients whose id is the address of what they say of themselves.
+"""Client ID Metadata Documents (CIMD): clients whose id is the URL of their own metadata.
 
 draft-ietf-oauth-client-id-metadata-document, which MCP 2025-11-25 and later ask for first.
 """
@@ -13,23 +13,23 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from auth.fetching import Document, FetchFailed, FetchRefused
+from auth.document_fetcher import Document, FetchFailed, FetchRefused
 from auth.oauth import redirect_uris as uris
-from auth.oauth.records import ClientRecord, UnknownClient, shown_name
+from auth.oauth.client_record import ClientRecord, UnknownClient, shown_name
 
-KEPT = 1000
-"""Documents that one process remembers, and as many failures."""
-SHORTEST = 300.0
-LONGEST = 24 * 3600.0
-UNSAID = 3600.0
-"""Seconds for which a document is good: between the first two, whatever its publisher says."""
-FAILED = 30.0
-"""Seconds until an address that gave no document is asked again."""
-STALE = 24 * 3600.0
-"""Seconds past its time for which a good document still counts while its address is silent, so
-that a publisher's bad hour signs nobody out."""
-MOST_REDIRECTS = 30
-LONGEST_URL = 1000
+DOCUMENT_CACHE_SIZE = 1000
+"""Documents that one process caches, and as many failures."""
+MIN_CACHE_S = 300.0
+MAX_CACHE_S = 24 * 3600.0
+DEFAULT_CACHE_S = 3600.0
+"""Seconds for which a document is cached: at least, at most, and if its publisher says nothing."""
+RETRY_INTERVAL_S = 30.0
+"""Seconds until a URL without a usable document is fetched again."""
+MAX_STALE_S = 24 * 3600.0
+"""Seconds for which an expired document is used while its URL does not answer, so that a
+publisher's outage signs nobody out."""
+MAX_REDIRECT_URIS = 30
+MAX_URL_LENGTH = 1000
 
 _Value = TypeVar("_Value")
 
@@ -42,10 +42,10 @@ class _Kept:
 
 
 class ClientDocuments:
-    """Fetches and remembers the documents.
+    """Fetches and caches the documents.
 
     Args:
-        fetch: gives the JSON object at an address, such as ``Fetcher.fetch``.
+        fetch: fetches the JSON object at a URL, such as ``Fetcher.fetch``.
         clock: seconds; replaced in tests.
     """
 
@@ -57,12 +57,12 @@ class ClientDocuments:
         self._fetch = fetch
         self._clock = clock
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
-        # Apart from the good ones, so that a flood of bad addresses pushes none of them out.
+        # Apart from the good ones, so that a flood of bad URLs evicts none of them.
         self._failed: OrderedDict[str, tuple[str, float]] = OrderedDict()
         self._fetching: dict[str, asyncio.Task[ClientRecord | UnknownClient]] = {}
 
     async def get(self, url: str) -> ClientRecord:
-        """The client whose id is an address.
+        """The client whose id is a URL.
 
         Raises:
             UnknownClient: there is no usable document.
@@ -87,7 +87,7 @@ class ClientDocuments:
         return known or url in self._fetching or self._clock() < self._failed.get(url, ("", 0.0))[1]
 
     def _one_fetch(self, url: str) -> asyncio.Task[ClientRecord | UnknownClient]:
-        """The fetch that goes on for an address; everyone who asks meanwhile waits for it."""
+        """The fetch of a URL that is under way, or a new one; all who ask meanwhile share it."""
         if url not in self._fetching:
             task = asyncio.create_task(self._renew(url))
             task.add_done_callback(lambda _: self._fetching.pop(url, None))
@@ -101,21 +101,21 @@ class ClientDocuments:
             record = read(url, document.content)
         except FetchFailed as failed:
             if kept is not None and self._clock() < kept.usable:
-                again = _Kept(kept.record, self._clock() + FAILED, kept.usable)
+                again = _Kept(kept.record, self._clock() + RETRY_INTERVAL_S, kept.usable)
                 _keep(self._kept, url, again)
                 return kept.record
             return self._fail(url, failed.reason)
         except (FetchRefused, UnknownClient) as refused:
             return self._fail(url, refused.reason)
-        said = UNSAID if document.max_age is None else document.max_age
-        until = self._clock() + min(max(said, SHORTEST), LONGEST)
-        _keep(self._kept, url, _Kept(record, until, until + STALE))
+        said = DEFAULT_CACHE_S if document.max_age is None else document.max_age
+        until = self._clock() + min(max(said, MIN_CACHE_S), MAX_CACHE_S)
+        _keep(self._kept, url, _Kept(record, until, until + MAX_STALE_S))
         self._failed.pop(url, None)
         return record
 
     def _fail(self, url: str, reason: str) -> UnknownClient:
         self._kept.pop(url, None)
-        _keep(self._failed, url, (reason, self._clock() + FAILED))
+        _keep(self._failed, url, (reason, self._clock() + RETRY_INTERVAL_S))
         return UnknownClient(reason)
 
 
@@ -148,7 +148,7 @@ def read(url: str, content: Mapping[str, Any]) -> ClientRecord:
 
 
 def _own_page(url: str, page: object) -> str | None:
-    """The client's page, where its publisher vouches for that too: any other leads anywhere."""
+    """The client's page, if it is on its publisher's own origin; others might lead anywhere."""
     if not isinstance(page, str) or uris.problem(page) is not None:
         return None
     origin = "/".join(url.split("/")[:3])
@@ -157,11 +157,12 @@ def _own_page(url: str, page: object) -> str | None:
 
 def _redirect_uris(value: object) -> tuple[str, ...]:
     listed = value if isinstance(value, list) else []
-    # One that cannot be used here is left out: the same document serves other servers too.
+    # Unusable ones are ignored, as the document is written for other servers too.
     good = [each for each in listed if isinstance(each, str) and uris.problem(each) is None]
-    if not good or len(listed) > MOST_REDIRECTS:
+    if not good or len(listed) > MAX_REDIRECT_URIS:
         raise UnknownClient(
-            f"The client's document must list 1 to {MOST_REDIRECTS} redirect_uris that can be used."
+            f"The client's document must list 1 to {MAX_REDIRECT_URIS} redirect_uris that can be "
+            "used."
         )
     return tuple(good)
 
@@ -172,15 +173,15 @@ def _check_url(url: str) -> None:
     except ValueError:
         path = ""
     segments = path.lower().replace("%2e", ".").split("/")
-    if path in {"", "/"} or len(url) > LONGEST_URL or {".", ".."} & set(segments):
+    if path in {"", "/"} or len(url) > MAX_URL_LENGTH or {".", ".."} & set(segments):
         raise UnknownClient(
             "A client_id that is an address must lead to a document, by a path without dots and "
-            f"with at most {LONGEST_URL} characters."
+            f"with at most {MAX_URL_LENGTH} characters."
         )
 
 
 def _keep(kept: OrderedDict[str, _Value], url: str, value: _Value) -> None:
     kept[url] = value
     kept.move_to_end(url)
-    while len(kept) > KEPT:
+    while len(kept) > DOCUMENT_CACHE_SIZE:
         kept.popitem(last=False)

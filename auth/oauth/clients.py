@@ -1,9 +1,8 @@
-"""The OAuth clients, of which the portal keeps no list.
+"""The OAuth clients, none of which the portal stores.
 
-A client that publishes a metadata document is named by the document's address. Any other client
-may register (RFC 7591) and gets its registration back as its id: a sealed text, from which
-everything is read again (appendix A.5.2). So anonymous registrations, however many, take no
-memory, and they are good on every replica.
+A client that publishes a metadata document has the document's URL as its id. Any other client may
+register (RFC 7591), and its id is the registration itself as a sealed text (appendix A.5.2). So
+anonymous registrations, however many, take no memory and are valid on every replica.
 """
 
 from __future__ import annotations
@@ -15,28 +14,28 @@ from typing import TYPE_CHECKING, Any
 
 from auth.oauth import redirect_uris as uris
 from auth.oauth.cimd import ClientDocuments
-from auth.oauth.records import ClientRecord, RegistrationRefused, UnknownClient, shown_name
-from auth.sealing import BadSeal, Sealer
+from auth.oauth.client_record import ClientRecord, RegistrationRefused, UnknownClient, shown_name
+from auth.sealer import BadSeal, Sealer
 
 if TYPE_CHECKING:
     from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata
 
     from auth.oauth.sdk_client import PortalClient
 
-LIFETIME = 10 * 365 * 24 * 3600
+REGISTRATION_LIFETIME_S = 10 * 365 * 24 * 3600
 """Seconds for which a registration is good: ten years.
 
-Nothing is kept for it, so nothing is gained by ending it, and a public client cannot be told that
-its id will end: many clients that meet an unknown id do not register again, and their users are
-stuck. A confidential client is told when its secret ends, which is then.
+Nothing is stored for it, so nothing is gained by an earlier end. A public client cannot be told
+when its id ends, and many clients do not register again when their id is unknown: their users would
+be stuck. A confidential client's secret ends at the same time, which the client is told.
 """
-LONGEST_ID = 2048
+MAX_CLIENT_ID_LENGTH = 2048
 """Characters of a client id, which travels in addresses."""
 _METHODS = frozenset({"none", "client_secret_post", "client_secret_basic"})
-# RFC 7591, section 2. Clients that read the answer do as it says; those that do not can only go by
-# the RFC. The SDK's own server would say client_secret_post.
-_UNSAID = "client_secret_basic"
-_UNNAMED = "A client without a name"
+# RFC 7591, section 2. Clients that ignore the answer can only follow the RFC; the SDK's own server
+# would use client_secret_post.
+_DEFAULT_METHOD = "client_secret_basic"
+_DEFAULT_NAME = "A client without a name"
 
 
 class Clients:
@@ -44,7 +43,7 @@ class Clients:
 
     Args:
         sealer: seals registrations; its purpose is theirs alone.
-        documents: finds the clients that publish a document.
+        documents: finds clients that publish a metadata document.
         clock: seconds since the epoch; replaced in tests.
     """
 
@@ -73,7 +72,7 @@ class Clients:
         Raises:
             UnknownClient: there is none; the reason is for people.
         """
-        if len(client_id) > LONGEST_ID:
+        if len(client_id) > MAX_CLIENT_ID_LENGTH:
             raise UnknownClient("The client_id is too long.")
         if client_id.startswith("https://"):
             return await self._documents.get(client_id)
@@ -86,10 +85,10 @@ class Clients:
         return self._record(client_id, sealed)
 
     def must_fetch(self, client_id: str) -> bool:
-        """Whether :meth:`find` would send a request to an address that a stranger chose."""
+        """Whether :meth:`find` would send a request to a URL that a stranger chose."""
         return (
             client_id.startswith("https://")
-            and len(client_id) <= LONGEST_ID
+            and len(client_id) <= MAX_CLIENT_ID_LENGTH
             and not self._documents.remembers(client_id)
         )
 
@@ -100,14 +99,14 @@ class Clients:
         7591, section 3.2.1 allows.
 
         Args:
-            metadata: what the client says of itself.
+            metadata: the client's own metadata.
 
         Raises:
             RegistrationRefused: it cannot be a client here.
         """
         from auth.oauth.sdk_client import sdk_client
 
-        method = metadata.token_endpoint_auth_method or _UNSAID
+        method = metadata.token_endpoint_auth_method or _DEFAULT_METHOD
         if method not in _METHODS:
             raise RegistrationRefused(
                 "invalid_client_metadata",
@@ -118,13 +117,13 @@ class Clients:
             "r": _redirect_uris([str(each) for each in metadata.redirect_uris or ()]),
             "m": method,
             "t": issued,
-            # Two clients that say the same in the same second are still two, with two secrets.
+            # Two clients with the same metadata in the same second get two ids and two secrets.
             "i": token_urlsafe(9),
         }
         if name := shown_name(metadata.client_name, instead=""):
             sealed["n"] = name
-        client_id = self._sealer.seal(sealed, LIFETIME)
-        if len(client_id) > LONGEST_ID:
+        client_id = self._sealer.seal(sealed, REGISTRATION_LIFETIME_S)
+        if len(client_id) > MAX_CLIENT_ID_LENGTH:
             raise RegistrationRefused(
                 "invalid_client_metadata", "The redirect_uris are too many or too long."
             )
@@ -134,11 +133,11 @@ class Clients:
         confidential = sealed["m"] != "none"
         return ClientRecord(
             client_id=client_id,
-            name=sealed.get("n", _UNNAMED),
+            name=sealed.get("n", _DEFAULT_NAME),
             redirect_uris=tuple(sealed["r"]),
             method=sealed["m"],
             secret=self._sealer.mark(f"secret:{client_id}") if confidential else None,
-            secret_expires=sealed["t"] + LIFETIME if confidential else None,
+            secret_expires=sealed["t"] + REGISTRATION_LIFETIME_S if confidential else None,
         )
 
 

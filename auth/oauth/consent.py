@@ -1,8 +1,8 @@
-"""Consent: what a client asks a person for, and what comes of their answer.
+"""Consent: what a client asks a person for, and what their answer leads to.
 
-Between ``/authorize`` and the person's answer nothing is stored: the checked request travels as a
-sealed text through the consent page's address, so that requests which nobody answers cost the
-portal nothing, and one that was changed on its way is not opened.
+Between ``/authorize`` and the person's answer nothing is stored: the checked request is part of the
+consent page's URL, as a sealed text. So requests that nobody answers cost the portal nothing, and
+changed ones are refused.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode, urlsplit
 
-from auth.sealing import BadSeal, Sealer
+from auth.sealer import BadSeal, Sealer
 from auth.site import LOOPBACK
 from auth.stores import Code, Grant, GrantStore, Session, digest
 
-ANSWERED_WITHIN = 600.0
+CONSENT_TIMEOUT_S = 600.0
 """Seconds that a person has for signing in and answering."""
-CODE_LIFETIME = 60.0
+CODE_LIFETIME_S = 60.0
 """Seconds in which a client must turn its authorization code into tokens."""
 
 
@@ -33,11 +33,11 @@ class ConsentRequest:
         client_name: what the client calls itself; nobody has verified it.
         client_uri: the client's own page, where its metadata vouches for it, or None.
         redirect_uri: where the answer goes, exactly as the client wrote it.
-        explicit: whether the client named the redirect URI in this request.
+        explicit: whether the request named the redirect URI.
         resource: the audience of the tokens, a URL.
         scope: the tiers asked for, the lowest first.
         challenge: the S256 code challenge (RFC 7636).
-        state: the client's own value, given back to it unchanged, or None.
+        state: the client's own value, returned to it unchanged, or None.
         base: the portal's address as the client sees it, which is its issuer.
     """
 
@@ -56,8 +56,8 @@ class ConsentRequest:
     def redirect_host(self) -> str:
         """Who gets the answer: a host, with its port where one is named, or a private scheme.
 
-        It is what the page must show (RFC 8252, section 8.6). A redirect URI is plain ASCII, so a
-        name in another script is here in its ASCII form and cannot pass for another name.
+        The page must show it (RFC 8252, section 8.6). A redirect URI is plain ASCII, so a host in
+        another script is in its ASCII form here and cannot imitate another one.
         """
         url = urlsplit(self.redirect_uri)
         if url.scheme not in {"http", "https"}:
@@ -72,17 +72,17 @@ class ConsentRequest:
 
     @property
     def metadata_host(self) -> str | None:
-        """The host that vouches for the client's metadata; None for one that wrote its own."""
+        """The host of the client's metadata document; None for a client that registered."""
         url = urlsplit(self.client_id)
         return url.netloc if url.scheme == "https" else None
 
 
 class Consents:
-    """Seals authorization requests, and acts on what people answer.
+    """Seals authorization requests, and carries out people's answers.
 
     Args:
         sealer: for the purpose ``consent``.
-        grants: keeps what was consented to.
+        grants: stores what was consented to.
         clock: seconds since the epoch; replaced in tests.
     """
 
@@ -95,7 +95,7 @@ class Consents:
 
     def seal(self, request: ConsentRequest) -> str:
         """The request as a text for the consent page's address."""
-        return self._sealer.seal(asdict(request), ANSWERED_WITHIN)
+        return self._sealer.seal(asdict(request), CONSENT_TIMEOUT_S)
 
     def open(self, text: str) -> ConsentRequest:
         """The request of a sealed text.
@@ -112,14 +112,15 @@ class Consents:
     async def approve(
         self, request: ConsentRequest, person: str, session: Session | None = None
     ) -> str:
-        """Keep a person's consent.
+        """Store a person's consent.
 
         The caller has made sure that the person answered the page itself (no forged form).
 
         Args:
             request: what they consent to.
             person: who.
-            session: in which browser session; the grant ends with the provider's behind it.
+            session: their browser session; if a provider's session is behind it, the grant ends
+                with that one.
 
         Returns:
             Where to send the browser: the redirect URI with the authorization code.
@@ -144,7 +145,7 @@ class Consents:
             redirect_uri=request.redirect_uri,
             explicit=request.explicit,
             challenge=request.challenge,
-            expires=now + timedelta(seconds=CODE_LIFETIME),
+            expires=now + timedelta(seconds=CODE_LIFETIME_S),
         )
         text = secrets.token_urlsafe(32)
         await self._grants.add(grant, code, digest(text))
@@ -161,5 +162,5 @@ class Consents:
 
 
 def with_parameters(uri: str, values: Mapping[str, str]) -> str:
-    """A redirect URI with parameters added to its query, and nothing else about it changed."""
+    """A redirect URI with parameters added to its query and nothing else changed."""
     return f"{uri}{'&' if '?' in uri else '?'}{urlencode(values)}"

@@ -42,15 +42,15 @@ from pydantic import AnyUrl
 
 from auth.callers import Identity
 from auth.credentials import BadCredential
-from auth.jwts import audiences, unverified
 from auth.oauth import redirect_uris
+from auth.oauth.authorization_server import AuthorizationServer
+from auth.oauth.client_record import ClientRecord
 from auth.oauth.consent import ConsentRequest
-from auth.oauth.parts import AuthorizationServer
-from auth.oauth.records import ClientRecord
 from auth.oauth.sdk_client import SCOPES
 from auth.stores import Grant, digest
 from auth.stores import RefreshToken as KeptRefreshToken
 from auth.tiers import Tier
+from auth.tokens.jwt_checks import audiences, unverified
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _GRANT = "grant:"

@@ -1,7 +1,7 @@
-"""Which redirect URIs a client may have, and which of them a request means.
+"""Which redirect URIs a client may have, and which of them a request names.
 
-Everything here is about the text: two parsers that disagree about an address are how codes end up
-with strangers, so addresses are compared as they are written (RFC 9700, section 4.1.3).
+URIs are compared as text, without parsing (RFC 9700, section 4.1.3): where two parsers disagree
+about an address, authorization codes end up with strangers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pydantic_core import Url
 
 from auth.site import LOOPBACK_HOST
 
-LONGEST = 500
+MAX_URI_LENGTH = 500
 """Characters of a redirect URI."""
 
 # Printable ASCII, without what no URI has (RFC 3986, appendix A).
@@ -23,7 +23,7 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _HTTPS = re.compile(r"https://[a-z0-9.\-\[\]:]+(?:[/?]|$)", re.IGNORECASE)
 # RFC 8252, 7.3: the port of an app's own listener is chosen when it starts.
 _LOOPBACK = re.compile(rf"(http://{LOOPBACK_HOST})(?::\d{{1,5}})?(?=[/?]|$)")
-# What a browser would run, show or read by itself, or hand to something that is no OAuth client.
+# Schemes that browsers execute, display or read themselves, or hand to what is no OAuth client.
 _REFUSED = frozenset(
     [
         "about",
@@ -54,12 +54,12 @@ _REFUSED_FAMILIES = ("ms-", "chrome-", "moz-")
 def problem(uri: str) -> str | None:
     """What is wrong with a redirect URI, or None where a client may have it.
 
-    https leads anywhere, http to this machine only (RFC 8252, section 7.3), and any other scheme
-    is taken for an app's own (section 7.1), such as ``cursor:``, unless browsers or operating
+    https may lead anywhere, http to this machine only (RFC 8252, section 7.3). Any other scheme
+    counts as an app's own (section 7.1), such as ``cursor:``, unless browsers or operating
     systems give it a meaning.
     """
-    if len(uri) > LONGEST or not _PLAIN.fullmatch(uri) or _NEVER & set(uri):
-        return f"must be an address of at most {LONGEST} characters"
+    if len(uri) > MAX_URI_LENGTH or not _PLAIN.fullmatch(uri) or _NEVER & set(uri):
+        return f"must be an address of at most {MAX_URI_LENGTH} characters"
     if "#" in uri:
         return "must not have a fragment"
     found = _SCHEME.match(uri)

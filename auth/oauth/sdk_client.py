@@ -1,4 +1,4 @@
-"""A client as the SDK's handlers know it; imports ``mcp``, so it is itself imported when needed."""
+"""Clients as the SDK's handlers take them; imports ``mcp``, so import it only when needed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from mcp.shared.auth import InvalidRedirectUriError, OAuthClientInformationFull
 from pydantic import AnyUrl, Field, TypeAdapter
 
 from auth.oauth import redirect_uris as uris
-from auth.oauth.records import ClientRecord
+from auth.oauth.client_record import ClientRecord
 from auth.tiers import Tier
 
 SCOPES = (Tier.PUBLIC.value, Tier.MEMBERS.value)
-"""The scopes that there are: the tiers above open."""
+"""All scopes: the tiers above open."""
 GRANTS = ("authorization_code", "refresh_token")
 
 _URL = TypeAdapter[AnyUrl](AnyUrl)
@@ -30,9 +30,9 @@ class PortalClient(OAuthClientInformationFull):
     def validate_redirect_uri(self, redirect_uri: AnyUrl | None) -> AnyUrl:
         """The redirect URI that a request means.
 
-        The SDK's handlers hand over an address that was normalised already, so it is compared with
-        the normalised form of what was registered. Nothing is gained by another spelling: the
-        browser is sent to the normalised address.
+        The SDK's handlers pass a URI that is normalised already, so it is compared with the
+        normalised forms of the registered ones. That is safe, as the browser is sent to the
+        normalised URI.
 
         Raises:
             InvalidRedirectUriError: it is not one of the client's, or none was named and the
@@ -48,11 +48,11 @@ class PortalClient(OAuthClientInformationFull):
         return redirect_uri
 
     def validate_scope(self, requested_scope: str | None) -> list[str]:
-        """The scopes that a request means: those that there are, in order of their tiers.
+        """The known scopes of a request, in order of their tiers.
 
-        Clients ask for ``openid`` or ``offline_access`` out of habit; that is no reason to turn
-        their users away. A request for nothing that there is, is one for all: a scope is only a
-        ceiling, and the rules decide below it.
+        Unknown scopes are ignored, as clients ask for ``openid`` or ``offline_access`` out of
+        habit. A request without a known scope is one for all: a scope is only a ceiling, and the
+        rules decide below it.
         """
         requested = (requested_scope or "").split()
         return [each for each in SCOPES if each in requested] or [Tier.MEMBERS.value]

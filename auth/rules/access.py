@@ -8,25 +8,25 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from auth.facts import Question
+from auth.rules.base import Accounts, Answers, Written
 from auth.rules.language import AnyOf, Condition, Location, Rule, all_of, conditions
-from auth.rules.parts import Accounts, Answers, Part
 from auth.rules.signed_in import SignedIn
-from auth.verdicts import Verdict
+from auth.rules.verdict import Verdict
 
 RuleName = Literal["public", "members", "admins"]
 NAMES: tuple[RuleName, ...] = ("public", "members", "admins")
 """The rules, from the lowest tier up."""
 
-DEEPEST = 12
+MAX_DEPTH = 12
 """Levels of mappings and lists that one rule may have."""
-LARGEST = 2_000
+MAX_VALUES = 2_000
 """Keys and values that one rule may have."""
 
 _SIGNED_IN = SignedIn(signed_in=True)
 
 
-class AccessRules(Part):
-    """Who has which tier. Nobody who has not signed in has more than open, whatever a rule says."""
+class AccessRules(Written):
+    """Who has which tier. Without signing in nobody has more than open, whatever a rule says."""
 
     public: Rule = Field(
         AnyOf(any_of=(_SIGNED_IN,)), description="Who has the public tier: anyone signed in."
@@ -44,7 +44,7 @@ class AccessRules(Part):
             return value
         for key, rule in value.items():
             if not _is_bounded(rule):
-                most = f"{DEEPEST} levels or {LARGEST} keys and values"
+                most = f"{MAX_DEPTH} levels or {MAX_VALUES} keys and values"
                 raise ValueError(f"the rule for {key} has more than {most}; make it simpler")
         return {key: rule for key, rule in value.items() if rule is not None or key not in NAMES}
 
@@ -54,25 +54,25 @@ class AccessRules(Part):
         return found
 
     def conditions(self) -> Iterator[tuple[Location, Condition]]:
-        """Every condition, with its place below ``access:``."""
+        """Every condition, with its location below ``access:``."""
         for name in NAMES:
             yield from conditions(self.rule(name), (name,))
 
     def groups(self) -> frozenset[str]:
-        """The groups that the rules below admins' can put somebody in.
+        """The groups that the rules for public and members can put people in.
 
-        What makes an admin is told to nobody else.
+        The rule for admins is left out: what makes an admin is nobody else's business.
         """
-        told = (each for (name, *_), each in self.conditions() if name != "admins")
-        return frozenset(group for each in told if (group := getattr(each, "group", None)))
+        shown = (each for (name, *_), each in self.conditions() if name != "admins")
+        return frozenset(group for each in shown if (group := getattr(each, "group", None)))
 
     def questions(self, accounts: Accounts) -> tuple[Question, ...]:
-        """What must be asked to judge someone by every rule; each question once."""
+        """The questions to judge a person by every rule, each once."""
         asked = (each for name in NAMES for each in self.rule(name).questions(accounts))
         return tuple(dict.fromkeys(asked))
 
     def verdict(self, name: RuleName, accounts: Accounts, answers: Answers) -> Verdict:
-        """Judge someone by one rule.
+        """Judge a person by one rule.
 
         Args:
             name: the rule.
@@ -83,7 +83,7 @@ class AccessRules(Part):
         signed_in = _SIGNED_IN.verdict(accounts, answers)
         if signed_in.holds == "yes" or verdict.holds == "no":
             return verdict
-        # A `not` holds for a stranger too, who is none the wiser for it.
+        # A `not` also holds for people who have not signed in; it must not give them the tier.
         return all_of((signed_in, verdict))
 
 
@@ -92,7 +92,7 @@ def _is_bounded(rule: Any) -> bool:
     while waiting:
         value, depth = waiting.pop()
         seen += 1
-        if depth > DEEPEST or seen > LARGEST:
+        if depth > MAX_DEPTH or seen > MAX_VALUES:
             return False
         below = value.values() if isinstance(value, dict) else value
         if isinstance(value, dict | list | tuple):

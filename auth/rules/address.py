@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from pydantic import Field
 
-from auth.facts import Question
-from auth.rules.parts import Accounts, Answers, Finding, Part, judged, short
+from auth.rules.base import Accounts, Answers, Finding, Part, short, verdict_of
 from auth.rules.scalars import WalletAddress
+from auth.rules.verdict import Verdict
 from auth.rules.wallets import wallets
-from auth.verdicts import Verdict
 
 
 class OneAddress(Part):
@@ -27,17 +24,13 @@ class OneAddress(Part):
         _, chain, _ = self.address.split(":") if ":" in self.address else ("", "", "")
         return int(chain) if chain else None
 
-    def questions(self, accounts: Accounts) -> Iterable[Question]:
-        """Nothing: the wallet has signed."""
-        return ()
-
     def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
         """Whether a linked wallet is the one."""
         address = self.address.rpartition(":")[2]
         named = [each for each in accounts if each.address.lower() == address.lower()]
         linked = wallets(named, self.chain)
         is_it: Finding = ("yes", f"is the wallet {short(address)}")
-        return judged(
+        return verdict_of(
             f"address: {self.address}",
             "sign in with a wallet that an admin has listed",
             [*(is_it for _ in linked.addresses), *linked.outdated],

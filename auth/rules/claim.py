@@ -9,13 +9,12 @@ from typing import Any
 from pydantic import Field
 
 from auth.callers import Account
-from auth.facts import Question
-from auth.rules.parts import Accounts, Answers, Finding, Part, judged, of
+from auth.rules.base import Accounts, Answers, Finding, Part, Written, accounts_of, verdict_of
 from auth.rules.scalars import Word
-from auth.verdicts import Verdict
+from auth.rules.verdict import Verdict
 
 
-class Said(Part):
+class ClaimValue(Written):
     """A claim and the value that it must have."""
 
     name: Word = Field(description="The claim's name, such as groups.")
@@ -34,25 +33,23 @@ class Said(Part):
 class Claim(Part):
     """Having a claim with a value."""
 
-    claim: Said = Field(description="People of whom an OpenID Connect provider says something.")
+    claim: ClaimValue = Field(
+        description="People of whom an OpenID Connect provider says something."
+    )
 
     @property
     def group(self) -> str:
         """The group of those for whom it holds."""
         return f"claim:{self.claim.name}={self.claim.value}"
 
-    def questions(self, accounts: Accounts) -> Iterable[Question]:
-        """Nothing: the provider said it, at sign-in or in a token."""
-        return ()
-
     def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
         """Whether an account has it."""
         claim = self.claim
         what = f"{claim.name}={claim.value}"
-        return judged(
+        return verdict_of(
             f"claim: {claim}",
             f"have the claim {what} from {claim.issuer or 'a provider that people sign in with'}",
-            self._findings(of("oidc", accounts)),
+            self._findings(accounts_of("oidc", accounts)),
             f"no linked account has the claim {what}",
             self.group,
         )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from pydantic import Field
 
 from auth.claims import EMAIL
-from auth.facts import Question
-from auth.rules.parts import Accounts, Answers, Finding, Part, judged
+from auth.rules.base import Accounts, Answers, Finding, Part, verdict_of
 from auth.rules.scalars import Email
-from auth.verdicts import Verdict
+from auth.rules.verdict import Verdict
 
 _ANY = "*@"
 
@@ -22,15 +21,11 @@ class VerifiedEmail(Part):
         description='One verified e-mail address, or "*@example.org" (in quotes) for a domain.'
     )
 
-    def questions(self, accounts: Accounts) -> Iterable[Question]:
-        """Nothing: the provider said it at sign-in."""
-        return ()
-
     def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
         """Whether an account has the address, or one at the domain."""
         domain = self.email.removeprefix(_ANY) if self.email.startswith(_ANY) else None
         whose = f"at {domain}" if domain else "that an admin has listed"
-        return judged(
+        return verdict_of(
             f"email: {self.email}",
             f"sign in where your e-mail address {whose} is verified",
             self._findings(accounts),

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from auth.callers import Account
 from auth.facts import Question
-from auth.rules.parts import Accounts, Answers, Finding, Part, judged, of, told, unknown
+from auth.rules.base import (
+    Accounts,
+    Answers,
+    Finding,
+    Part,
+    accounts_of,
+    answer_to,
+    unknown,
+    verdict_of,
+)
 from auth.rules.scalars import Age, Word
-from auth.verdicts import Verdict
+from auth.rules.verdict import Verdict
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}"
 _NONE = "no GitHub account is linked"
@@ -27,14 +36,10 @@ class Github(Part):
 
     github: Login = Field(description="One account, by its login or, safer, its numeric id.")
 
-    def questions(self, accounts: Accounts) -> Iterable[Question]:
-        """Nothing: the account says it."""
-        return ()
-
     def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
         """Whether a linked account is the one."""
-        linked = of("github", accounts)
-        return judged(
+        linked = accounts_of("github", accounts)
+        return verdict_of(
             f"github: {self.github}",
             "have a GitHub account that an admin has listed",
             [("yes", f"is {_name(each)} on GitHub") for each in linked if self._is(each)],
@@ -48,69 +53,76 @@ class Github(Part):
         return (account.name or "").lower() == self.github.lower()
 
 
-class GithubOrg(Part):
+class _Membership(Part):
+    """Belonging to something on GitHub, of which GitHub is asked for each account.
+
+    Attributes:
+        kind: what GitHub's source is asked for; the condition's key is ``github_`` and this.
+        noun: the same, for people.
+    """
+
+    kind: ClassVar[str]
+    noun: ClassVar[str]
+
+    @property
+    def group(self) -> str:
+        """The group of those for whom it holds."""
+        return f"github_{self.kind}:{self._name}"
+
+    @property
+    def _name(self) -> str:
+        return str(getattr(self, f"github_{self.kind}"))
+
+    def questions(self, accounts: Accounts) -> Iterable[Question]:
+        """Whether each account belongs to it."""
+        return [self._question(each) for each in accounts_of("github", accounts)]
+
+    def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
+        """Whether any account belongs to it."""
+        where = f"the GitHub {self.noun} {self._name}"
+        linked = accounts_of("github", accounts)
+        return verdict_of(
+            f"github_{self.kind}: {self._name}",
+            f"be a member of {where}",
+            self._findings(where, linked, answers),
+            f"no linked account is a known member of {where}" if linked else _NONE,
+            self.group,
+        )
+
+    def _findings(
+        self, where: str, linked: Iterable[Account], answers: Answers
+    ) -> Iterator[Finding]:
+        for account in linked:
+            answer = answer_to(self._question(account), answers)
+            if not isinstance(answer.value, bool):
+                yield unknown(answer)
+            elif answer.value:
+                yield "yes", f"{_name(account)} is a member of {where}"
+
+    def _question(self, account: Account) -> Question:
+        return Question("github", (self.kind, *self._name.split("/"), account.id))
+
+
+class GithubOrg(_Membership):
     """Belonging to an organization."""
 
+    kind = "org"
+    noun = "organization"
     github_org: Organization = Field(
         description="Members of a GitHub organization; without sign_in.github.token in portal.yaml "
         "only those whose membership is public."
     )
 
-    @property
-    def group(self) -> str:
-        """The group of those for whom it holds."""
-        return f"github_org:{self.github_org}"
 
-    def questions(self, accounts: Accounts) -> Iterable[Question]:
-        """Whether each account belongs to it."""
-        return [self._question(each) for each in of("github", accounts)]
-
-    def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
-        """Whether any account belongs to it."""
-        where = f"the GitHub organization {self.github_org}"
-        return judged(
-            f"github_org: {self.github_org}",
-            f"be a member of {where}",
-            _members(self._question, where, accounts, answers),
-            f"no linked account is a known member of {where}" if of("github", accounts) else _NONE,
-            self.group,
-        )
-
-    def _question(self, account: Account) -> Question:
-        return Question("github", ("org", self.github_org, account.id))
-
-
-class GithubTeam(Part):
+class GithubTeam(_Membership):
     """Belonging to a team of an organization."""
 
+    kind = "team"
+    noun = "team"
     github_team: Team = Field(
         description="Members of a GitHub team, as ORGANIZATION/TEAM; needs sign_in.github.token in "
         "portal.yaml."
     )
-
-    @property
-    def group(self) -> str:
-        """The group of those for whom it holds."""
-        return f"github_team:{self.github_team}"
-
-    def questions(self, accounts: Accounts) -> Iterable[Question]:
-        """Whether each account belongs to it."""
-        return [self._question(each) for each in of("github", accounts)]
-
-    def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
-        """Whether any account belongs to it."""
-        where = f"the GitHub team {self.github_team}"
-        return judged(
-            f"github_team: {self.github_team}",
-            f"be a member of {where}",
-            _members(self._question, where, accounts, answers),
-            f"no linked account is a known member of {where}" if of("github", accounts) else _NONE,
-            self.group,
-        )
-
-    def _question(self, account: Account) -> Question:
-        organization, _, team = self.github_team.partition("/")
-        return Question("github", ("team", organization, team, account.id))
 
 
 class GithubAge(Part):
@@ -118,14 +130,10 @@ class GithubAge(Part):
 
     github_age: Age = Field(description="Owners of a GitHub account of at least this age: 90d.")
 
-    def questions(self, accounts: Accounts) -> Iterable[Question]:
-        """Nothing: GitHub said it at sign-in."""
-        return ()
-
     def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
         """Whether any account is old enough now."""
-        linked = of("github", accounts)
-        return judged(
+        linked = accounts_of("github", accounts)
+        return verdict_of(
             f"github_age: {self._written}",
             f"have a GitHub account that is at least {self._written} old",
             self._findings(linked),
@@ -144,17 +152,6 @@ class GithubAge(Part):
     def _written(self) -> str:
         days, rest = divmod(self.github_age.total_seconds(), 86400)
         return f"{self.github_age.total_seconds() / 3600:.0f}h" if rest else f"{days:.0f}d"
-
-
-def _members(
-    question: Callable[[Account], Question], where: str, accounts: Accounts, answers: Answers
-) -> Iterator[Finding]:
-    for account in of("github", accounts):
-        answer = told(question(account), answers)
-        if not isinstance(answer.value, bool):
-            yield unknown(answer)
-        elif answer.value:
-            yield "yes", f"{_name(account)} is a member of {where}"
 
 
 def _name(account: Account) -> str:

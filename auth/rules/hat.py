@@ -6,12 +6,22 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import Field
 
-from auth import hats
+from auth import hat_ids as hats
 from auth.facts import Question
-from auth.rules.parts import Accounts, Answers, Finding, Part, judged, of, short, told, unknown
+from auth.rules.base import (
+    Accounts,
+    Answers,
+    Finding,
+    Part,
+    accounts_of,
+    answer_to,
+    short,
+    unknown,
+    verdict_of,
+)
 from auth.rules.scalars import HatPath
-from auth.rules.wallets import set_aside, wallets
-from auth.verdicts import Verdict
+from auth.rules.verdict import Verdict
+from auth.rules.wallets import stale_proof, wallets
 
 _CHAIN = Question("hats", ("chain",))
 """On which chain hats are read: contract wallets count there alone."""
@@ -31,23 +41,23 @@ class Hat(Part):
         return f"hat:{self.hat}"
 
     def questions(self, accounts: Accounts) -> Iterable[Question]:
-        """Whether each wallet wears it; and where hats are read, if that makes a difference."""
-        linked = [each for each in of("wallet", accounts) if not set_aside(each)]
+        """Whether each wallet wears it; and the chain that hats are read on, if that matters."""
+        linked = [each for each in accounts_of("wallet", accounts) if not stale_proof(each)]
         if any(wallet.chain for wallet in linked):
             yield _CHAIN
-        # Of every address, as which of them count is known with the answers.
+        # For every address, as only the answers tell which of them count.
         for address in dict.fromkeys(wallet.address for wallet in linked):
             yield self._question(address)
 
     def verdict(self, accounts: Accounts, answers: Answers) -> Verdict:
         """Whether any wallet wears it."""
-        read_on = told(_CHAIN, answers)
+        read_on = answer_to(_CHAIN, answers)
         chain = read_on.value if type(read_on.value) is int else None
         linked = wallets(accounts, chain)
         findings = [*self._findings(linked.addresses, answers), *linked.outdated]
-        if chain is None and any(each.chain and not set_aside(each) for each in accounts):
+        if chain is None and any(each.chain and not stale_proof(each) for each in accounts):
             findings.append(unknown(read_on))
-        return judged(
+        return verdict_of(
             f"hat: {self.hat}",
             f"wear the hat {self.hat}",
             findings,
@@ -57,7 +67,7 @@ class Hat(Part):
 
     def _findings(self, addresses: Iterable[str], answers: Answers) -> Iterator[Finding]:
         for address in addresses:
-            answer = told(self._question(address), answers)
+            answer = answer_to(self._question(address), answers)
             if not isinstance(answer.value, bool):
                 yield unknown(answer)
             elif answer.value:

@@ -1,7 +1,7 @@
 """The language of access rules: conditions, joined by ``any_of``, ``all_of`` and ``not``.
 
-It is three-valued (Kleene's logic): where a source does not answer, a condition is unknown, and
-so is what depends on it. What is unknown grants nothing, also below a ``not``.
+It is three-valued (Kleene's logic): if a source does not answer, a condition is unknown, and so is
+what depends on it. What is unknown grants nothing, also below a ``not``.
 
 A kind of condition is a module of its own and one line of ``Condition`` below.
 """
@@ -16,24 +16,24 @@ from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag
 
 from auth.facts import Question
 from auth.rules.address import OneAddress
+from auth.rules.base import Accounts, Answers, Part
 from auth.rules.claim import Claim
 from auth.rules.email import VerifiedEmail
 from auth.rules.github import Github, GithubAge, GithubOrg, GithubTeam
 from auth.rules.hat import Hat
-from auth.rules.parts import Accounts, Answers, Part
 from auth.rules.passport import PassportScore
 from auth.rules.signed_in import SignedIn
 from auth.rules.token import Token
-from auth.verdicts import Holds, Verdict
+from auth.rules.verdict import Holds, Verdict
 
 Location = tuple[str | int, ...]
-"""Where something stands: keys and list positions, from the root."""
+"""The location of a value: keys and list positions, from the root."""
 
 _AGAIN: dict[Holds, Holds] = {"yes": "no", "no": "yes", "unknown": "unknown"}
 
 
 def _or_empty(value: Any) -> Any:
-    """A list all of whose lines are comments has nothing in it."""
+    """An empty list, if all its lines are comments."""
     return () if value is None else value
 
 
@@ -115,7 +115,7 @@ def _kind(value: Any) -> str | None:
 
 
 def _shaped(value: Any) -> Any:
-    """Refuse what is no rule in words that say what to write."""
+    """Refuse what is no rule, with a message that says what to write."""
     if isinstance(value, BaseModel):
         return value
     if isinstance(value, list | tuple):
@@ -163,7 +163,7 @@ KINDS = tuple(str(kind.__metadata__[0].tag) for kind in get_args(Joined | Condit
 
 
 def conditions(rule: Rule, at: Location = ()) -> Iterator[tuple[Location, Condition]]:
-    """The conditions of a rule, in the order written, each with its place in the rule."""
+    """The conditions of a rule, in the order written, each with its location in the rule."""
     if isinstance(rule, AnyOf | AllOf):
         name = "any_of" if isinstance(rule, AnyOf) else "all_of"
         for place, part in enumerate(getattr(rule, name)):

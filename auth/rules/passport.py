@@ -4,36 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, GetJsonSchemaHandler, model_validator
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic import Field
 
 from auth.facts import Question
-from auth.rules.parts import (
+from auth.rules.base import (
     Accounts,
     Answers,
     Finding,
-    Part,
-    judged,
-    or_word,
+    WordPart,
+    answer_to,
     short,
-    told,
     unknown,
+    verdict_of,
 )
 from auth.rules.scalars import Amount
+from auth.rules.verdict import Verdict
 from auth.rules.wallets import wallets
-from auth.verdicts import Verdict
 
-DEFAULT = Decimal(25)
+DEFAULT_SCORE = Decimal(25)
 """The score from which on an address counts as one person's, where a rule names none."""
 
 
-class PassportScore(Part):
+class PassportScore(WordPart):
     """Having a proof-of-personhood score. The bare word asks for 25.
 
-    A score is an address's on no chain in particular, so that only keys count.
+    A score belongs to an address on no particular chain, so only keys count.
     """
 
     passport_score: Annotated[Amount, Field(le=100)] = Field(
@@ -41,16 +38,8 @@ class PassportScore(Part):
         "asked stands in portal.yaml under roles.passport.",
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _word(cls, value: Any) -> Any:
-        return {"passport_score": DEFAULT} if value == "passport_score" else value
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        return or_word("passport_score", handler(schema))
+    word = "passport_score"
+    default = DEFAULT_SCORE
 
     def questions(self, accounts: Accounts) -> Iterable[Question]:
         """The score of each wallet with a key."""
@@ -60,7 +49,7 @@ class PassportScore(Part):
         """Whether any wallet has the score."""
         linked = wallets(accounts, None)
         least = f"a passport score of at least {self.passport_score}"
-        return judged(
+        return verdict_of(
             f"passport_score: {self.passport_score}",
             f"have {least}",
             [*self._findings(linked.addresses, answers), *linked.outdated],
@@ -69,7 +58,7 @@ class PassportScore(Part):
 
     def _findings(self, addresses: Iterable[str], answers: Answers) -> Iterator[Finding]:
         for address in addresses:
-            answer = told(_question(address), answers)
+            answer = answer_to(_question(address), answers)
             score = answer.value
             if isinstance(score, bool) or not isinstance(score, int | float) or score != score:
                 yield unknown(answer)

@@ -1,7 +1,7 @@
 """The values that conditions take, each read from the text that an admin wrote.
 
-YAML would make a number of an unquoted ``30.10`` or ``0x…``; whoever reads ``tiers.yaml`` hands
-over the text instead, so that a hat, an address or an amount is what stands in the file.
+YAML would turn an unquoted ``30.10`` or ``0x…`` into a number; the reader of ``tiers.yaml`` passes
+the text instead, so that a hat, an address or an amount is exactly what the file says.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from auth import hats
+from auth import hat_ids as hats
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _WHOLE = re.compile(r"[0-9]{1,78}|0x[0-9a-fA-F]{1,64}")
@@ -24,9 +24,9 @@ _EMAIL = re.compile(r"(\*|[^@\s*]+)@[^@\s*]+\.[^@\s*]+")
 
 
 def _text(value: Any) -> Any:
-    """What a program gives, as the text that a file would hold.
+    """A program's value as the text that a file would have.
 
-    A float stays what it is, to be refused: nobody can tell 30.10 from 30.1 any more.
+    A float is left as it is and refused later: 30.10 and 30.1 cannot be told apart any more.
     """
     return str(value).lower() if isinstance(value, int) else value
 

@@ -10,15 +10,25 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from auth.facts import Question
-from auth.rules.parts import Accounts, Answers, Finding, Part, judged, short, told, unknown
+from auth.rules.base import (
+    Accounts,
+    Answers,
+    Finding,
+    Part,
+    Written,
+    answer_to,
+    short,
+    unknown,
+    verdict_of,
+)
 from auth.rules.scalars import Address, Amount, Whole
+from auth.rules.verdict import Verdict
 from auth.rules.wallets import wallets
-from auth.verdicts import Verdict
 
-_MOST_DECIMALS = 255
+_MAX_DECIMALS = 255
 
 
-class Holding(Part):
+class Holding(Written):
     """A token and how much of it."""
 
     chain: Whole = Field(description="The chain's id, such as 10; it stands in portal.yaml.")
@@ -64,7 +74,7 @@ class Token(Part):
         """Whether any wallet alone holds enough."""
         linked = wallets(accounts, self.token.chain)
         what = f"{self.token.minimum} of the token {short(self.token.contract)}"
-        return judged(
+        return verdict_of(
             f"token: {self.token}",
             f"hold at least {what} on chain {self.token.chain} in one wallet",
             [*self._findings(linked.addresses, answers), *linked.outdated],
@@ -74,9 +84,9 @@ class Token(Part):
     def _findings(self, addresses: Iterable[str], answers: Answers) -> Iterator[Finding]:
         holding = self.token
         for address in addresses:
-            scale = told(self._decimals, answers) if holding.standard == "erc20" else None
-            balance = told(self._balance(address), answers)
-            if scale is not None and not _counts(scale.value, _MOST_DECIMALS):
+            scale = answer_to(self._decimals, answers) if holding.standard == "erc20" else None
+            balance = answer_to(self._balance(address), answers)
+            if scale is not None and not _counts(scale.value, _MAX_DECIMALS):
                 yield unknown(scale)
             elif not _counts(balance.value, 2**256):
                 yield unknown(balance)

@@ -1,7 +1,7 @@
-"""Which of someone's wallets count for a rule: keys everywhere, contracts on their own chain.
+"""Which of a person's wallets count for a rule: keys everywhere, contracts on their own chain.
 
-Every condition on wallets asks here, so that none can take a contract's word on one chain for
-what the same address does on another.
+Every condition on wallets goes through here, so that none mistakes a contract's proof on one chain
+for a proof of the same address on another.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from auth.callers import Account
-from auth.rules.parts import Accounts, Finding, of, short
+from auth.rules.base import Accounts, Finding, accounts_of, short
 
 
 @dataclass(frozen=True, slots=True)
 class Wallets:
-    """Someone's wallets, as a rule on one chain sees them.
+    """A person's wallets, from the view of a rule on one chain.
 
     Attributes:
         addresses: those that count, the oldest first, each once.
         elsewhere: why contracts on other chains do not, each as the end of a sentence.
-        outdated: the findings on those that would have to sign in again to count.
+        outdated: the findings on those that must sign in again to count.
     """
 
     addresses: tuple[str, ...]
@@ -27,28 +27,28 @@ class Wallets:
     outdated: tuple[Finding, ...]
 
     def otherwise(self, none: str) -> str:
-        """Why a condition does not hold; ``none`` says it of the wallets that count."""
+        """Why a condition does not hold; ``none`` is the reason for the wallets that count."""
         said = (none,) if self.addresses else ()
         return "; ".join((*said, *self.elsewhere)) or "no wallet is linked"
 
 
 def wallets(accounts: Accounts, chain: int | None) -> Wallets:
-    """Someone's wallets for a rule on a chain.
+    """A person's wallets for a rule on a chain.
 
     Args:
         accounts: everything that the person has proved to be theirs.
         chain: the chain that the rule reads; None where it reads none, and only keys count.
     """
-    linked = of("wallet", accounts)
-    proved = [each for each in linked if not set_aside(each)]
+    linked = accounts_of("wallet", accounts)
+    proved = [each for each in linked if not stale_proof(each)]
     addresses = dict.fromkeys(each.address for each in proved if each.chain in {None, chain})
     elsewhere = (_elsewhere(each, chain) for each in proved if each.chain not in {None, chain})
-    outdated: list[Finding] = [("outdated", why) for each in linked if (why := set_aside(each))]
+    outdated: list[Finding] = [("outdated", why) for each in linked if (why := stale_proof(each))]
     return Wallets(tuple(addresses), tuple(elsewhere), tuple(outdated))
 
 
-def set_aside(account: Account) -> str | None:
-    """Why an account counts for no rule on wallets until it signs again; None where it does."""
+def stale_proof(account: Account) -> str | None:
+    """Why a wallet counts for no rule until it signs in again; None if it counts."""
     if account.provider != "wallet":
         return None
     if account.signer is None:

@@ -52,7 +52,7 @@ def _put(arguments: dict[str, Any], path: Sequence[str], value: Any, key: str) -
 
 
 def _at(path: Sequence[str], schema: Schema) -> list[Schema]:
-    """What the schema says of the value at a path: every alternative."""
+    """The schemas of the value at a path, one for each alternative."""
     nodes = list(_alternatives(schema, schema))
     for part in path:
         below = [node["properties"][part] for node in nodes if part in node.get("properties", {})]

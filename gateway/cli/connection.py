@@ -18,10 +18,10 @@ from gateway.cli.options import Setup
 if TYPE_CHECKING:
     import httpx2
 
-PATIENCE = 30.0
+START_TIMEOUT_S = 30.0
 """Seconds to wait for a portal that is starting or for another command to finish."""
 
-_PAUSE = 0.1
+_RETRY_INTERVAL_S = 0.1
 
 
 @asynccontextmanager
@@ -72,8 +72,8 @@ async def asked(setup: Setup, method: str, path: str, body: Mapping[str, Any] | 
     """
     import httpx2
 
+    from gateway.cli.server import local_socket
     from gateway.contract import ToolFailed
-    from gateway.serve import local_socket
 
     socket_path = local_socket(setup.data_dir)
     if not is_listening(socket_path):
@@ -89,16 +89,30 @@ async def asked(setup: Setup, method: str, path: str, body: Mapping[str, Any] | 
     raise ToolFailed(answer["error"]["code"], answer["error"]["message"])
 
 
-def told(response: httpx2.Response) -> Any:
-    """What the portal's own pages for admins answered, as JSON values.
+def admin_answer(setup: Setup, method: str, path: str, **request: Any) -> Any:
+    """What the portal answers an admin, as JSON values; where none runs, it is opened to ask.
+
+    Args:
+        setup: names the data directory.
+        method: the HTTP method.
+        path: the address below ``/admin``.
+        request: the rest of the request, as ``httpx2`` takes it.
 
     Raises:
         click.ClickException: it refused; the message says why.
     """
-    answer = response.json()
-    if response.is_success:
-        return answer
-    raise click.ClickException(answer["error"]["message"])
+    answer, refused = asyncio.run(_admin_answer(setup, method, path, request))
+    if refused:
+        raise click.ClickException(answer["error"]["message"])
+    return answer
+
+
+async def _admin_answer(
+    setup: Setup, method: str, path: str, request: Mapping[str, Any]
+) -> tuple[Any, bool]:
+    async with connected(setup, wait_ready=False) as http:
+        response = await http.request(method, f"/admin/{path}", **request)
+    return response.json(), not response.is_success
 
 
 async def _transport(
@@ -106,18 +120,18 @@ async def _transport(
 ) -> httpx2.AsyncBaseTransport:
     import httpx2
 
+    from gateway.cli.server import held, local_socket
     from gateway.errors import ConfigError
-    from gateway.serve import held, local_socket
 
     path = local_socket(setup.data_dir)
-    give_up = time.monotonic() + PATIENCE
+    give_up = time.monotonic() + START_TIMEOUT_S
     while not is_listening(path):
         try:
             stack.enter_context(held(setup.data_dir))
         except ConfigError:
             if time.monotonic() > give_up:
                 raise
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_RETRY_INTERVAL_S)
         else:
             return await _opened_here(setup, stack, wait_ready)
     return httpx2.AsyncHTTPTransport(uds=str(path))
@@ -138,16 +152,16 @@ async def _opened_here(
 ) -> httpx2.AsyncBaseTransport:
     import httpx2
 
-    from gateway import logs
     from gateway.app import PortalApp
-    from gateway.serve import Local
+    from gateway.cli.server import Local
+    from gateway.observability import logs
 
     # What goes wrong is told below in a line; PORCH_LOG shows the whole of it.
     logs.configure(setup.environment.log or "critical")
     if sys.stderr.isatty():
         click.echo("No portal runs on this data directory; opening it for this call ...", err=True)
     app = PortalApp(setup.portal, setup.data_dir)
-    running = await stack.enter_async_context(app.opened(wait_ready=wait_ready))
+    running = await stack.enter_async_context(app.opened(wait_ready=wait_ready, schedules=False))
     for plugin in (await running.board.report()).plugins:
         if plugin.health.state == "failed":
             click.echo(f"Warning: {plugin.name}: {plugin.health.detail}", err=True)

@@ -61,7 +61,7 @@ def command(name: str, into: Path) -> None:
 
 
 def _activation() -> str:
-    """What makes ``pip`` and ``porch`` those of the environment that this runs in."""
+    """The command that activates the environment that this runs in."""
     script = Path(sys.prefix) / "bin" / "activate"
     return f"source {os.path.relpath(script)}" if script.exists() else sys.prefix
 
@@ -76,7 +76,7 @@ def write(name: str, package: Path) -> Iterator[Path]:
     Yields:
         Each file, once it is written.
     """
-    for relative, text in _templates(files("gateway") / "templates" / "new_plugin"):
+    for relative, text in _templates(files("gateway.cli") / "templates" / "new_plugin"):
         path = package / _renamed(relative, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(_renamed(text, name), "utf-8")

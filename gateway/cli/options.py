@@ -1,4 +1,4 @@
-"""What the commands share: their common options, the loaded settings, exit codes, output."""
+"""What all commands share: common options, loaded settings, exit codes, JSON output."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
-    from gateway.config import Environment, Portal
+    from gateway.config.portal import Environment, Portal
 
 TIERS = ("open", "public", "members")
 """The tiers' names (``auth.Tier``), here so that help needs no import."""
@@ -21,7 +22,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class EXIT(IntEnum):
-    """What the exit code says; ``porch --help`` lists them too."""
+    """The exit codes, which ``porch --help`` lists too."""
 
     DONE = 0
     PROBLEM = 1
@@ -58,7 +59,7 @@ def load(
     Raises:
         ConfigError: ``portal.yaml`` or a variable is wrong.
     """
-    from gateway.config import load_portal, read_environment
+    from gateway.config.portal import load_portal, read_environment
 
     environment = read_environment()
     portal = load_portal(config or environment.config, overrides)
@@ -68,6 +69,16 @@ def load(
 
 _DIRECTORY = click.Path(file_okay=False, path_type=Path)
 _EXISTING = click.Path(file_okay=False, exists=True, path_type=Path)
+
+
+def with_setup(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--config`` and ``--data``, whose settings the command gets as its first argument."""
+
+    @wraps(function)
+    def command(*args: Any, config: Path | None, data: Path | None, **values: Any) -> Any:
+        return function(load(config, data), *args, **values)
+
+    return config_option(data_option(command))
 
 
 def config_option(function: Function) -> Function:

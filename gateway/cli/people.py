@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gateway.cli.options import Setup, config_option, data_option, emit, json_option, load
+from gateway.cli.options import Setup, emit, json_option, with_setup
 
 if TYPE_CHECKING:
     from auth.account_service import AccountService
@@ -36,9 +35,8 @@ def command() -> None:
 
 @command.command("list")
 @json_option
-@config_option
-@data_option
-def list_(as_json: bool, config: Path | None, data: Path | None) -> None:
+@with_setup
+def list_(setup: Setup, as_json: bool) -> None:
     """List everyone who has signed in, the oldest first.
 
     \b
@@ -47,7 +45,7 @@ def list_(as_json: bool, config: Path | None, data: Path | None) -> None:
       porch people list --json
     """
     people: list[Person] = []
-    count = asyncio.run(_each(load(config, data), people.append if as_json else _print))
+    count = asyncio.run(_each(setup, people.append if as_json else _print))
     if as_json:
         emit([_json(person) for person in people])
     elif not count:
@@ -85,9 +83,8 @@ def _json(person: Person) -> dict[str, Any]:
 @command.command()
 @click.argument("who")
 @json_option
-@config_option
-@data_option
-def show(who: str, as_json: bool, config: Path | None, data: Path | None) -> None:
+@with_setup
+def show(setup: Setup, who: str, as_json: bool) -> None:
     """Show what is stored about a person: accounts, tokens, clients, sessions.
 
     Which tier they have, and why, says `porch explain --as WHO`.
@@ -101,7 +98,7 @@ def show(who: str, as_json: bool, config: Path | None, data: Path | None) -> Non
     async def export(service: AccountService, person: Person) -> dict[str, Any]:
         return await service.export(person.id)
 
-    found = asyncio.run(_with(load(config, data), who, export))
+    found = asyncio.run(_with(setup, who, export))
     if as_json:
         emit(found)
         return
@@ -117,9 +114,8 @@ def show(who: str, as_json: bool, config: Path | None, data: Path | None) -> Non
 @command.command("sign-out")
 @click.argument("who")
 @click.option("--tokens", is_flag=True, help="Revoke their API tokens too.")
-@config_option
-@data_option
-def sign_out(who: str, tokens: bool, config: Path | None, data: Path | None) -> None:
+@with_setup
+def sign_out(setup: Setup, who: str, tokens: bool) -> None:
     """Sign a person out everywhere: their browsers and the clients they connected.
 
     A portal that runs acts on it within seconds.
@@ -134,15 +130,14 @@ def sign_out(who: str, tokens: bool, config: Path | None, data: Path | None) -> 
         await service.sign_out_everywhere(person.id, api_tokens=tokens)
         return person.id
 
-    click.echo(f"{asyncio.run(_with(load(config, data), who, end))} is signed out everywhere.")
+    click.echo(f"{asyncio.run(_with(setup, who, end))} is signed out everywhere.")
 
 
 @command.command()
 @click.argument("who")
 @click.argument("account")
-@config_option
-@data_option
-def unlink(who: str, account: str, config: Path | None, data: Path | None) -> None:
+@with_setup
+def unlink(setup: Setup, who: str, account: str) -> None:
     """Take an account away from a person, such as a wallet that was lost.
 
     ACCOUNT is a wallet's address, github:LOGIN, or an account as `show` writes it.
@@ -165,15 +160,14 @@ def unlink(who: str, account: str, config: Path | None, data: Path | None) -> No
             ) from None
         return f"{subject} is not an account of {person.id} any more."
 
-    click.echo(asyncio.run(_with(load(config, data), who, take)))
+    click.echo(asyncio.run(_with(setup, who, take)))
 
 
 @command.command()
 @click.argument("who")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@config_option
-@data_option
-def delete(who: str, yes: bool, config: Path | None, data: Path | None) -> None:
+@with_setup
+def delete(setup: Setup, who: str, yes: bool) -> None:
     """Forget a person: accounts, sessions, tokens and connected clients.
 
     What they wrote in plugins the portal erases, within a minute or when it starts; what others
@@ -192,7 +186,7 @@ def delete(who: str, yes: bool, config: Path | None, data: Path | None) -> None:
         await service.delete(person.id)
         return person.id
 
-    click.echo(f"{asyncio.run(_with(load(config, data), who, forget))} is forgotten.")
+    click.echo(f"{asyncio.run(_with(setup, who, forget))} is forgotten.")
 
 
 async def _with(setup: Setup, who: str, act: Callable[[AccountService, Person], Awaitable[T]]) -> T:
@@ -205,7 +199,7 @@ async def _with(setup: Setup, who: str, act: Callable[[AccountService, Person], 
 
 
 async def _found(stores: Stores, who: str) -> Person:
-    """The person; a text that may mean two of them means nobody."""
+    """The person; an ambiguous text is an error."""
     found = {person.id: person for person in await _meant(stores, who)}
     if len(found) > 1:
         raise click.ClickException(f"{who} may be {' or '.join(found)}. Give the id.")
@@ -217,7 +211,7 @@ async def _found(stores: Stores, who: str) -> Person:
 
 
 async def _meant(stores: Stores, who: str) -> list[Person]:
-    from gateway.who import named_wallet, with_wallet
+    from gateway.identity.person_lookup import named_wallet, with_wallet
 
     people = stores.people
     provider, _, name = who.partition(":")

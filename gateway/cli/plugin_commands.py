@@ -28,7 +28,7 @@ def plugin_names() -> list[str]:
 
 
 def plugin_words() -> dict[str, str]:
-    """The plugins' names, by the other words for them that their packages name; imports none.
+    """The plugins' names by the command words that their packages declare; imports no plugin.
 
     A package names one as an entry point of ``porch.commands`` with the plugin's own module, so
     that ``porch --help`` can list it.
@@ -39,12 +39,12 @@ def plugin_words() -> dict[str, str]:
 
 
 def plugin_behind(word: str) -> str | None:
-    """The name of the plugin that a word leads to; imports them all where only they know it."""
+    """The plugin behind a command word; imports all plugins if no package declares the word."""
     if word in plugin_names():
         return word
     if plugin := plugin_words().get(word):
         return plugin
-    from gateway import logs
+    from gateway.observability import logs
     from gateway.plugin_host import discover
 
     logs.configure("critical")
@@ -66,7 +66,7 @@ class PluginCommands(click.Group):
 
     @cached_property
     def _found(self) -> Found:
-        from gateway import logs
+        from gateway.observability import logs
         from gateway.plugin_host import discover
 
         logs.configure("critical")
@@ -83,7 +83,7 @@ class PluginCommands(click.Group):
         return plugin
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the plugin says of itself."""
+        """Write the plugin's summary."""
         said = self._declared.summary
         if not self._declared.commands:
             said += " It has no commands."
@@ -123,7 +123,7 @@ def _click_command(plugin: Plugin, declared: Command, found: Found) -> click.Com
 
 
 def _told(declared: Command) -> str:
-    """What a command does, and what its arguments are, for which click has no place."""
+    """The help text of a command, with its arguments, which click does not list."""
     fields = declared.args.model_fields.items()
     required = {name.upper(): field.description for name, field in fields if field.is_required()}
     return "\n\n".join(
@@ -168,7 +168,7 @@ def _help(field: FieldInfo) -> str:
 def _validated(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
     from pydantic import ValidationError
 
-    from gateway.argument_errors import reasons
+    from gateway.catalog.argument_errors import reasons
 
     given = {name: value for name, value in values.items() if value not in (None, ())}
     try:
@@ -209,12 +209,12 @@ async def _host(setup: Setup, name: str, found: Found, beside: bool) -> AsyncGen
     Args:
         beside: whether one may hold it all the same (``Command.beside_portal``).
     """
-    from gateway.catalog import Catalog
-    from gateway.health import HealthBoard
+    from gateway.catalog.catalog import Catalog
+    from gateway.cli.server import held, made
+    from gateway.config.tiers_file import TierRulesFile
+    from gateway.observability.health import HealthBoard
     from gateway.plugin_host import PluginHost
-    from gateway.serve import held, made
     from gateway.services import open_services
-    from gateway.tiers_file import TierRulesFile
 
     portal = setup.portal
     catalog = Catalog(TierRulesFile(portal.tiers_file).current)

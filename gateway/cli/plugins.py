@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from importlib.metadata import entry_points
-from pathlib import Path
 from typing import Any
 
 import click
 
-from gateway.cli.options import Setup, config_option, data_option, emit, json_option, load
+from gateway.cli.options import Setup, emit, json_option, with_setup
 
 _UNSEEN = "The portal that runs does not know it yet. Stop it, and start it again."
 
 
 @click.command()
 @json_option
-@config_option
-@data_option
-def command(as_json: bool, config: Path | None, data: Path | None) -> None:
+@with_setup
+def command(setup: Setup, as_json: bool) -> None:
     """List the installed plugins.
 
     A plugin is a Python package with an entry point in the group porch.plugins; `pip install`
@@ -30,7 +28,6 @@ def command(as_json: bool, config: Path | None, data: Path | None) -> None:
       porch plugins
       porch plugins --json
     """
-    setup = load(config, data)
     found = _found(setup, asyncio.run(_health(setup)))
     if as_json:
         emit(found)
@@ -42,7 +39,7 @@ def command(as_json: bool, config: Path | None, data: Path | None) -> None:
 
 
 def _found(setup: Setup, health: Mapping[str, Any]) -> list[dict[str, Any]]:
-    from gateway import logs
+    from gateway.observability import logs
     from gateway.plugin_host import discover
 
     logs.configure(setup.environment.log or "critical")
@@ -72,7 +69,7 @@ def _found(setup: Setup, health: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 async def _health(setup: Setup) -> Mapping[str, Any]:
     """How a running portal's plugins are; nothing where none runs."""
-    from gateway.serve import local_socket
+    from gateway.cli.server import local_socket
 
     path = local_socket(setup.data_dir)
     if not path.exists():

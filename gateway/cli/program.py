@@ -11,16 +11,16 @@ import click
 from gateway.cli.options import EXIT
 
 _OWN = {
-    "serve": "gateway.cli.serving",
-    "check": "gateway.cli.checking",
-    "call": "gateway.cli.calling",
-    "tools": "gateway.cli.listing",
-    "explain": "gateway.cli.explaining",
+    "serve": "gateway.cli.serve",
+    "check": "gateway.cli.check",
+    "call": "gateway.cli.call",
+    "tools": "gateway.cli.tools",
+    "explain": "gateway.cli.explain",
     "tiers": "gateway.cli.tiers",
     "plugins": "gateway.cli.plugins",
     "token": "gateway.cli.tokens",
     "people": "gateway.cli.people",
-    "audit": "gateway.cli.auditing",
+    "audit": "gateway.cli.audit",
     "schema": "gateway.cli.schemas",
     "new-plugin": "gateway.cli.new_plugin",
 }
@@ -80,7 +80,7 @@ def _explain(error: Exception, *, debug: bool) -> NoReturn:
         sys.exit(EXIT.CONFIG)
     if debug:
         raise error
-    from gateway.redaction import redactor
+    from gateway.observability.redaction import redactor
 
     said = redactor.text(" ".join(f"{type(error).__name__}: {error}".split()))
     click.echo(f"Unexpected: {said}", err=True)

@@ -26,8 +26,8 @@ def command(ctx: click.Context, check: bool, as_json: bool, config: Path | None)
       porch schema                                    after installing a plugin
       porch schema --check                            in CI
     """
-    from gateway import schema
-    from gateway.config import read_environment
+    from gateway.config import schema
+    from gateway.config.portal import read_environment
     from gateway.plugin_host import discover
 
     directory = config or read_environment().config

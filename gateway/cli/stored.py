@@ -14,11 +14,50 @@ from gateway.cli.options import Setup
 if TYPE_CHECKING:
     from auth.revocations import Revocations
     from auth.stores import Stores
+    from gateway.errors import ConfigError
+    from gateway.services.database import DatabaseService
+
+
+@asynccontextmanager
+async def opened_database(
+    setup: Setup, *, must_exist: bool = False
+) -> AsyncGenerator[DatabaseService]:
+    """Open the database alone, beside a portal that runs or without one.
+
+    Args:
+        setup: names the database.
+        must_exist: whether it is a problem that no portal has written to it yet.
+
+    Raises:
+        ConfigError: the database's address is wrong, or it is not there.
+    """
+    from gateway.errors import ConfigError, Problem
+    from gateway.services.database import open_database
+    from gateway.services.secrets import address
+
+    try:
+        url = address(setup.portal.config.services.database, setup.portal.root)
+        service = open_database(url, setup.data_dir)
+    except ValueError as error:
+        raise _problem(str(error)) from None
+    if must_exist and url == "sqlite" and not (setup.data_dir / "porch.db").exists():
+        reason = "no portal has kept a record here; see --data"
+        raise ConfigError([Problem(str(setup.data_dir), 0, "", reason)])
+    try:
+        yield service
+    finally:
+        await service.close()
+
+
+def _problem(reason: str) -> ConfigError:
+    from gateway.errors import ConfigError, Problem
+
+    return ConfigError([Problem("portal.yaml", 0, "services.database", reason)])
 
 
 @asynccontextmanager
 async def opened_stores(setup: Setup) -> AsyncGenerator[tuple[Stores, Revocations]]:
-    """Open the database alone, beside a portal that runs or without one.
+    """Open the tables of people and credentials, beside a portal that runs or without one.
 
     Yields:
         What is remembered, and where revocations are noted, which running portals read.
@@ -28,32 +67,23 @@ async def opened_stores(setup: Setup) -> AsyncGenerator[tuple[Stores, Revocation
     """
     from auth.revocations import Revocations
     from auth.stores import StoreUnavailable
-    from gateway.audit import MIGRATIONS
-    from gateway.errors import ConfigError, Problem
-    from gateway.services.database import DatabaseUnavailable, open_database
+    from gateway.identity.stores import open_stores
+    from gateway.observability.audit import MIGRATIONS
+    from gateway.services.database import DatabaseUnavailable
     from gateway.services.migrations import MigrationFailed
-    from gateway.services.secrets import address
-    from gateway.stores import open_stores
 
-    try:
-        url = address(setup.portal.config.services.database, setup.portal.root)
-        service = open_database(url, setup.data_dir)
-    except ValueError as error:
-        raise ConfigError([Problem("portal.yaml", 0, "services.database", str(error))]) from None
-    try:
+    async with opened_database(setup) as service:
         database = service.for_owner("gateway")
         try:
             await database.migrate(MIGRATIONS)
         except (DatabaseUnavailable, MigrationFailed) as error:
-            problem = Problem("portal.yaml", 0, "services.database", str(error))
-            raise ConfigError([problem]) from None
+            raise _problem(str(error)) from None
         stores = open_stores(database)
-        yield stores, Revocations(stores.revocations)
-    except StoreUnavailable as error:
-        reason = f"The database does not answer ({error}). Try again in a moment."
-        raise ConfigError([Problem("portal.yaml", 0, "services.database", reason)]) from None
-    finally:
-        await service.close()
+        try:
+            yield stores, Revocations(stores.revocations)
+        except StoreUnavailable as error:
+            reason = f"The database does not answer ({error}). Try again in a moment."
+            raise _problem(reason) from None
 
 
 def span(text: str, hint: str) -> timedelta:
@@ -68,7 +98,7 @@ def span(text: str, hint: str) -> timedelta:
     """
     from pydantic import TypeAdapter, ValidationError
 
-    from gateway.config_types import Duration
+    from gateway.contract.config_types import Duration
 
     try:
         wanted: timedelta = TypeAdapter(Duration).validate_python(text)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from gateway.cli.options import Setup, config_option, data_option, emit, json_option, load
+from gateway.cli.connection import admin_answer
+from gateway.cli.options import Setup, emit, json_option, with_setup
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -27,9 +27,8 @@ def command() -> None:
 @command.command()
 @click.argument("new", type=_FILE, metavar="NEW.yaml")
 @json_option
-@config_option
-@data_option
-def diff(new: Path, as_json: bool, config: Path | None, data: Path | None) -> None:
+@with_setup
+def diff(setup: Setup, new: Path, as_json: bool) -> None:
     """Say who would gain and lose which item under NEW.yaml.
 
     Nothing is applied. Everyone who has signed in is judged by both sets of rules, with the
@@ -40,20 +39,14 @@ def diff(new: Path, as_json: bool, config: Path | None, data: Path | None) -> No
       porch tiers diff proposal.yaml
       porch tiers diff proposal.yaml --json           for a review in CI
     """
-    answer = asyncio.run(_asked(load(config, data), f"{new}", new.read_bytes()))
+    answer = admin_answer(
+        setup, "POST", "tiers-diff", params={"file": f"{new}"}, content=new.read_bytes()
+    )
     if as_json:
         emit(answer)
         return
     for line in _lines(answer):
         click.echo(line)
-
-
-async def _asked(setup: Setup, file: str, content: bytes) -> Any:
-    from gateway.cli.connection import connected, told
-
-    async with connected(setup, wait_ready=False) as http:
-        params = {"file": file}
-        return told(await http.post("/admin/tiers-diff", params=params, content=content))
 
 
 def _lines(answer: Mapping[str, Any]) -> Iterator[str]:

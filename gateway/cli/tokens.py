@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from gateway.cli.options import (
-    TIERS,
-    Setup,
-    config_option,
-    data_option,
-    emit,
-    json_option,
-    load,
-)
+from gateway.cli.connection import admin_answer
+from gateway.cli.options import TIERS, Setup, emit, json_option, with_setup
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,23 +35,26 @@ def command() -> None:
 @command.command()
 @click.option("--tier", type=click.Choice(TIERS), required=True, help="The tier that it grants.")
 @click.option("--name", required=True, help="What it is for: a-z, 0-9 and hyphens.")
-@click.option("--expires", metavar="SPAN", help="When it ends, such as 90d; never if not given.")
+@click.option(
+    "--expires",
+    metavar="SPAN",
+    callback=lambda _ctx, _param, text: _ends(text) if text else None,
+    help="When it ends, such as 90d; never if not given.",
+)
 @click.option(
     "--tool", "tools", metavar="NAME", multiple=True, help="Only this tool; may be repeated."
 )
 @click.option(
     "--unchecked", is_flag=True, help="Take tools that no plugin offers now, as one that is off."
 )
-@config_option
-@data_option
+@with_setup
 def create(
+    setup: Setup,
     tier: str,
     name: str,
-    expires: str | None,
+    expires: datetime | None,
     tools: tuple[str, ...],
     unchecked: bool,
-    config: Path | None,
-    data: Path | None,
 ) -> None:
     """Make a token and print it, and nothing else.
 
@@ -71,23 +66,18 @@ def create(
       porch token create --tier members --name ci
       porch token create --tier public --name bot --expires 90d --tool search_knowledge
     """
-    ends = _ends(expires) if expires else None
-    setup = load(config, data)
     if tools and not unchecked:
-        asyncio.run(_check(setup, tools))
-    click.echo(asyncio.run(_create(setup, name, tier, tools, ends)))
+        _check(setup, tools)
+    click.echo(asyncio.run(_create(setup, name, tier, tools, expires)))
 
 
-async def _check(setup: Setup, tools: tuple[str, ...]) -> None:
+def _check(setup: Setup, tools: tuple[str, ...]) -> None:
     """Refuse tools that the portal does not have; one that does not run is opened to ask.
 
     Raises:
         click.UsageError: it has no such tool; the message names those that come near.
     """
-    from gateway.cli.connection import connected, told
-
-    async with connected(setup, wait_ready=False) as http:
-        answer = told(await http.get("/admin/tools", params={"name": list(tools)}))
+    answer = admin_answer(setup, "GET", "tools", params={"name": list(tools)})
     if not answer["unknown"]:
         return
     lines = [_unknown(each["name"], each["near"]) for each in answer["unknown"]]
@@ -120,7 +110,7 @@ async def _create(
     setup: Setup, name: str, tier: str, tools: tuple[str, ...], ends: datetime | None
 ) -> str:
     from auth import Tier
-    from auth.api_tokens import ApiTokens, NameTaken
+    from auth.tokens.api_tokens import ApiTokens, NameTaken
     from gateway.cli.stored import opened_stores
 
     async with opened_stores(setup) as (stores, revocations):
@@ -138,9 +128,8 @@ async def _create(
 
 @command.command("list")
 @json_option
-@config_option
-@data_option
-def list_(as_json: bool, config: Path | None, data: Path | None) -> None:
+@with_setup
+def list_(setup: Setup, as_json: bool) -> None:
     """List the tokens that are not revoked, without their texts.
 
     \b
@@ -148,7 +137,7 @@ def list_(as_json: bool, config: Path | None, data: Path | None) -> None:
       porch token list
       porch token list --json
     """
-    tokens = asyncio.run(_tokens(load(config, data)))
+    tokens = asyncio.run(_tokens(setup))
     if as_json:
         emit([_json(token) for token in tokens])
         return
@@ -186,9 +175,8 @@ def _json(token: ApiToken) -> dict[str, object]:
 
 @command.command()
 @click.argument("name")
-@config_option
-@data_option
-def revoke(name: str, config: Path | None, data: Path | None) -> None:
+@with_setup
+def revoke(setup: Setup, name: str) -> None:
     """Revoke the token of a name.
 
     A portal that runs refuses it within seconds.
@@ -197,12 +185,12 @@ def revoke(name: str, config: Path | None, data: Path | None) -> None:
     Examples:
       porch token revoke ci
     """
-    asyncio.run(_revoke(load(config, data), name))
+    asyncio.run(_revoke(setup, name))
     click.echo(f"The token {name} is revoked.")
 
 
 async def _revoke(setup: Setup, name: str) -> None:
-    from auth.api_tokens import ApiTokens
+    from auth.tokens.api_tokens import ApiTokens
     from gateway.cli.stored import opened_stores
 
     async with opened_stores(setup) as (stores, revocations):

@@ -1,4 +1,4 @@
-"""What ``porch serve`` tells the person who started it."""
+"""What ``porch serve`` prints for the person who started it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ import click
 
 if TYPE_CHECKING:
     from gateway.app import PortalApp
-    from gateway.config import Portal
+    from gateway.config.portal import Portal
     from gateway.contract import Health
-    from gateway.health import PluginHealth, Report
+    from gateway.observability.health import PluginHealth, Report
 
 _POLL, _LATE_POLL = 0.25, 1.0
 """Seconds between two looks at how the plugins are: while one starts, and while one is late."""
 _CLEARED = "\r\x1b[2K"
-"""What a terminal is sent to clear the line that the cursor is on."""
+"""The control sequence that clears the terminal line of the cursor."""
 
 
 class Welcome:
-    """Greets once the portal listens, and says when everything is indexed.
+    """Prints the addresses once the portal listens, and reports when everything is indexed.
 
     Args:
         app: the portal.

@@ -13,8 +13,8 @@ from gateway.repositories.around import RepositoryAround
 from gateway.repositories.dates import Checkout
 from gateway.repositories.deliveries import Deliveries, Push, PushedCommit, pushed
 from gateway.repositories.errors import Advice, Place, SourceFailed, TooLarge
+from gateway.repositories.github_access import OpenGithub, ReadSecret, open_github
 from gateway.repositories.local import LocalRepository
-from gateway.repositories.opening import OpenGithub, ReadSecret, open_github
 from gateway.repositories.paths import checked as checked_path
 from gateway.repositories.paths import is_below
 from gateway.repositories.paths import joined as joined_path

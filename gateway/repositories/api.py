@@ -1,4 +1,4 @@
-"""Asks GitHub's API: one host, bounded answers, and every refusal as an error that says why.
+"""GitHub's API: one host, bounded answers, and every refusal as an error with its reason.
 
 A credential goes to the API's own host only. Nothing is remembered between two requests, so that
 what one caller may see never helps another.
@@ -259,7 +259,7 @@ def _limited(status: int, headers: Mapping[str, str], body: bytes) -> int | None
 
 
 def _seconds(wait: str) -> int:
-    """What Retry-After says (RFC 9110, section 10.2.3): seconds, or a date."""
+    """The seconds in a Retry-After header (RFC 9110, section 10.2.3), which may be a date."""
     if _NUMBER.fullmatch(wait):
         return _bounded(int(wait))
     try:

@@ -1,4 +1,4 @@
-"""What identifies a file's bytes: the id of its Git blob, and their SHA-256."""
+"""Identities of a file's bytes: the id of its Git blob, and the SHA-256."""
 
 from __future__ import annotations
 

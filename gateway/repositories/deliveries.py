@@ -9,8 +9,8 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
-from gateway.offers import ToolFailed
-from gateway.ports import Cache
+from gateway.contract.offers import ToolFailed
+from gateway.contract.services import Cache
 
 REMEMBERED_SECONDS = 24 * 3600.0
 """How long a delivery is known again."""

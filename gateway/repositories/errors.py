@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from gateway.offers import ToolFailed
+from gateway.contract.offers import ToolFailed
 
 Code = Literal["UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "UPSTREAM_ERROR", "INVALID_PATH"]
 
@@ -42,7 +42,7 @@ class Advice:
 
 
 ADVICE = Advice()
-"""What most plugins' sections call it."""
+"""The name that most plugins' sections use."""
 
 
 class SourceFailed(ToolFailed):
@@ -80,13 +80,13 @@ class SourceFailed(ToolFailed):
 
     @property
     def retry_after(self) -> int | None:
-        """Seconds after which it is worth asking again, where GitHub said so."""
+        """Seconds after which to ask again, if GitHub said so."""
         seconds: int | None = self.details.get("retryAfter")
         return seconds
 
     @property
     def status(self) -> int | None:
-        """What GitHub answered, where it did."""
+        """GitHub's answer, if there was one."""
         status: int | None = self.details.get("githubStatus")
         return status
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 SECONDS = 30.0
-"""How long one command may take, if nothing else is said."""
+"""Seconds that a command may take by default."""
 
 _SAFE: Mapping[str, str] = {
     "core.fsmonitor": "false",

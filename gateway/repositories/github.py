@@ -20,8 +20,8 @@ from gateway.repositories.app import Operator
 from gateway.repositories.batches import in_batches
 from gateway.repositories.blobs import blob_sha
 from gateway.repositories.errors import ADVICE, Advice, Place, SourceFailed, TooLarge
+from gateway.repositories.exclusions import LeavingOut
 from gateway.repositories.git import GitFailed
-from gateway.repositories.leaving_out import LeavingOut
 from gateway.repositories.local import no_folder, too_large
 from gateway.repositories.protocol import (
     Comparison,
@@ -42,7 +42,7 @@ _MEBIBYTE = 1024 * 1024
 _WITH_CONTENT = _MEBIBYTE
 """Bytes of a file that GitHub puts into its JSON; of a larger one only the raw form is sent."""
 _DESCRIBED = 2 * _WITH_CONTENT + 64 * 1024
-"""Bytes of that JSON: the file in Base64, and what is said of it."""
+"""Bytes of that JSON: the file in Base64, and its metadata."""
 _SHOWN = 12
 """Digits of a commit that errors show."""
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,256}"')
@@ -152,7 +152,7 @@ class GithubRepository:
             return await history.tree(self._api, url, asking, commit)
 
     async def compare(self, base: str, head: str) -> Comparison:
-        """What a commit changes since another.
+        """The changes from one commit to another.
 
         Raises:
             SourceFailed: GitHub refuses; NOT_FOUND where one of them is gone, as it may be after a
@@ -202,7 +202,7 @@ class GithubRepository:
         credential: str | None = None,
         at: str | None = None,
     ) -> AsyncGenerator[Asking]:
-        """Ask with whose credential; the operator hears where GitHub does not take theirs."""
+        """Ask with a credential; a refused token of the operator is reported to them."""
         whose, token = "nobody", credential
         if credential is not None:
             whose = "caller"
@@ -297,7 +297,7 @@ class GithubSnapshot:
 
     @property
     def left_out(self) -> Sequence[LeftOut]:
-        """What was passed over."""
+        """The files that were left out."""
         return self._left_out.files
 
     async def files(self, below: str = "") -> AsyncGenerator[Entry]:
@@ -320,13 +320,13 @@ class GithubSnapshot:
 
 
 def _etag(answer: Answer) -> str | None:
-    """What the server knows the file by, if it can be sent back (RFC 9110, section 8.8.3)."""
+    """The entity tag of an answer, if it can be sent back (RFC 9110, section 8.8.3)."""
     etag = answer.headers.get("etag", "")
     return etag if _ETAG.fullmatch(etag) else None
 
 
 def _described(body: bytes, asking: Asking) -> dict[str, Any]:
-    """What the Contents API says about a file."""
+    """The Contents API's answer about a file."""
     try:
         described = from_json(body)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What GitHub knows of a repository's commits: where a branch is, a tree, what has changed."""
+"""A repository's commits on GitHub: the head of a branch, trees, and changes between commits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from gateway.repositories import paths
 from gateway.repositories.api import Api, Asking, silent
 from gateway.repositories.errors import SourceFailed
-from gateway.repositories.leaving_out import LeavingOut
+from gateway.repositories.exclusions import LeavingOut
 from gateway.repositories.protocol import Changed, Comparison, Standing, Tree, TreeFile
 
 LISTED = 300
@@ -21,7 +21,7 @@ LARGEST_TREE = 64 * 1024 * 1024
 """Bytes of a tree's answer; GitHub lists 100,000 entries at most, and says so where it cuts."""
 LARGEST_COMPARISON = 32 * 1024 * 1024
 LARGEST_COMMIT = 4 * 1024 * 1024
-"""Bytes of what is said of one commit, which is mostly its message."""
+"""Bytes of GitHub's answer about one commit, which is mostly its message."""
 
 _SHA = "application/vnd.github.sha"
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -96,7 +96,7 @@ async def committed(api: Api, url: str, asking: Asking) -> datetime:
 
 
 async def compare(api: Api, url: str, asking: Asking) -> Comparison:
-    """What differs between two commits."""
+    """The changes between two commits."""
     answer = await api.get(url, asking, LARGEST_COMPARISON)
     return await asyncio.to_thread(_comparison, answer.body, asking)
 
@@ -134,7 +134,7 @@ def _comparison(body: bytes, asking: Asking) -> Comparison:
 
 
 def _changes(file: _File) -> list[Changed]:
-    """What a line of GitHub's list means; a copied file is an added one."""
+    """The change in an entry of GitHub's list; a copied file counts as added."""
     path, sha = file.filename, file.sha or ""
     match file.status:
         case "removed":

@@ -12,8 +12,8 @@ from gateway.repositories.batches import in_batches
 from gateway.repositories.blobs import blob_sha
 from gateway.repositories.branch import Blob, Branch
 from gateway.repositories.errors import Place, SourceFailed, TooLarge
+from gateway.repositories.exclusions import LeavingOut
 from gateway.repositories.git import GitFailed
-from gateway.repositories.leaving_out import LeavingOut
 from gateway.repositories.protocol import Entry, File, Known, LeftOut, NotModified
 from gateway.repositories.stamps import stamp
 
@@ -160,7 +160,7 @@ class LocalSnapshot:
 
     @property
     def left_out(self) -> Sequence[LeftOut]:
-        """What was passed over."""
+        """The files that were left out."""
         return self._left_out.files
 
     async def files(self, below: str = "") -> AsyncGenerator[Entry]:
@@ -211,7 +211,7 @@ class LocalSnapshot:
 
 
 def _reason(blob: Blob) -> str | None:
-    """Why what stands in a tree is passed over, or None for a file that is served."""
+    """Why an entry of a tree is left out, or None for a file that is served."""
     if not blob.is_file:
         return "it is a link or a submodule"
     reason = paths.problem(blob.path)

@@ -23,7 +23,7 @@ _ENCODED = re.compile(r"%(?:2[EF5]|5C|[01][0-9A-F]|7F|C[01]|u[0-9A-F])", re.IGNO
 
 
 def problem(value: str) -> str | None:
-    """What is wrong with a path, as the end of a sentence; None where nothing is."""
+    """The problem with a path, as the end of a sentence, or None."""
     try:
         size = len(value.encode())
     except UnicodeEncodeError:

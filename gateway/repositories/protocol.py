@@ -1,4 +1,4 @@
-"""What the plugin asks of a repository, whichever backend reads it.
+"""The protocol of repositories, whichever backend reads them.
 
 Every path begins at the repository's root; what lies in front of a source's entries is the
 source's own ``path``.
@@ -70,7 +70,7 @@ class NotModified:
 
 
 Standing = Literal["identical", "ahead", "behind", "diverged"]
-"""Where a commit stands to another."""
+"""How one commit is related to another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What the newer commit has that the older one has not.
+    """The changes from an older commit to a newer one.
 
     Attributes:
         status: where the newer one stands: it is ``identical``; ``ahead``, built upon the older;

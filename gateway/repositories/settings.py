@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from gateway.config_types import SafeUrl, SecretRef
 from gateway.contract import PluginConfig
+from gateway.contract.config_types import SafeUrl, SecretRef
 from gateway.repositories import paths
 
 _REPOSITORY = r"^[A-Za-z0-9](-?[A-Za-z0-9]){0,38}/\.{0,98}[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$"

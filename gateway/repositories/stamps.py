@@ -1,4 +1,4 @@
-"""What changes whenever a file in a directory does, without reading any. All of it blocks."""
+"""A fingerprint of a directory that changes with any file in it, without reading any. It blocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 SETTLED_S = 2.0
-"""Seconds after which a file's time tells of every later write: file systems' clocks are coarse."""
+"""Age in seconds from which a file's time reveals any later write: file times are coarse."""
 
 
 def stamp(directory: Path) -> str | None:

@@ -53,7 +53,7 @@ class Tarball:
         self.commit: str | None = None
 
     def entries(self, below: str) -> Generator[Entry]:
-        """Every file below a folder, as it stands in the archive.
+        """Every file below a folder, in the order of the archive.
 
         Raises:
             BadTarball: it cannot be read to its end.

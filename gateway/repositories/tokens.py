@@ -1,4 +1,4 @@
-"""What a token must be to travel in a header."""
+"""The form that a token must have to be sent in a header."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ Opaque: TypeAlias = "dict[str, Opaque] | None"
 NOTHING: Opaque = {}
 """What leaves nothing alone."""
 CURSOR = "cursor"
-"""The argument of every tool that pages (:mod:`gateway.paging`); it is the portal's own text."""
+"""The argument of every tool that pages (:mod:`gateway.contract.paging`), made by the portal."""
 
 
 def opaque(paths: Iterable[str]) -> Opaque:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from gateway.contract.services import Cache, Database, Embedder, Jobs, Objects, Reranker, Vectors
 from gateway.errors import ConfigError, Problem
-from gateway.logs import get_logger
-from gateway.ports import Cache, Database, Embedder, Jobs, Objects, Reranker, Vectors
-from gateway.services import signing
+from gateway.observability.logs import get_logger
+from gateway.services import signing_key as signing
 from gateway.services.cache import CacheService, CacheUnavailable, open_cache
 from gateway.services.database import DatabaseService, DatabaseUnavailable, open_database
 from gateway.services.jobs import JobService, open_jobs
@@ -28,7 +28,7 @@ from gateway.services.secrets import address, resolve
 if TYPE_CHECKING:
     from gateway.contract import Job
     from gateway.services.embedding import ThreadedEmbedder
-    from gateway.services.reranking import ThreadedReranker
+    from gateway.services.reranker import ThreadedReranker
     from gateway.services.vectors import VectorStore
 
 __all__ = ["Services", "ServicesConfig", "Shares", "open_services"]
@@ -196,10 +196,10 @@ class Services:
         self.jobs.register(plugin, jobs)
 
     @asynccontextmanager
-    async def jobs_running(self) -> AsyncIterator[None]:
-        """Work on the registered jobs for as long as the block lasts."""
+    async def jobs_running(self, *, on_demand: bool = False) -> AsyncIterator[None]:
+        """Work on the registered jobs for as long as the block lasts (``JobService.launch``)."""
         try:
-            await self.jobs.launch()
+            await self.jobs.launch(on_demand=on_demand)
             yield
         finally:
             await self.jobs.close()
@@ -253,7 +253,7 @@ class _Opening:
 
     def services(self, data_dir: Path) -> Services:
         from gateway.services.embedding import open_embedder
-        from gateway.services.reranking import open_reranker
+        from gateway.services.reranker import open_reranker
         from gateway.services.vectors import open_vectors
 
         config = self._config

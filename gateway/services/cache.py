@@ -14,9 +14,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
-from gateway.ports import Cache
+from gateway.contract.services import Cache
 from gateway.services.clients import need
-from gateway.services.windows import MemoryWindows, Windows
 
 __all__ = ["CacheService", "CacheUnavailable", "MemoryCache", "ScopedCache", "open_cache"]
 
@@ -37,10 +36,6 @@ class CacheService(Cache, Protocol):
     def scoped(self, prefix: str) -> ScopedCache:
         """The share of one owner; a prefix holds no ``:``."""
         return ScopedCache(self, prefix)
-
-    def windows(self) -> Windows:
-        """Sliding windows, kept where the cache is."""
-        ...
 
     async def close(self) -> None:
         """Release connections."""
@@ -110,10 +105,6 @@ class MemoryCache(CacheService):
             self._listeners[channel].discard(queue)
             if not self._listeners[channel]:
                 del self._listeners[channel]
-
-    def windows(self) -> Windows:
-        """Sliding windows in this process."""
-        return MemoryWindows()
 
     async def close(self) -> None:
         """Forget everything."""

@@ -8,9 +8,8 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from gateway.logs import get_logger
+from gateway.observability.logs import get_logger
 from gateway.services.cache import CacheService, CacheUnavailable, not_a_number, positive
-from gateway.services.windows import Windows
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -37,7 +36,8 @@ class RedisCache(CacheService):
         self._address = address
 
     @cached_property
-    def _redis(self) -> Redis:
+    def redis(self) -> Redis:
+        """The client, made at first use; it connects when it is first asked."""
         from redis.asyncio import Redis
 
         return Redis.from_url(
@@ -47,17 +47,17 @@ class RedisCache(CacheService):
     async def get(self, key: str) -> bytes | None:
         """The value, or None where there is none or it has expired."""
         with clear_errors():
-            return cast("bytes | None", await self._redis.get(key))
+            return cast("bytes | None", await self.redis.get(key))
 
     async def set(self, key: str, value: bytes, ttl: float | None = None) -> None:
         """Store a value, for ``ttl`` seconds or until it is evicted."""
         with clear_errors():
-            await self._redis.set(key, value, px=None if ttl is None else _milliseconds(ttl))
+            await self.redis.set(key, value, px=None if ttl is None else _milliseconds(ttl))
 
     async def delete(self, key: str) -> None:
         """Forget a value; an absent key is not an error."""
         with clear_errors():
-            await self._redis.delete(key)
+            await self.redis.delete(key)
 
     async def increment(self, key: str, ttl: float) -> int:
         """Add one to a counter that expires ``ttl`` seconds after its first increment.
@@ -68,7 +68,7 @@ class RedisCache(CacheService):
         from redis.exceptions import ResponseError
 
         with clear_errors():
-            async with self._redis.pipeline(transaction=True) as both:
+            async with self.redis.pipeline(transaction=True) as both:
                 both.set(key, 0, nx=True, px=_milliseconds(ttl))
                 both.incr(key)
                 try:
@@ -79,7 +79,7 @@ class RedisCache(CacheService):
     async def publish(self, channel: str, message: bytes) -> None:
         """Send a message to everyone who listens on the channel now."""
         with clear_errors():
-            await self._redis.publish(channel, message)
+            await self.redis.publish(channel, message)
 
     @asynccontextmanager
     async def listen(self, channel: str) -> AsyncGenerator[AsyncIterator[bytes]]:
@@ -87,23 +87,17 @@ class RedisCache(CacheService):
 
         A connection that is lost is made again; what was published meanwhile is missed.
         """
-        async with self._redis.pubsub() as subscription:
+        async with self.redis.pubsub() as subscription:
             with clear_errors():
                 await subscription.subscribe(channel)
                 # From the server's confirmation on, we are sent what is published.
                 await subscription.get_message(timeout=None)
             yield _messages(subscription, channel)
 
-    def windows(self) -> Windows:
-        """Sliding windows on the same server."""
-        from gateway.services.windows_redis import RedisWindows
-
-        return RedisWindows(lambda: self._redis)
-
     async def close(self) -> None:
         """Close the connections, if any was opened."""
-        if "_redis" in self.__dict__:
-            await self._redis.aclose()
+        if "redis" in self.__dict__:
+            await self.redis.aclose()
 
 
 async def _messages(subscription: PubSub, channel: str) -> AsyncIterator[bytes]:

@@ -7,7 +7,6 @@ and a version table of its own, so that owners are migrated apart from each othe
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -124,7 +123,7 @@ class DatabaseService:
             raise DatabaseUnavailable(self._explanation(error)) from error
 
     def _explanation(self, error: Exception) -> str:
-        """What the driver said, of which database, and what an admin does about it."""
+        """A message with the driver's reason, the database, and what an admin can do."""
         from sqlalchemy.exc import DatabaseError
 
         cause = getattr(error, "orig", error)
@@ -217,10 +216,8 @@ def _for_asyncpg(address: str) -> URL:
 @asynccontextmanager
 async def _holding_lock(engine: AsyncEngine, name: str) -> AsyncGenerator[AsyncConnection]:
     """A PostgreSQL transaction that holds the advisory lock of a name, for its whole length."""
-    from sqlalchemy import text
+    from gateway.toolkit.sql import exclusive, lock_number
 
-    digest = hashlib.sha256(name.encode()).digest()[:8]
-    key = int.from_bytes(digest, "big", signed=True)
     async with engine.begin() as connection:
-        await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+        await exclusive(connection, lock_number("", name))
         yield connection

@@ -1,4 +1,4 @@
-"""What an error of the database says: its kind and one line, never a statement or a value.
+"""An error of the database in one line: its kind and reason, never a statement or a value.
 
 SQLAlchemy's errors quote the statement with its parameters, and PostgreSQL's the row that was
 refused. Either would put what people store, and with it secrets, into logs and answers.
@@ -43,7 +43,7 @@ def _cleaned(context: ExceptionContext) -> None:
 
 
 def _said(error: Any, original: Any) -> str:
-    """The first line of what the driver says, where it can hold no value."""
+    """The first line of the driver's message, if it cannot hold a value."""
     from sqlalchemy.exc import DBAPIError
 
     state = str(getattr(original, "sqlstate", None) or "")

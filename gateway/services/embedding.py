@@ -24,7 +24,7 @@ from gateway.services.onnx_text import model_file
 from gateway.services.sentence_models import FastembedSentences, OnnxSentences, SentenceModel
 
 if TYPE_CHECKING:
-    from gateway.ports import Matrix, Vector
+    from gateway.contract.services import Matrix, Vector
 
 BATCH_TOKENS = 512
 """How many tokens, padding included, go to the model at once: two long passages."""
@@ -34,7 +34,7 @@ CHARACTERS_PER_TOKEN = 4
 
 
 class ThreadedEmbedder:
-    """An :class:`~gateway.ports.Embedder` over a model on its own thread.
+    """An :class:`~gateway.contract.services.Embedder` over a model on its own thread.
 
     Args:
         identity: says what identifies the model and its precision; asked once.
@@ -54,7 +54,7 @@ class ThreadedEmbedder:
 
     @property
     def model(self) -> str:
-        """What identifies the model and its precision; vectors of two names never compare."""
+        """The model's identity with its precision; vectors of two models are never compared."""
         return self._identity()
 
     @property
@@ -70,7 +70,7 @@ class ThreadedEmbedder:
 
     @property
     def usage(self) -> Usage:
-        """What the model did so far; an index that finds nothing changed leaves it alone."""
+        """How much the model was used so far; an index without changes does not use it."""
         return self._thread.usage
 
     async def warm(self) -> None:

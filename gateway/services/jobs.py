@@ -18,11 +18,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from gateway.ports import Cache
+from gateway.contract.services import Cache
 from gateway.services.database import is_postgres
 from gateway.services.jobs_log import JobsLog
 from gateway.services.jobs_owned import OwnedJobs
 from gateway.services.jobs_progress import Progress, ProgressBoard
+from gateway.services.jobs_sqlite import Connection
 
 if TYPE_CHECKING:
     from dbos import DBOSConfig, WorkflowStatus
@@ -32,11 +33,16 @@ if TYPE_CHECKING:
 __all__ = ["JobService", "JobsNotRunning", "Run", "open_jobs"]
 
 SCHEMA = "porch_jobs"
-"""Where DBOS keeps its tables, in PostgreSQL."""
+"""The schema of DBOS's tables in PostgreSQL."""
+JOBS_FILE = "jobs.db"
+"""The file of DBOS's tables in the data directory, beside SQLite."""
 POLLING, PATIENT = 0.25, 2.0
 """Seconds between two looks at a queue: of a job that somebody waits for, and of one with a
 schedule. Each look takes milliseconds of this process, also where nothing is queued."""
 _CLOSING = 5.0
+_LISTENER_INTERVAL_S = 0.05
+"""Seconds between two looks of DBOS's listener for messages between jobs. We send none, so a look
+costs nothing; but closing waits for the next one, and DBOS's default is a whole second."""
 
 
 Workflow = Callable[..., Coroutine[Any, Any, Any]]
@@ -90,6 +96,7 @@ class JobService:
         self.board = ProgressBoard(cache)
         self._running = False
         self._is_launched = False
+        self._on_demand = False
         self._launching = asyncio.Lock()
         self._log = JobsLog()
 
@@ -113,14 +120,19 @@ class JobService:
         """The jobs of one plugin: the port ``Jobs``."""
         return OwnedJobs(self, plugin)
 
-    async def launch(self) -> None:
+    async def launch(self, *, on_demand: bool = False) -> None:
         """Start to work, on this event loop; jobs that a crash interrupted go on.
 
         Where no plugin declared a job, this does nothing.
+
+        Args:
+            on_demand: start DBOS when a job is first queued or asked for, if no job can be
+                waiting from before. Until then no schedule queues one.
         """
         async with self._launching:
             self._is_launched = True
-            if self._jobs:
+            self._on_demand = on_demand and self._is_new()
+            if self._jobs and not self._on_demand:
                 await self._launch()
 
     async def take_up(self, plugin: str) -> None:
@@ -130,7 +142,7 @@ class JobService:
         """
         async with self._launching:
             names = [name for name in self.names(plugin) if name not in self._workflows]
-            if not self._is_launched or not names:
+            if not self._is_launched or not names or (self._on_demand and not self._running):
                 return
             if not self._running:
                 await self._launch()
@@ -173,6 +185,7 @@ class JobService:
 
     async def close(self) -> None:
         """Stop at once; what was running goes on at the next launch."""
+        self._is_launched = False
         if not self._running:
             return
         from dbos import DBOS
@@ -197,7 +210,7 @@ class JobService:
         """Queue the job ``plugin/job`` under an id; a known id means the job that has it."""
         if name not in self._jobs:
             raise KeyError(f"No plugin declares the job {name}.")
-        self._check_running()
+        await self._need_running()
         from dbos import DBOS, SetWorkflowID
 
         checked = _as_json(dict(payload), f"The payload of {name}")
@@ -206,15 +219,15 @@ class JobService:
         return str(handle.workflow_id)
 
     async def status(self, job_id: str) -> WorkflowStatus | None:
-        """What DBOS knows of a job."""
-        self._check_running()
+        """DBOS's record of a job."""
+        await self._need_running()
         from dbos import DBOS
 
         return await DBOS.get_workflow_status_async(job_id)
 
     async def listed(self, names: Sequence[str], limit: int) -> list[WorkflowStatus]:
-        """What DBOS knows of the jobs of these full names, the newest first."""
-        self._check_running()
+        """DBOS's records of the jobs of these full names, the newest first."""
+        await self._need_running()
         from dbos import DBOS
 
         return await DBOS.list_workflows_async(
@@ -223,7 +236,7 @@ class JobService:
 
     async def cancel(self, job_id: str) -> None:
         """End a job; what another replica runs ends before its next step."""
-        self._check_running()
+        await self._need_running()
         from dbos import DBOS
 
         await DBOS.cancel_workflow_async(job_id)
@@ -234,7 +247,15 @@ class JobService:
         """The full names of a plugin's jobs."""
         return [name for name in self._jobs if name.startswith(f"{plugin}/")]
 
-    def _check_running(self) -> None:
+    def _is_new(self) -> bool:
+        """Whether certainly no job was ever queued here."""
+        return self._address == "sqlite" and not (self._data_dir / JOBS_FILE).exists()
+
+    async def _need_running(self) -> None:
+        if self._on_demand and not self._running:
+            async with self._launching:
+                if self._is_launched and not self._running:
+                    await self._launch()
         if not self._running:
             raise JobsNotRunning("Jobs run in a portal that serves: start it with `porch serve`.")
 
@@ -258,7 +279,10 @@ class JobService:
             "application_version": "porch",
             "serializer": DBOSPortableJSONSerializer(),  # JSON; DBOS's default would be pickle
             "log_level": "WARNING",
+            "notification_listener_polling_interval_sec": _LISTENER_INTERVAL_S,
         }
+        if self._address == "sqlite":
+            config["db_engine_kwargs"] = {"connect_args": {"factory": Connection}}
         DBOS(config=config)
         for name, job in list(self._jobs.items()):
             self._workflows[name] = self._declare(name, job)
@@ -329,7 +353,7 @@ def open_jobs(address: str, data_dir: Path, cache: Cache | None = None) -> JobSe
 
 def _url(address: str, data_dir: Path) -> str:
     if address == "sqlite":
-        return f"sqlite:///{data_dir / 'jobs.db'}"
+        return f"sqlite:///{data_dir / JOBS_FILE}"
     return "postgresql://" + address.partition("://")[2]  # DBOS names the driver itself
 
 

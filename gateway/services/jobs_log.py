@@ -1,4 +1,4 @@
-"""What DBOS says in the log: no tracebacks, and an outage of its database once, in our words."""
+"""DBOS's log messages: without tracebacks, and an outage of its database once, in our words."""
 
 from __future__ import annotations
 

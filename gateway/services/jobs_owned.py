@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gateway.ports import JobStatus
+from gateway.contract.services import JobStatus
 
 if TYPE_CHECKING:
     from dbos import WorkflowStatus
@@ -20,7 +20,7 @@ _STATES = {
     "SUCCESS": "done",
     "CANCELLED": "cancelled",
 }
-"""DBOS's words and ours; every other one is a failure."""
+"""Our states by DBOS's; any other state of DBOS is a failure."""
 _OPEN = ("queued", "running")
 
 

@@ -1,4 +1,4 @@
-"""How far running jobs are: told often, kept briefly, and seen by every replica."""
+"""The progress of running jobs: written often, kept briefly, visible to every replica."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import json
 import time
 from dataclasses import asdict, dataclass
 
-from gateway.logs import get_logger
-from gateway.ports import Cache
+from gateway.contract.services import Cache
+from gateway.observability.logs import get_logger
 
 EVERY = 0.5
 """Seconds between two writes of one job's progress to the cache."""
 KEPT = 3600.0
-"""Seconds for which the last word on a job is kept."""
+"""Seconds for which a job's last progress is kept."""
 
 log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a job said last: ``done`` of ``total`` (0 where it does not know), and in words."""
+    """A job's last progress: ``done`` of ``total`` (0 if unknown), and a text."""
 
     done: int = 0
     total: int = 0
@@ -41,7 +41,7 @@ class ProgressBoard:
         self._writing: set[asyncio.Task[None]] = set()
 
     def tell(self, job_id: str, progress: Progress) -> None:
-        """Take in what a job of this process says; returns at once."""
+        """Report the progress of a job of this process; returns at once."""
         self._own[job_id] = progress
         now = time.monotonic()
         last = progress.total and progress.done >= progress.total
@@ -53,7 +53,7 @@ class ProgressBoard:
         task.add_done_callback(self._writing.discard)
 
     async def read(self, job_id: str) -> Progress:
-        """What a job said last; nothing where none is known."""
+        """A job's last progress, or None if there is none."""
         if job_id in self._own or self._cache is None:
             return self._own.get(job_id, Progress())
         try:

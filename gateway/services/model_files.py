@@ -1,4 +1,4 @@
-"""Where models lie, and the one error that says why a model cannot be used."""
+"""Where model files are, and the error for models that cannot be used."""
 
 from __future__ import annotations
 

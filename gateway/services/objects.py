@@ -22,7 +22,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gateway.ports import ObjectInfo, Objects
+from gateway.contract.services import ObjectInfo, Objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,7 +2,8 @@
 
 A setting that holds a secret says where it is, never what it is: ``env:NAME`` or ``file:PATH``.
 The value is read each time it is needed, so that a rotated file counts at once. Every value
-that is resolved is made known to ``gateway.redaction``, so that logs and errors drop it.
+that is resolved is made known to ``gateway.observability.redaction``, so that logs and errors
+drop it.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import SecretStr
 
-from gateway.config_types import is_reference
-from gateway.redaction import register_secret
+from gateway.contract.config_types import is_reference
+from gateway.observability.redaction import register_secret
 
 __all__ = ["SecretMissing", "address", "resolve"]
 

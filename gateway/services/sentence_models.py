@@ -12,7 +12,7 @@ from gateway.services.fastembed_models import open_fastembed
 from gateway.services.onnx_text import OnnxText, clean
 
 if TYPE_CHECKING:
-    from gateway.ports import Matrix, Vector
+    from gateway.contract.services import Matrix, Vector
 
 
 class SentenceModel(Protocol):

@@ -66,7 +66,7 @@ def opened(file: Path) -> AsyncEngine:
 
 
 def reading(engine: AsyncEngine) -> AsyncEngine:
-    """The same engine, but that each statement stands for itself."""
+    """The same engine in autocommit mode."""
     return engine.execution_options(sqlite_begin=None)
 
 

@@ -25,7 +25,7 @@ PATIENCE = 5.0
 """Seconds that the threads of closed connections have to end."""
 
 _ending: WeakSet[Thread] = WeakSet()
-"""Threads that were told to end; they may have an answer to give to the event loop still."""
+"""Threads that are ending; they may still have a result for the event loop."""
 
 
 async def connect(file: Path) -> Connection:
@@ -52,14 +52,14 @@ class Connection(aiosqlite.Connection):
     """A connection whose cursors hold all rows of their statement."""
 
     _settled = True
-    """Whether the thread has done all that it was told."""
+    """Whether the thread has finished all its work."""
 
     def cursor(self) -> Cursor:  # type: ignore[override]
         """A cursor; it costs no message."""
         return Cursor(self)
 
     async def run(self, work: Callable[[sqlite3.Connection], Any]) -> Any:
-        """What some work with the connection gives, in its thread."""
+        """The result of a function of the connection, run in its thread."""
         self._settled = False
         try:
             given = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from auth.site import is_safe
-from gateway.ports import Collection, CollectionSpec, Condition, Point, Stored, Vectors
+from gateway.contract.services import Collection, CollectionSpec, Condition, Point, Stored, Vectors
 from gateway.services.clients import need
 
 ID_FIELD = "_id"
@@ -135,7 +135,7 @@ def typed_values(condition: Condition) -> list[list[Any]]:
 
 
 def check_condition(condition: Condition) -> None:
-    """Refuse a condition that says nothing.
+    """Refuse an empty condition.
 
     Raises:
         ValueError: no values and no bounds; as a filter for deletion it would match everything.

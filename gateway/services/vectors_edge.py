@@ -20,7 +20,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gateway.ports import CollectionSpec, Condition, Hit, Point, Sparse, Stored, VectorQuery
+from gateway.contract.services import (
+    CollectionSpec,
+    Condition,
+    Hit,
+    Point,
+    Sparse,
+    Stored,
+    VectorQuery,
+)
 from gateway.services.vectors import (
     ID_FIELD,
     VectorsUnavailable,

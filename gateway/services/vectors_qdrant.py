@@ -7,7 +7,15 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gateway.ports import CollectionSpec, Condition, Hit, Point, Sparse, Stored, VectorQuery
+from gateway.contract.services import (
+    CollectionSpec,
+    Condition,
+    Hit,
+    Point,
+    Sparse,
+    Stored,
+    VectorQuery,
+)
 from gateway.services.vectors import (
     ID_FIELD,
     VectorsUnavailable,

@@ -9,11 +9,11 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from gateway.contract import Offer, ToolFailed, Webhook
-from gateway.logs import get_logger
-from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
-from gateway.surfaces.errors import send_error
-from gateway.surfaces.responses import send_json
-from gateway.surfaces.visit import visit_of
+from gateway.observability.logs import get_logger
+from gateway.surfaces.http.body import BodyRefused, ClientLeft, read_body
+from gateway.surfaces.http.errors import send_error
+from gateway.surfaces.http.request_context import visit_of
+from gateway.surfaces.http.responses import send_json
 
 log = get_logger(__name__)
 

@@ -10,7 +10,7 @@ import pytest
 pytest.register_assert_rewrite("gateway.testing.personal", "gateway.testing.suite")
 
 from auth import Account  # noqa: E402
-from gateway.client import RequestRefused  # noqa: E402
+from gateway.cli.mcp_client import RequestRefused  # noqa: E402
 from gateway.testing.portal import CallResult, TestPortal, open_test_portal  # noqa: E402
 from gateway.testing.suite import PluginContract  # noqa: E402
 

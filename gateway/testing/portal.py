@@ -19,9 +19,10 @@ import yaml
 from auth import Account, StaticTokens, Tier
 from auth.stores import Person
 from gateway.app import PortalApp
-from gateway.client import McpClient
-from gateway.config import PORTAL_FILE, TIERS_FILE, load_portal
-from gateway.running import Running
+from gateway.cli.mcp_client import McpClient
+from gateway.config.portal import PORTAL_FILE, TIERS_FILE, load_portal
+from gateway.open_portal import OpenPortal
+from gateway.testing.migrations import replayed_migrations
 
 TierName = str
 """``open``, ``public`` or ``members``; or the name of someone whom ``sign_in`` signed in."""
@@ -49,7 +50,7 @@ class CallResult:
 class TestPortal:
     """A running portal as its callers meet it; made by :func:`open_test_portal`.
 
-    Each method takes the tier of the caller; the request passes the door, the tier check and
+    Each method takes the tier of the caller; the request passes the HTTP guard, the tier check and
     the whole pipeline, as one over the network would.
 
     Attributes:
@@ -62,7 +63,7 @@ class TestPortal:
     __test__ = False
 
     def __init__(
-        self, app: PortalApp, running: Running, config_dir: Path, tokens: dict[str, str]
+        self, app: PortalApp, running: OpenPortal, config_dir: Path, tokens: dict[str, str]
     ) -> None:
         self.app = app
         self.running = running
@@ -292,6 +293,7 @@ async def open_test_portal(
     tiers: str | Mapping[str, Any] | None = None,
     data_dir: Path | None = None,
     wait_ready: bool = True,
+    schedules: bool = False,
 ) -> AsyncGenerator[TestPortal]:
     """Open a portal in memory for as long as the block lasts.
 
@@ -305,6 +307,7 @@ async def open_test_portal(
         tiers: ``tiers.yaml`` as text or as a mapping; without it, what plugins suggest holds.
         data_dir: keeps the data after the block; by default it is thrown away.
         wait_ready: whether plugins should finish their first work before the block begins.
+        schedules: whether jobs run by their schedules; those that are queued always run.
 
     Raises:
         ConfigError: ``config`` or ``tiers`` is wrong.
@@ -314,6 +317,7 @@ async def open_test_portal(
         # A thread whose caller was cancelled may still finish a file that it had begun.
         kept = TemporaryDirectory(prefix="porch-test-", ignore_cleanup_errors=True)
         root = Path(stack.enter_context(kept))
+        stack.enter_context(replayed_migrations())
         portal = load_portal(_write_config(root / "config", config, tiers))
         app = PortalApp(
             portal,
@@ -321,7 +325,9 @@ async def open_test_portal(
             StaticTokens({token: Tier(tier) for tier, token in tokens.items()}),
             modules or None,
         )
-        running = await stack.enter_async_context(app.opened(wait_ready=wait_ready))
+        running = await stack.enter_async_context(
+            app.opened(wait_ready=wait_ready, schedules=schedules)
+        )
         test_portal = TestPortal(app, running, portal.directory, tokens)
         stack.push_async_callback(test_portal.aclose)
         yield test_portal

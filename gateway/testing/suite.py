@@ -17,7 +17,9 @@ import jsonschema_rs
 import pytest
 
 from auth import ANONYMOUS, Caller, Tier
-from gateway.client import RequestRefused
+from gateway.catalog.items import Item
+from gateway.catalog.skills import DIRECTORY, ROOT_FILE, path_of, uri_of
+from gateway.cli.mcp_client import RequestRefused
 from gateway.contract import (
     CONTRACT_VERSION,
     Host,
@@ -29,8 +31,6 @@ from gateway.contract import (
     Tool,
     hookimpl,
 )
-from gateway.items import Item
-from gateway.skills import DIRECTORY, ROOT_FILE, path_of, uri_of
 from gateway.surfaces.mcp.listers import Lister, id_of, lister_of
 from gateway.testing.personal import PersonalContract
 from gateway.testing.portal import TestPortal, open_test_portal

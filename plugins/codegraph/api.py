@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from gateway.contract import Caller, Route, Tier, ToolFailed
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.repositories import urls
-from plugins.codegraph.repositories.registry import Repositories, Taken, Unknown
+from plugins.codegraph.repositories.leases import Leases
+from plugins.codegraph.repositories.registry import NameTaken, Repositories, UnknownRepository
 from plugins.codegraph.repositories.repository import Draft, Repository
-from plugins.codegraph.repositories.work import Work
 
 
 class Nothing(BaseModel):
@@ -36,7 +36,7 @@ class Added(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     url: str = Field(
-        max_length=urls.LONGEST, description="Its https address, of a host on the allow-list."
+        max_length=urls.MAX_LENGTH, description="Its https address, of a host on the allow-list."
     )
     name: str | None = Field(
         None,
@@ -92,11 +92,11 @@ class Api:
     Args:
         config: the plugin's section of ``portal.yaml``.
         repositories: the registry.
-        work: who works on what.
+        leases: who works on what.
     """
 
-    def __init__(self, config: CodegraphConfig, repositories: Repositories, work: Work) -> None:
-        self._config, self._repositories, self._work = config, repositories, work
+    def __init__(self, config: CodegraphConfig, repositories: Repositories, leases: Leases) -> None:
+        self._config, self._repositories, self._leases = config, repositories, leases
 
     async def list(self, params: Nothing, caller: Caller) -> ShownList:
         """Every repository, whatever its groups."""
@@ -114,13 +114,13 @@ class Api:
             return shown(await self._repositories.add(draft))
         except urls.BadAddress as error:
             raise ToolFailed("bad_repository", str(error)) from None
-        except Taken as error:
+        except NameTaken as error:
             raise ToolFailed("taken", str(error)) from None
 
     async def index(self, params: Named, caller: Caller) -> Shown:
         """Ask for an index of a repository."""
         repository = await self._named(params.name)
-        await self._work.request(repository.id)
+        await self._leases.request(repository.id)
         return shown(await self._named(params.name))
 
     async def remove(self, params: Named, caller: Caller) -> Removed:
@@ -132,7 +132,7 @@ class Api:
             )
         try:
             entry = await self._repositories.remove(repository.name, caller.person)
-        except Unknown as error:
+        except UnknownRepository as error:
             raise ToolFailed("not_found", str(error)) from None
         return Removed(name=repository.name, removal=entry)
 
@@ -151,7 +151,7 @@ class Api:
     async def _named(self, name: str) -> Repository:
         try:
             return await self._repositories.get(name)
-        except Unknown as error:
+        except UnknownRepository as error:
             raise ToolFailed("not_found", str(error)) from None
 
 
@@ -182,9 +182,9 @@ def shown(repository: Repository) -> Shown:
     )
 
 
-def routes(config: CodegraphConfig, repositories: Repositories, work: Work) -> Sequence[Route]:
+def routes(config: CodegraphConfig, repositories: Repositories, leases: Leases) -> Sequence[Route]:
     """The routes below ``/api/v1/codegraph``; all of them for admins alone."""
-    api = Api(config, repositories, work)
+    api = Api(config, repositories, leases)
     all_of, one = "/repositories", "/repositories/{name}"
 
     def route(method: Any, path: str, run: Any, models: tuple[Any, Any], summary: str) -> Route:

@@ -1,7 +1,7 @@
 """What one file says, as plain data: the form that every language is lowered to.
 
 A language module (``languages/``) reads a syntax tree once and writes down definitions, and for
-each scope what it binds, returns and calls. The linker (``linking/``) evaluates these facts,
+each scope what it binds, returns and calls. The linker (``linker/``) evaluates these facts,
 file by file, and never sees a syntax tree. Facts depend on the file's bytes alone, so they are
 kept by content hash; they are msgspec structs, encoded as MessagePack arrays.
 
@@ -53,14 +53,26 @@ class Call(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="c"):
 class Item(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="i"):
     """A subscript. ``key`` is a literal string or number as text, or None for any.
 
-    In a type it applies type arguments, which are then ``args``: ``list[Foo]``, ``Box<Foo>``; the
-    key ``(0)`` of a function, or of the type of one, is what its first parameter is given, and
-    ``(is)`` what it makes sure of its argument.
+    In a type it applies type arguments, which are then ``args``: ``list[Foo]``, ``Box<Foo>``.
     """
 
     of: Expr | None
     key: str | None = None
     args: tuple[Expr | None, ...] = ()
+
+
+class ParameterOf(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="p"):
+    """What a function, or a function type, takes as its parameter number ``place``: the type of a
+    parameter that states none, in a function that is written where one of that type is wanted."""
+
+    of: Expr
+    place: int
+
+
+class GuardedBy(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="y"):
+    """What the argument of a type guard is where the guard says yes: ``isFoo(x)``."""
+
+    of: Expr
 
 
 class Element(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="e"):
@@ -136,6 +148,8 @@ Expr = Union[  # noqa: UP007
     Attr,
     Call,
     Item,
+    ParameterOf,
+    GuardedBy,
     Element,
     Unwrapped,
     Group,
@@ -286,7 +300,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
         scopes: the file's first; a scope comes after the one around it.
         problem: what could not be read, with lines ("2 syntax errors, the first in line 12").
         generated: whether it says that a program wrote it, or is minified.
-        words: the names that stand in it, packed (``languages/words.py``).
+        words: the names that stand in it, packed (``languages/identifiers.py``).
     """
 
     language: str
@@ -303,7 +317,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(FileFacts)
 
-FACTS_VERSION = 5
+FACTS_VERSION = 6
 """Raised whenever a language module or this file changes what facts mean; old ones are dropped."""
 
 
@@ -319,3 +333,17 @@ def decoded(data: bytes) -> FileFacts:
         msgspec.DecodeError: it is something else, or of another version.
     """
     return _decoder.decode(data)
+
+
+def last_name(expr: Expr | None) -> str:
+    """The last part of a dotted name; of a call or a subscript, of what it is of; or ""."""
+    while expr is not None:
+        if type(expr) is Name:
+            return expr.id
+        if type(expr) is Attr:
+            return expr.name
+        if isinstance(expr, Item | Call | ParameterOf | GuardedBy):
+            expr = expr.of
+        else:
+            return ""
+    return ""

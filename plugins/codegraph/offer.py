@@ -11,20 +11,20 @@ from pathlib import Path
 from gateway.contract import Host, Offer, Tier
 from plugins.codegraph.api import routes
 from plugins.codegraph.config import CodegraphConfig
-from plugins.codegraph.indexing.index import Indexer
-from plugins.codegraph.indexing.scan import Limits
-from plugins.codegraph.repositories.declaring import declare
+from plugins.codegraph.indexer.indexer import Indexer
+from plugins.codegraph.indexer.scan import Limits
+from plugins.codegraph.jobs import RepositoryJobs
+from plugins.codegraph.repositories.build import IndexBuilder
+from plugins.codegraph.repositories.declarations import declare
+from plugins.codegraph.repositories.index_loop import IndexLoop
 from plugins.codegraph.repositories.indexes import Indexes
-from plugins.codegraph.repositories.jobs import RepositoryJobs
-from plugins.codegraph.repositories.keeper import Keeper
-from plugins.codegraph.repositories.making import Making
-from plugins.codegraph.repositories.purging import Kept, KeptFiles, KeptObjects, Purger
+from plugins.codegraph.repositories.leases import Leases
+from plugins.codegraph.repositories.purge import Purgeable, PurgeableFiles, PurgeableObjects, Purger
 from plugins.codegraph.repositories.registry import Repositories
-from plugins.codegraph.repositories.work import Work
-from plugins.codegraph.scip.checking import Checking
-from plugins.codegraph.shadow.personal import Personal
+from plugins.codegraph.scip.merge import ScipMerge
 from plugins.codegraph.store.store import GraphStore
-from plugins.codegraph.tools.offered import Parts
+from plugins.codegraph.tools.parts import ToolParts
+from plugins.codegraph.workspaces.personal_data import WorkspacePersonalData
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 INSTRUCTIONS = (
@@ -40,47 +40,51 @@ def now() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Repositing:
+class CoreParts:
     """The parts that need no portal: what a command works with too.
 
     Attributes:
         repositories: the registry.
-        work: who works on what.
+        leases: who works on what.
         store: the graphs.
         indexer: makes them.
         indexes: describes them.
-        making: makes the index of a repository.
+        builder: makes the index of a repository.
         copies: where working copies lie.
-        checking: runs the SCIP indexers.
+        scip_merge: runs the SCIP indexers.
     """
 
     repositories: Repositories
-    work: Work
+    leases: Leases
     store: GraphStore
     indexer: Indexer
     indexes: Indexes
-    making: Making
+    builder: IndexBuilder
     copies: Path
-    checking: Checking
+    scip_merge: ScipMerge
 
     @classmethod
-    def of(cls, config: CodegraphConfig, host: Host) -> Repositing:
+    def of(cls, config: CodegraphConfig, host: Host) -> CoreParts:
         """The parts over a portal's services, or over those of a command."""
         store = GraphStore(host.database)
         limits = Limits(file=int(config.largest_file), files=config.most_files)
         indexer = Indexer(store, host.data_dir / "indexing", limits)
         indexes = Indexes(indexer, store, host.scrub, host.log)
-        work = Work(host.database, now, host.data_dir / "holders")
+        leases = Leases(host.database, now, host.data_dir / "holders")
         copies = host.data_dir / "checkouts"
-        making = Making(config, copies, host.secret, work, indexes)
+        builder = IndexBuilder(config, copies, host.secret, leases, indexes)
         default = config.default_tier or (Tier.OPEN if host.local else Tier.MEMBERS)
         repositories = Repositories(host.database, now, default, host.rows)
-        checking = Checking(store)
-        return cls(repositories, work, store, indexer, indexes, making, copies, checking)
+        scip_merge = ScipMerge(store)
+        return cls(repositories, leases, store, indexer, indexes, builder, copies, scip_merge)
 
-    def kept(self) -> Mapping[str, Kept]:
+    def kept(self) -> Mapping[str, Purgeable]:
         """What keeps things of repositories, as far as a command may purge it."""
-        return {"rows": self.store, "index files": self.indexes, "files": KeptFiles(self.copies)}
+        return {
+            "rows": self.store,
+            "index files": self.indexes,
+            "files": PurgeableFiles(self.copies),
+        }
 
 
 @asynccontextmanager
@@ -92,9 +96,9 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
         host: the plugin's services.
     """
     await host.database.migrate(MIGRATIONS)
-    base = Repositing.of(config, host)
+    base = CoreParts.of(config, host)
     problems = await declare(base.repositories, config)
-    parts = Parts.of(host, base.repositories, base.store, base.indexes, config.workspace_hours)
+    parts = ToolParts.of(host, base.repositories, base.store, base.indexes, config.workspace_hours)
     jobs = _jobs(config, host, base, parts)
     # Most portals serve no code, and every client of theirs would carry these tools in vain; who
     # connected before the first repository, with a client that is deaf to list_changed, connects
@@ -102,36 +106,36 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
     useful = Offer(tools=parts.tools(), instructions=INSTRUCTIONS)
     shown = useful if await base.repositories.all() else Offer()
     first = None if shown is useful else lambda: host.reoffer(useful)
-    keeper = Keeper(config, host, jobs, now, problems, first)
+    loop = IndexLoop(config, host, jobs, now, problems, first)
     try:
-        async with keeper.running():
+        async with loop.running():
             yield replace(
                 shown,
-                routes=routes(config, base.repositories, base.work),
+                routes=routes(config, base.repositories, base.leases),
                 jobs=jobs.declared(),
-                health=keeper.health,
+                health=loop.health,
                 rows=(base.repositories.row_kind(),),
-                personal=Personal(host.database, parts.workspaces).declared(),
+                personal=WorkspacePersonalData(host.database, parts.workspaces).declared(),
             )
     finally:
         await base.indexer.close()
 
 
-def _jobs(config: CodegraphConfig, host: Host, base: Repositing, parts: Parts) -> RepositoryJobs:
+def _jobs(config: CodegraphConfig, host: Host, base: CoreParts, parts: ToolParts) -> RepositoryJobs:
     kept = {
         **base.kept(),
-        "vectors": parts.embedding,
+        "vectors": parts.embedder,
         "workspaces": parts.workspaces,
-        "objects": KeptObjects(host.objects),
+        "objects": PurgeableObjects(host.objects),
     }
     has_vectors = config.embeddings and host.embedder is not None
     return RepositoryJobs(
         host=host,
         repositories=base.repositories,
-        work=base.work,
-        making=base.making,
-        purger=Purger(host.database, base.work, kept, now),
-        embed=parts.embedding.embed if has_vectors else None,
+        leases=base.leases,
+        builder=base.builder,
+        purger=Purger(host.database, base.leases, kept, now),
+        embed=parts.embedder.embed if has_vectors else None,
         sweeps=(base.store.sweep, parts.workspaces.sweep),
-        check=base.checking.check if config.scip == "auto" else None,
+        check=base.scip_merge.check if config.scip == "auto" else None,
     )

@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from gateway.contract import Host, Offer, Plugin, hookimpl
-from plugins.codegraph.commands import ADD, INDEX, LIST, REMOVE
+from plugins.codegraph.commands.onboard import ONBOARD
+from plugins.codegraph.commands.repositories import ADD, INDEX, LIST, REMOVE
 from plugins.codegraph.config import CodegraphConfig
-from plugins.codegraph.onboarding.command import ONBOARD
 
 
 @hookimpl

@@ -9,7 +9,7 @@ from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.results import EntryList, SearchResults
-from plugins.knowledge.retrieval.filters import MOST_RESULTS, Filters, SearchFilters
+from plugins.knowledge.retrieval.filters import MAX_RESULTS, Filters, SearchFilters
 
 
 class EntriesQuery(Filters):
@@ -32,7 +32,7 @@ class SearchQuery(Filters):
     """The parameters of ``GET /search``."""
 
     q: str = Field(min_length=1, description="What to look for.")
-    limit: int = Field(default=5, ge=1, le=MOST_RESULTS, description="How many results at most.")
+    limit: int = Field(default=5, ge=1, le=MAX_RESULTS, description="How many results at most.")
 
 
 def routes(knowledge: Knowledge) -> list[Route]:

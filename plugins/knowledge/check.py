@@ -13,7 +13,7 @@ from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.sync.sources import SourceMissing
 
-MOST_NAMED = 20
+MAX_NAMED_SECRETS = 20
 """So many secrets that would be taken out of a source's notes are named one by one."""
 
 
@@ -49,10 +49,10 @@ def _findings(directory: Path, config: KnowledgeConfig, scrub: ContentScrub) -> 
         )
         findings.append(Finding(("directory",), reason, notice=True))
     secrets = [str(one) for one in report.problems if one.severity == "secret"]
-    named = secrets[:MOST_NAMED]
-    if len(secrets) > MOST_NAMED:
+    named = secrets[:MAX_NAMED_SECRETS]
+    if len(secrets) > MAX_NAMED_SECRETS:
         named.append(
-            f"{len(secrets) - MOST_NAMED} more secrets would be taken out; "
+            f"{len(secrets) - MAX_NAMED_SECRETS} more secrets would be taken out; "
             f"`porch knowledge check {directory}` names them"
         )
     return [*findings, *(Finding(("directory",), each, notice=True) for each in named)]

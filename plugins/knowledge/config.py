@@ -9,15 +9,15 @@ from pydantic import AfterValidator, ByteSize, Field, field_validator, model_val
 
 from gateway.contract import ConfigPath, PluginConfig, Tier
 from gateway.repositories import BranchName, Github, RepositoryName
-from plugins.knowledge.memory.agreement import ApprovalRules
-from plugins.knowledge.memory.roles import Roles
-from plugins.knowledge.memory.upkeep.upkeep import EVERY_TEN_MINUTES
+from plugins.knowledge.memory.rights.approval_rules import ApprovalRules
+from plugins.knowledge.memory.rights.roles import Roles
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.paths import EXCLUDED
 
 _NAME = r"^[a-z0-9][a-z0-9-]{0,39}$"
 _MEBIBYTE = 1024 * 1024
 EVERY_FIVE_MINUTES = "*/5 * * * *"
+EVERY_TEN_MINUTES = "*/10 * * * *"
 
 
 def _schedule(value: str) -> str:

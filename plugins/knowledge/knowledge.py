@@ -56,7 +56,7 @@ class Knowledge:
         search = Search(host, store, index, names)
         return cls(host.portal, namespace, store, index, search, Lexicon(store, names))
 
-    def says(self, unfinished: Callable[[], str]) -> None:
+    def set_unfinished(self, unfinished: Callable[[], str]) -> None:
         """Have answers say what is not known yet.
 
         Args:

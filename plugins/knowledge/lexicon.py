@@ -6,26 +6,26 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from gateway.contract import Tier
+from gateway.toolkit.words import words
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.results import Definition, Term, Terms
-from plugins.knowledge.retrieval.filters import MOST_RESULTS
+from plugins.knowledge.retrieval.filters import MAX_RESULTS
 from plugins.knowledge.retrieval.markup import one_line, plain
-from plugins.knowledge.retrieval.names import Names, names, normal
-from plugins.knowledge.retrieval.search import checked
-from plugins.knowledge.retrieval.terms import words
+from plugins.knowledge.retrieval.names import Names, names, normal_form
+from plugins.knowledge.retrieval.search import check_question
 from plugins.knowledge.store import Store
 
-_ASKED = re.compile(
+_TERM_QUESTION = re.compile(
     r"(?:(?:what|who)(?:'s|\u2019s| is| are)(?: meant by)?|what (?:does|do)|define|explain"
     r"|(?:the )?(?:definition|meaning) of)\s+(?:an?\s|the\s)?(?P<term>.+?)(?:\s+means?)?[\s?.!]*",
     re.IGNORECASE,
 )
 """A question for a term."""
-_LONGEST_ASKED = 240
+_MAX_QUESTION_CHARACTERS = 240
 """Characters of a question for a term; a name has 200 at most."""
-_NEAR = 5
-_ALIKE = 0.4
+_MAX_NEAR = 5
+_MIN_LIKENESS = 0.4
 
 
 class Lexicon:
@@ -58,9 +58,9 @@ class Lexicon:
         Raises:
             ToolFailed: ``invalid_query``, as a search does.
         """
-        term = checked(term)
+        term = check_question(term)
         tags = self._called(term, up_to)
-        if not tags and (asked := _asked_for(term)):
+        if not tags and (asked := _term_in(term)):
             term, tags = asked, self._called(asked, up_to)
         found = await self._with_bodies(tags[:1], up_to)
         if found:
@@ -75,7 +75,7 @@ class Lexicon:
         Raises:
             ToolFailed: ``invalid_query``, as a search does.
         """
-        sought = normal(checked(keyword))
+        sought = normal_form(check_question(keyword))
         terms = list(self._terms(up_to))
         said = await self._definitions(terms, up_to)
         ranked = [
@@ -84,7 +84,7 @@ class Lexicon:
             if (rank := _rank(sought, entry, said[entry.key])) is not None
         ]
         ranked.sort(key=lambda one: one[:2])
-        best = [entry for _, _, entry in ranked[:MOST_RESULTS]]
+        best = [entry for _, _, entry in ranked[:MAX_RESULTS]]
         return Terms(results=await self._with_bodies(best, up_to))
 
     def titles(self, up_to: Tier) -> list[str]:
@@ -107,13 +107,16 @@ class Lexicon:
         return (entry for entry in self._store.entries(up_to) if _is_term(entry))
 
     def _near(self, term: str, up_to: Tier) -> list[str]:
-        sought = _trigrams(normal(term))
+        sought = _trigrams(normal_form(term))
         alike = [
-            (max(_likeness(sought, normal(name)) for name in names(entry)), one_line(entry.title))
+            (
+                max(_likeness(sought, normal_form(name)) for name in names(entry)),
+                one_line(entry.title),
+            )
             for entry in self._terms(up_to)
         ]
         alike.sort(key=lambda one: (-one[0], one[1]))
-        return [title for likeness, title in alike[:_NEAR] if likeness >= _ALIKE]
+        return [title for likeness, title in alike[:_MAX_NEAR] if likeness >= _MIN_LIKENESS]
 
     async def _with_bodies(self, entries: Sequence[Entry], up_to: Tier) -> list[Term]:
         documents = await self._store.documents([entry.key for entry in entries], up_to)
@@ -135,20 +138,22 @@ def _term(document: Document) -> Term:
     )
 
 
-def _asked_for(question: str) -> str:
+def _term_in(question: str) -> str:
     """The term that a question asks for, or an empty text."""
-    found = _ASKED.fullmatch(question) if len(question) <= _LONGEST_ASKED else None
+    found = (
+        _TERM_QUESTION.fullmatch(question) if len(question) <= _MAX_QUESTION_CHARACTERS else None
+    )
     return found["term"] if found else ""
 
 
 def _rank(sought: str, entry: Entry, definition: str) -> int | None:
     """How directly a keyword finds a term: 0 by its whole name, 4 by its definition."""
-    called = [normal(name) for name in names(entry)]
+    called = [normal_form(name) for name in names(entry)]
     tests = (
         sought in called,
         any(name.startswith(sought) for name in called),
         any(sought in name for name in called),
-        sought in normal(entry.description),
+        sought in normal_form(entry.description),
         sought in definition,
     )
     return next((rank for rank, holds in enumerate(tests) if holds and sought), None)

@@ -9,7 +9,7 @@ from plugins.knowledge.api import routes
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.api.api import api
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.tools import tools as memory_tools
+from plugins.knowledge.memory.tools.entries import tools as memory_tools
 from plugins.knowledge.prompts import prompts
 from plugins.knowledge.resources import resources, templates
 from plugins.knowledge.tools import tools
@@ -37,10 +37,10 @@ def offer(
         prompts=prompts(knowledge),
         routes=routes(knowledge),
         apis=() if memory is None else (api(memory),),
-        jobs=() if memory is None else (memory.batches.declared(), memory.upkeep.declared()),
+        jobs=() if memory is None else (memory.batches.declaration(), memory.upkeep.declaration()),
         health=health,
         rows=(knowledge.store.row_kind(),),
-        personal=None if memory is None else memory.leaving.declared(),
+        personal=None if memory is None else memory.personal_data.declaration(),
         instructions=(
             f"The knowledge base of {knowledge.portal}: search it with search_knowledge before "
             "you answer a question about the community, its practices or its terms, and look up "

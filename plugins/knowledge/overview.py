@@ -9,7 +9,7 @@ from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.results import GroupInfo, Groups, ReleaseInfo, Releases
 from plugins.knowledge.retrieval.markup import one_line
-from plugins.knowledge.retrieval.names import names, normal
+from plugins.knowledge.retrieval.names import names, normal_form
 from plugins.knowledge.store import Store
 
 
@@ -18,8 +18,8 @@ def groups(store: Store, up_to: Tier) -> Groups:
     entries = store.entries(up_to)
     carried = Counter(entry.group for entry in entries if entry.group)
     own = {entry.id: entry for entry in entries if entry.content_type == ContentType.GROUP}
-    called = {normal(name): entry for entry in own.values() for name in names(entry)}
-    about = {group: called.get(normal(group)) for group in carried}
+    called = {normal_form(name): entry for entry in own.values() for name in names(entry)}
+    about = {group: called.get(normal_form(group)) for group in carried}
     described = {entry.id for entry in about.values() if entry is not None}
     found = [_group(group, count, about[group]) for group, count in carried.items()]
     found += [_group(id, 0, entry) for id, entry in own.items() if id not in described]

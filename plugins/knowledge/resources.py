@@ -18,7 +18,7 @@ from plugins.knowledge.results import EntryList
 from plugins.knowledge.retrieval.filters import Filters
 
 _JSON = "application/json"
-_PAGE = 100
+_MAX_MEMBERS = 100
 
 
 class Ontology(RootModel[dict[str, object]]):
@@ -131,7 +131,7 @@ def _collection(
     return ResourceTemplate(
         f"{base}/{field}s/{{{field}}}",
         f"{field}s",
-        f"The documents of {what}, without bodies, {_PAGE} at most.",
+        f"The documents of {what}, without bodies, {_MAX_MEMBERS} at most.",
         members,
         _JSON,
         complete={field: complete},
@@ -151,7 +151,7 @@ def ontology_schema() -> dict[str, object]:
 
 
 def _members(knowledge: Knowledge, filters: Filters, caller: Caller) -> EntryList:
-    found = knowledge.entries(filters, 0, _PAGE, caller.tier)
+    found = knowledge.entries(filters, 0, _MAX_MEMBERS, caller.tier)
     if not found.total:
         raise ToolFailed("not_found", "No document belongs to it.")
     return found

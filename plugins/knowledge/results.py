@@ -1,4 +1,4 @@
-"""What the tools and routes answer with; each field's place is where a reader looks for it."""
+"""The models with which the tools and routes answer."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from gateway.contract import Host, Objects, RowKind, Rows, Tier
 from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.notes.ids import content_key
 
-_ROW = "document"
+_ROW_KIND = "document"
 
 
 class Store:
@@ -48,7 +48,7 @@ class Store:
 
     def row_kind(self) -> RowKind:
         """What ``tiers.yaml`` calls a document."""
-        return RowKind(_ROW, "a document, as contentType/id", lambda: list(self._entries))
+        return RowKind(_ROW_KIND, "a document, as contentType/id", lambda: list(self._entries))
 
     @property
     def version(self) -> int:
@@ -77,7 +77,7 @@ class Store:
         return entry if entry is not None and self._shows(entry, up_to) else None
 
     def _shows(self, entry: Entry, up_to: Tier) -> bool:
-        return up_to.allows(self._rows.tier(f"{_ROW}:{entry.key}", entry.tier))
+        return up_to.allows(self._rows.tier(f"{_ROW_KIND}:{entry.key}", entry.tier))
 
     async def document(self, key: str, up_to: Tier) -> Document | None:
         """One document by its ``contentType/id``, or None where there is none to see.
@@ -100,7 +100,7 @@ class Store:
 
     async def put(self, documents: Sequence[Document]) -> None:
         """Write documents, then show them in the catalogue."""
-        await together(
+        await write_together(
             self._objects.put(content_key(document.key), document.model_dump_json().encode())
             for document in documents
         )
@@ -109,7 +109,7 @@ class Store:
     async def remove(self, keys: Sequence[str]) -> None:
         """Hide documents, then remove them."""
         self.hide(keys)
-        await together(self._objects.delete(content_key(key)) for key in keys)
+        await write_together(self._objects.delete(content_key(key)) for key in keys)
 
     def show(self, entries: Iterable[Entry]) -> None:
         """Put entries of documents that are stored into the catalogue."""
@@ -128,7 +128,7 @@ class Store:
         self._version += 1
 
 
-async def together(writes: Iterable[Awaitable[None]]) -> None:
+async def write_together(writes: Iterable[Awaitable[None]]) -> None:
     """Write at the same time; on a failure, raise only once nothing is being written any more."""
     for result in await asyncio.gather(*writes, return_exceptions=True):
         if isinstance(result, BaseException):

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from gateway.contract import Finding, Host, Redaction, ToolFailed
 from plugins.skills_repo.config import SkillsRepoConfig, Source
-from plugins.skills_repo.index.build import build, settings_of
+from plugins.skills_repo.index.build import build, source_fingerprint
 from plugins.skills_repo.index.entries import SourceIndex
 from plugins.skills_repo.index.store import IndexStore
-from plugins.skills_repo.sources import opened
+from plugins.skills_repo.repositories import open_repositories
 
-_MOST_NAMED = 5
-_MOST_TAKEN = 20
+_MAX_NAMED = 5
+_MAX_SECRETS = 20
 
 
 async def check(config: SkillsRepoConfig, host: Host) -> Sequence[Finding]:
@@ -21,10 +21,6 @@ async def check(config: SkillsRepoConfig, host: Host) -> Sequence[Finding]:
 
     Directories are read; of repositories on GitHub the last index counts, as a check asks no
     one else's machine.
-
-    Args:
-        config: the plugin's section.
-        host: the plugin's services.
     """
     findings: list[Finding] = []
     indexes: dict[str, SourceIndex] = {}
@@ -62,9 +58,11 @@ async def _index(
 
     if source.directory is None:
         store = IndexStore(host.objects)
-        return await store.load(source.name, source.kind, settings_of(source))
+        return await store.load(source.name, source.kind, source_fingerprint(source))
     try:
-        async with opened(config, host.secret, [source], host.scrub, tell) as repositories:
+        async with open_repositories(
+            config, host.secret, [source], host.scrub, tell
+        ) as repositories:
             index, _ = await build(source, repositories[source.name])
     except ToolFailed as error:
         return error.message
@@ -72,8 +70,8 @@ async def _index(
 
 
 def _some(taken: list[str]) -> Sequence[str]:
-    more = len(taken) - _MOST_TAKEN
-    return [*taken[:_MOST_TAKEN], *([f"{more} more secrets are taken out"] if more > 0 else [])]
+    more = len(taken) - _MAX_SECRETS
+    return [*taken[:_MAX_SECRETS], *([f"{more} more secrets are taken out"] if more > 0 else [])]
 
 
 def _secrets(config: SkillsRepoConfig, host: Host) -> Iterator[Finding]:
@@ -124,8 +122,8 @@ def _names(index: SourceIndex | None) -> set[str]:
 
 
 def _shared(earlier: Source, later: Source, names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    told = ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - _MAX_NAMED
+    told = ", ".join(names[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
     return (
         f"the sources {earlier.name} and {later.name} both offer {told}; callers tell them apart "
         "by `source`, or rename one"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,13 @@ from pydantic import BaseModel, Field
 
 from gateway.contract import Command, CommandContext, ToolFailed
 from gateway.repositories import Repository
+from gateway.toolkit.progress_bar import progress_bar
 from plugins.skills_repo.config import SkillsRepoConfig, Source
-from plugins.skills_repo.formats import Inspection, Problem
-from plugins.skills_repo.index.build import SKILL_FILE, Progress, build
+from plugins.skills_repo.index.build import SKILL_FILE, build
 from plugins.skills_repo.index.entries import SourceIndex
 from plugins.skills_repo.index.store import IndexStore
-from plugins.skills_repo.sources import opened
+from plugins.skills_repo.inspection import Inspection, Problem
+from plugins.skills_repo.repositories import open_repositories
 
 
 class IndexArgs(BaseModel):
@@ -38,13 +38,15 @@ class CheckArgs(BaseModel):
 
 async def index(args: IndexArgs, context: CommandContext) -> int:
     """Build the index of every source; 1 where one cannot be read, 2 where there is none."""
-    sources = _chosen(context, args.source)
+    sources = _selected(context, args.source)
     if not sources:
         return 2
     async with context.host() as host:
         store = IndexStore(host.objects)
-        async with opened(context.config, host.secret, sources, host.scrub) as repositories:
-            done = [await _indexed(each, repositories[each.name], store) for each in sources]
+        async with open_repositories(
+            context.config, host.secret, sources, host.scrub
+        ) as repositories:
+            done = [await _index_source(each, repositories[each.name], store) for each in sources]
     if context.json:
         context.emit({"sources": done})
     else:
@@ -53,11 +55,13 @@ async def index(args: IndexArgs, context: CommandContext) -> int:
     return 1 if any(each["error"] for each in done) else 0
 
 
-async def _indexed(source: Source, repository: Repository, store: IndexStore) -> dict[str, Any]:
+async def _index_source(
+    source: Source, repository: Repository, store: IndexStore
+) -> dict[str, Any]:
     said: dict[str, Any] = {"source": source.name, "kind": source.kind, "entries": 0, "error": None}
     try:
-        with shown(source.name) as tell:
-            made, texts = await build(source, repository, tell)
+        with progress_bar(unit="files") as tell:
+            made, texts = await build(source, repository, lambda files: tell(source.name, files, 0))
         await store.save(made, texts)
     except ToolFailed as error:
         return said | {"error": error.message}
@@ -84,26 +88,6 @@ def _line(done: dict[str, Any]) -> str:
     return "\n".join([*lines, *(f"  {fault}" for fault in done["unreadable"])])
 
 
-@contextmanager
-def shown(source: str) -> Iterator[Progress]:
-    """Show how many files have been read, where standard error is a terminal.
-
-    Args:
-        source: the source that is read.
-    """
-    if not sys.stderr.isatty():
-        yield lambda files: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} files"))
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(source, total=None)
-        yield lambda files: bar.update(task, completed=files)
-
-
 async def check(args: CheckArgs, context: CommandContext) -> int:
     """Report what members should mend; 1 where there is something, 2 with nothing to look at."""
     sources = _to_check(args, context)
@@ -115,12 +99,12 @@ async def check(args: CheckArgs, context: CommandContext) -> int:
     async with _repositories(context, sources) as repositories:
         for source in sources:
             try:
-                found = await _inspected(source, repositories[source.name])
+                found = await _inspect(source, repositories[source.name])
             except ToolFailed as error:
                 unread[source.name] = error.message
                 continue
             counted += found.count
-            problems += [_placed(source, problem) for problem in found.problems()]
+            problems += [_with_local_path(source, problem) for problem in found.problems()]
     _report(context, problems, unread, counted)
     if args.directory is not None and not counted and not unread:
         context.echo(f"There is no {SKILL_FILE} in {args.directory}, nor below it.")
@@ -128,7 +112,7 @@ async def check(args: CheckArgs, context: CommandContext) -> int:
     return 1 if problems or unread else 0
 
 
-async def _inspected(source: Source, repository: Repository) -> Inspection:
+async def _inspect(source: Source, repository: Repository) -> Inspection:
     found = Inspection(source.kind)
     async with repository.snapshot() as snapshot:
         async for entry in snapshot.files(source.path):
@@ -137,7 +121,7 @@ async def _inspected(source: Source, repository: Repository) -> Inspection:
     return found
 
 
-def _placed(source: Source, problem: Problem) -> Problem:
+def _with_local_path(source: Source, problem: Problem) -> Problem:
     """The problem with the file's path from here, so that an editor can open it."""
     path = Path(source.directory or source.github or "") / source.path / problem.path
     if path.is_relative_to(Path.cwd()):
@@ -164,11 +148,13 @@ def _report(
 async def _repositories(context: CommandContext, sources: Sequence[Source]) -> AsyncGenerator[Any]:
     """The sources' repositories; services are opened only for a credential."""
     if all(source.directory is not None for source in sources):
-        async with opened(context.config, _no_secret, sources) as repositories:
+        async with open_repositories(context.config, _no_secret, sources) as repositories:
             yield repositories
         return
     async with context.host() as host:
-        async with opened(context.config, host.secret, sources, host.scrub) as repositories:
+        async with open_repositories(
+            context.config, host.secret, sources, host.scrub
+        ) as repositories:
             yield repositories
 
 
@@ -178,14 +164,14 @@ def _no_secret(reference: str) -> str:
 
 def _to_check(args: CheckArgs, context: CommandContext) -> Sequence[Source]:
     if args.directory is None:
-        return _chosen(context, args.source)
+        return _selected(context, args.source)
     if not args.directory.is_dir():
         context.echo(f"The directory {args.directory} is not there; name another.")
         return ()
     return (Source(name="directory", kind="skills", directory=args.directory),)
 
 
-def _chosen(context: CommandContext, name: str | None) -> Sequence[Source]:
+def _selected(context: CommandContext, name: str | None) -> Sequence[Source]:
     config: SkillsRepoConfig = context.config
     chosen = [each for each in config.sources if name in (None, each.name)]
     if not chosen:

@@ -10,7 +10,7 @@ HEADER = "x-github-token"
 PREFIXES = ("ghp_", "github_pat_", "gho_")
 """What GitHub's tokens for people and for OAuth apps begin with."""
 
-_LONGEST = 512
+_MAX_TOKEN_CHARS = 512
 _ALPHABET = re.compile(r"[A-Za-z0-9_-]+={0,2}")
 _TOKEN = re.compile(rf"(?:{'|'.join(PREFIXES)})[A-Za-z0-9_]+")
 
@@ -25,7 +25,7 @@ def bearer_token(text: str) -> str:
         ValueError: it is not of that form; the reason repeats nothing of it.
     """
     bare = text.rstrip("=")
-    if len(text) > _LONGEST or not _ALPHABET.fullmatch(text) or len(bare) % 4 == 1:
+    if len(text) > _MAX_TOKEN_CHARS or not _ALPHABET.fullmatch(text) or len(bare) % 4 == 1:
         raise ValueError("the bearer token is not URL-safe Base64 (RFC 4648, section 5)")
     if text != bare and len(text) % 4:
         raise ValueError("the bearer token's Base64 padding is wrong")

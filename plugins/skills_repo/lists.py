@@ -1,4 +1,4 @@
-"""Lists that leave an agent room to think: a line for each entry, and pages of them."""
+"""Lists that save an agent's context: one line per entry, in pages."""
 
 from __future__ import annotations
 
@@ -10,34 +10,38 @@ from pydantic import BaseModel
 from gateway.contract import Listing, Page
 from plugins.skills_repo.results import AgentInfo, AgentLine, SkillInfo, SkillLine
 
-LINE = 160
+MAX_LINE_CHARS = 160
 """Characters of a description in a list, at most."""
-ENTRIES = 100
+MAX_PAGE_SIZE = 100
 """Entries on a page, at most; the bytes of a page often end it before."""
 
 
-class _Whole(dict[str, Any]):
+class _FullEntry(dict[str, Any]):
     """An entry whose every field was asked for."""
 
 
-def line(description: str | None) -> str | None:
+def summary_line(description: str | None) -> str | None:
     """The beginning of a description, in one line."""
     if description is None:
         return None
     words = " ".join(description.split())
-    return words if len(words) <= LINE else f"{words[: LINE - 1].rsplit(' ', 1)[0]}\u2026"
+    return (
+        words
+        if len(words) <= MAX_LINE_CHARS
+        else f"{words[: MAX_LINE_CHARS - 1].rsplit(' ', 1)[0]}\u2026"
+    )
 
 
 def _page(whole: type[BaseModel], brief: type[BaseModel]) -> Page:
     shown = [field.alias or name for name, field in brief.model_fields.items()]
 
     def summarize(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-        if isinstance(entry, _Whole):
+        if isinstance(entry, _FullEntry):
             return entry
         short = {name: entry[name] for name in shown}
-        return short | {"description": line(entry["description"])}
+        return short | {"description": summary_line(entry["description"])}
 
-    return Page(size=ENTRIES, summarize=summarize, item=whole | brief)
+    return Page(size=MAX_PAGE_SIZE, summarize=summarize, item=whole | brief)
 
 
 SKILLS = _page(SkillInfo, SkillLine)
@@ -53,7 +57,7 @@ def listing(entries: Sequence[Mapping[str, Any]], *, details: bool) -> Listing[M
     """
 
     async def whole(some: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-        return [_Whole(each) for each in some]
+        return [_FullEntry(each) for each in some]
 
     return Listing(entries, _key, ready=whole if details else None)
 

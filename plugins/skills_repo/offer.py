@@ -7,16 +7,16 @@ from dataclasses import replace
 
 from gateway.contract import Host, Job, Offer, UpstreamCredential
 from gateway.repositories import Deliveries
+from plugins.skills_repo.catalogue import Catalogue
 from plugins.skills_repo.config import SkillsRepoConfig, Source
 from plugins.skills_repo.credentials import HEADER, bearer_token
-from plugins.skills_repo.keeper import Keeper
+from plugins.skills_repo.index_loop import IndexLoop
 from plugins.skills_repo.prompts import prompts
 from plugins.skills_repo.search import Search
-from plugins.skills_repo.shelf import Shelf
 from plugins.skills_repo.skills import skills
 from plugins.skills_repo.tools import tools
-from plugins.skills_repo.visible import row_kinds
-from plugins.skills_repo.webhook import JOB, GithubWebhook
+from plugins.skills_repo.visibility import row_kinds
+from plugins.skills_repo.webhooks import INDEX_JOB, GithubWebhook
 
 INSTRUCTIONS = (
     "Before a task that a skill may cover, look for one with search_skills or list_skills, and "
@@ -25,19 +25,19 @@ INSTRUCTIONS = (
 )
 
 
-def offering(shelf: Shelf, search: Search) -> Callable[[], Offer]:
-    """A function that makes the offer of what the shelf holds at that moment.
+def offer_factory(catalogue: Catalogue, search: Search) -> Callable[[], Offer]:
+    """A function that makes the offer of what the catalogue holds at that moment.
 
     Without any source there are no tools: an agent would only read about them in vain.
     """
-    fixed = tools(shelf, search) if shelf.library.sources else []
-    return lambda: Offer(tools=fixed, prompts=prompts(shelf), skills=skills(shelf))
+    fixed = tools(catalogue, search) if catalogue.library.sources else []
+    return lambda: Offer(tools=fixed, prompts=prompts(catalogue), skills=skills(catalogue))
 
 
-def whole(
-    offer: Offer, config: SkillsRepoConfig, host: Host, keeper: Keeper, shelf: Shelf
+def full_offer(
+    offer: Offer, config: SkillsRepoConfig, host: Host, index_loop: IndexLoop, catalogue: Catalogue
 ) -> Offer:
-    """Everything, with what stays for as long as the plugin is open.
+    """The whole offer, with what stays the same for as long as the plugin is open.
 
     Raises:
         ValueError: the webhook's secret is not where the setting says.
@@ -52,9 +52,9 @@ def whole(
         offer,
         credential=_credential(config.sources),
         webhooks=webhooks,
-        jobs=(Job(JOB, keeper.run_job, schedule=config.schedule),),
-        health=keeper.health,
-        rows=row_kinds(lambda: shelf.library),
+        jobs=(Job(INDEX_JOB, index_loop.run_job, schedule=config.schedule),),
+        health=index_loop.health,
+        rows=row_kinds(lambda: catalogue.library),
         instructions=INSTRUCTIONS if config.sources else "",
     )
 

@@ -1,4 +1,4 @@
-"""An outline of the docs that leaves an agent room to think: what is large is folded.
+"""An outline of the docs that saves an agent's context: large sections are folded.
 
 A section that does not fit is not shown but counted, and asked for by itself; of one that alone
 is larger than an answer, a part is shown, and where to go on.
@@ -15,12 +15,12 @@ from typing import Any
 
 from gateway.contract import Page, near
 from gateway.repositories import SourceFailed
-from plugins.skills_repo.lists import line
+from plugins.skills_repo.lists import summary_line
 from plugins.skills_repo.results import DocList, DocSection
 
-MOST = Page.bytes
+MAX_BYTES = Page.bytes
 """Bytes of an outline's JSON, about; as those of a page of any list."""
-_FEW = 1_000
+_MAX_UNFOLDED_PAGES = 1_000
 """Pages that may be shown whole; the keys of more have no room."""
 
 Tree = Mapping[str, Any]
@@ -42,9 +42,9 @@ def outline(tree: Tree, section: Sequence[str], offset: int, *, details: bool) -
     asked = _section(tree, section)
     keys = tuple(section)
     count = _pages(asked)
-    if details or (offset <= 0 and count <= _FEW and _bytes(asked) <= MOST):
+    if details or (offset <= 0 and count <= _MAX_UNFOLDED_PAGES and _bytes(asked) <= MAX_BYTES):
         return DocList(docs=_within(keys, asked), pages=count)
-    shown = _Shown(keys)
+    shown = _OutlineBuilder(keys)
     next_offset = shown.begin(asked, max(offset, 0))
     while next_offset is None and shown.closed:
         shown.unfold()
@@ -60,7 +60,7 @@ def outline(tree: Tree, section: Sequence[str], offset: int, *, details: bool) -
 
 
 @dataclass(slots=True)
-class _Shown:
+class _OutlineBuilder:
     """What is shown of a section.
 
     Attributes:
@@ -75,7 +75,7 @@ class _Shown:
     docs: dict[str, Any] = field(default_factory=dict)
     closed: deque[tuple[Keys, Tree]] = field(default_factory=deque)
     folded: list[tuple[Keys, Tree]] = field(default_factory=list)
-    room: int = MOST
+    room: int = MAX_BYTES
 
     def begin(self, section: Tree, offset: int) -> int | None:
         """Show as many of the section's own entries as fit; where to go on, if not all do."""
@@ -104,7 +104,7 @@ class _Shown:
         inside = self.docs
         for each in above[len(self.keys) :]:
             inside = inside.setdefault(each, {})
-        inside[key] = line(value)
+        inside[key] = summary_line(value)
 
 
 def _section(tree: Tree, section: Sequence[str]) -> Tree:
@@ -154,7 +154,7 @@ def _cost(above: Keys, key: str, value: Any) -> int:
     """The bytes that an entry takes: a page's line, or a section's count and its own key."""
     if isinstance(value, Mapping):
         return _bytes({"path": [*above, key], "pages": _pages(value)}) + _bytes({key: {}})
-    return _bytes({key: line(value)})
+    return _bytes({key: summary_line(value)})
 
 
 def _bytes(value: Any) -> int:

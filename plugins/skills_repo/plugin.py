@@ -6,19 +6,19 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from gateway.contract import Host, Offer, Plugin, hookimpl
+from plugins.skills_repo.catalogue import Catalogue
 from plugins.skills_repo.check import check
 from plugins.skills_repo.commands import CHECK, INDEX
 from plugins.skills_repo.config import SkillsRepoConfig
-from plugins.skills_repo.heads import Heads
+from plugins.skills_repo.file_reader import FileReader
 from plugins.skills_repo.index.library import Library
 from plugins.skills_repo.index.store import IndexStore
-from plugins.skills_repo.keeper import Keeper
-from plugins.skills_repo.offer import offering, whole
-from plugins.skills_repo.reading import Reader
+from plugins.skills_repo.index_loop import IndexLoop
+from plugins.skills_repo.offer import full_offer, offer_factory
+from plugins.skills_repo.remote_heads import RemoteHeads
+from plugins.skills_repo.repositories import open_repositories
 from plugins.skills_repo.search import Search
-from plugins.skills_repo.shelf import Shelf
-from plugins.skills_repo.sources import opened
-from plugins.skills_repo.visible import Visible
+from plugins.skills_repo.visibility import Visibility
 
 
 @hookimpl
@@ -37,23 +37,18 @@ def porch_plugin() -> Plugin:
 
 @asynccontextmanager
 async def open_skills_repo(config: SkillsRepoConfig, host: Host) -> AsyncGenerator[Offer]:
-    """Serve what the indexes hold, and keep them up to date.
-
-    Args:
-        config: the plugin's section of ``portal.yaml``.
-        host: the plugin's services.
-    """
-    async with opened(config, host.secret, scrub=host.scrub) as repositories:
-        reader = Reader(config, repositories)
-        heads = Heads(repositories)
-        visible = Visible(host.rows)
-        shelf = Shelf(Library(config.sources, {}), reader, host.exchange, heads, visible)
+    """Serve what the indexes hold, and keep them up to date."""
+    async with open_repositories(config, host.secret, scrub=host.scrub) as repositories:
+        reader = FileReader(config, repositories)
+        heads = RemoteHeads(repositories)
+        visible = Visibility(host.rows)
+        catalogue = Catalogue(Library(config.sources, {}), reader, host.exchange, heads, visible)
         search = Search(host, IndexStore(host.objects), visible)
-        offer = offering(shelf, search)
-        keeper = Keeper(host, config.sources, repositories, shelf, search, offer)
+        offer = offer_factory(catalogue, search)
+        index_loop = IndexLoop(host, config.sources, repositories, catalogue, search, offer)
         try:
-            async with keeper.running():
-                yield whole(offer(), config, host, keeper, shelf)
+            async with index_loop.running():
+                yield full_offer(offer(), config, host, index_loop, catalogue)
         finally:
             await heads.close()
             await reader.close()

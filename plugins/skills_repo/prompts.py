@@ -11,27 +11,29 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from gateway.contract import Caller, Prompt, Tier
+from plugins.skills_repo.catalogue import Catalogue, ReadRequest
 from plugins.skills_repo.index.entries import SkillEntry
 from plugins.skills_repo.index.frontmatter import read
 from plugins.skills_repo.index.library import Found
-from plugins.skills_repo.lists import line
-from plugins.skills_repo.shelf import Shelf
-from plugins.skills_repo.visible import rows_of
+from plugins.skills_repo.lists import summary_line
+from plugins.skills_repo.visibility import rows_of
 
-LONGEST_NAME = 45
+MAX_NAME_CHARS = 45
 """Characters of a prompt's name that every client takes."""
 
 _PLACE = "$ARGUMENTS"
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-def prompts(shelf: Shelf) -> list[Prompt]:
+def prompts(catalogue: Catalogue) -> list[Prompt]:
     """A prompt for each skill that people may start."""
-    started = [each for each in shelf.library.skills(Tier.MEMBERS) if each.entry.user_invocable]
-    return [_prompt(shelf, each, name) for name, each in _named(started)]
+    started = [each for each in catalogue.library.skills(Tier.MEMBERS) if each.entry.user_invocable]
+    return [_prompt(catalogue, each, name) for name, each in _with_unique_names(started)]
 
 
-def _named(skills: Iterable[Found[SkillEntry]]) -> Iterator[tuple[str, Found[SkillEntry]]]:
+def _with_unique_names(
+    skills: Iterable[Found[SkillEntry]],
+) -> Iterator[tuple[str, Found[SkillEntry]]]:
     """Each skill with a name of its own: the source's in front where two have the same.
 
     One of whose names nothing is left that a prompt's may have is left out.
@@ -50,19 +52,19 @@ def _named(skills: Iterable[Found[SkillEntry]]) -> Iterator[tuple[str, Found[Ski
 
 
 def _slug(name: str) -> str:
-    return _NO_NAME.sub("-", name).strip("-")[:LONGEST_NAME].rstrip("-")
+    return _NO_NAME.sub("-", name).strip("-")[:MAX_NAME_CHARS].rstrip("-")
 
 
-def _prompt(shelf: Shelf, skill: Found[SkillEntry], name: str) -> Prompt:
+def _prompt(catalogue: Catalogue, skill: Found[SkillEntry], name: str) -> Prompt:
     source, entry = skill.source, skill.entry
 
     async def render(args: Any, caller: Caller) -> str:
-        text = (await shelf.read(source, entry.path, False, caller)).text
-        return _filled(read(text.encode()).body.strip(), args.arguments)
+        text = (await catalogue.read(source, entry.path, ReadRequest(caller))).text
+        return _with_arguments(read(text.encode()).body.strip(), args.arguments)
 
     return Prompt(
         name=name,
-        summary=line(entry.description) or f"The skill {entry.name}.",
+        summary=summary_line(entry.description) or f"The skill {entry.name}.",
         render=render,
         args=_arguments(entry.argument_hint),
         tier=source.tier,
@@ -72,7 +74,7 @@ def _prompt(shelf: Shelf, skill: Found[SkillEntry], name: str) -> Prompt:
     )
 
 
-def _filled(body: str, arguments: str) -> str:
+def _with_arguments(body: str, arguments: str) -> str:
     """The skill's text, with the arguments where it asks for them, or else below it."""
     if _PLACE in body:
         return body.replace(_PLACE, arguments)

@@ -85,7 +85,7 @@ class Text(ToolResult, BriefResult):
 
     def brief(self) -> str:
         """The text itself."""
-        return _said(self.content, self.stale)
+        return _with_stale_note(self.content, self.stale)
 
 
 class SkillText(Text):
@@ -127,7 +127,7 @@ class SkillFileContent(ToolResult, BriefResult):
         """The text itself; of a file that is none, all fields as JSON."""
         if self.text is None:
             return self.model_dump_json(exclude_none=True)
-        return _said(self.text, self.stale)
+        return _with_stale_note(self.text, self.stale)
 
 
 class FoundSkill(ToolResult):
@@ -150,11 +150,11 @@ class SkillSearch(ToolResult):
     note: str | None = Field(None, description="What to know about these results.")
 
 
-def _said(text: str, stale: bool) -> str:
+def _with_stale_note(text: str, stale: bool) -> str:
     return f"{_STALE}\n\n{text}" if stale else text
 
 
-def shown(content: bytes) -> dict[str, Any]:
+def file_fields(content: bytes) -> dict[str, Any]:
     """What a :class:`SkillFileContent` says of a file's bytes."""
     encoded = base64.b64encode(content).decode("ascii")
     return {"content": encoded, "text": _text(content), "size": len(content)}

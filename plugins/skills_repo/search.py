@@ -27,26 +27,26 @@ from gateway.contract import (
 from plugins.skills_repo.index.entries import SkillEntry
 from plugins.skills_repo.index.library import Found, Library
 from plugins.skills_repo.index.store import IndexStore
-from plugins.skills_repo.matching import FLOOR, Match, combined, query_terms, text_terms
+from plugins.skills_repo.relevance import MIN_FIT, Match, combine_scores, query_terms, text_terms
 from plugins.skills_repo.results import FoundSkill, SkillSearch
-from plugins.skills_repo.visible import Visible
+from plugins.skills_repo.visibility import Visibility
 
-LAYOUT = 1
-MOST_RESULTS = 50
-LONGEST_QUERY = 1000
+LAYOUT_VERSION = 1
+MAX_RESULTS = 50
+MAX_QUERY_CHARS = 1000
 MEANING = "meaning"
 TERMS = "terms"
 
 _COLLECTION = "skills"
 _RECORD = "search/indexed.json"
-_BATCH = 64
-_CANDIDATES = 100
+_BATCH_SIZE = 64
+_MAX_CANDIDATES = 100
 _KEYWORD_NOTE = "This portal has no embedding model: skills are found by words alone."
-_FAR_NAMED = 3
+_MAX_NEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Doc:
+class _IndexedSkill:
     """A skill as it is indexed: what it is called and says, and the words of its body."""
 
     key: str
@@ -69,7 +69,7 @@ class Search:
         visible: says what each tier sees.
     """
 
-    def __init__(self, host: Host, store: IndexStore, visible: Visible) -> None:
+    def __init__(self, host: Host, store: IndexStore, visible: Visibility) -> None:
         self._host = host
         self._store = store
         self._visible = visible
@@ -93,8 +93,8 @@ class Search:
             fresh = [doc for key, doc in docs.items() if known.get(key) != doc.digest]
             if gone:
                 await collection.delete([Condition("key", any_of=tuple(gone))])
-            for start in range(0, len(fresh), _BATCH):
-                await collection.upsert(await self._points(fresh[start : start + _BATCH]))
+            for start in range(0, len(fresh), _BATCH_SIZE):
+                await collection.upsert(await self._points(fresh[start : start + _BATCH_SIZE]))
             if gone or fresh:
                 await collection.flush()
                 await self._remember(collection, docs)
@@ -106,22 +106,22 @@ class Search:
             ToolFailed: ``invalid_query``: empty, or too long.
         """
         query = query.strip()
-        if not query or len(query) > LONGEST_QUERY:
-            message = f"Say in 1 to {LONGEST_QUERY} characters what to look for."
+        if not query or len(query) > MAX_QUERY_CHARS:
+            message = f"Say in 1 to {MAX_QUERY_CHARS} characters what to look for."
             raise ToolFailed("invalid_query", message)
         matches = await self._matches(query, tier)
         for each in self._visible.share(self._library, tier).called(query, tier):
             matches[_key(each)] = Match(1.0)
         found = {key: one for key in matches if (one := self._seen(key, tier)) is not None}
         best = sorted(found, key=lambda key: (-matches[key].score, key))
-        fitting = [key for key in best if matches[key].fit >= FLOOR]
+        fitting = [key for key in best if matches[key].fit >= MIN_FIT]
         no_model = self._host.embedder is None
         note = _KEYWORD_NOTE if no_model else None
         if found and not fitting:
-            nearest = sorted(found, key=lambda key: (-matches[key].fit, key))[:_FAR_NAMED]
+            nearest = sorted(found, key=lambda key: (-matches[key].fit, key))[:_MAX_NEAREST]
             note = _nothing_fits([found[key] for key in nearest])
         return SkillSearch(
-            results=[_result(found[key], matches[key].score) for key in fitting[: _clamped(limit)]],
+            results=[_result(found[key], matches[key].score) for key in fitting[: _clamp(limit)]],
             mode="keyword" if no_model else "hybrid",
             note=note,
         )
@@ -143,16 +143,16 @@ class Search:
             where.append(Condition("key", any_of=tuple(map(_key, share.skills(tier)))))
         asked: list[VectorQuery] = []
         if (sparse := query_terms(query)).indices:
-            asked.append(VectorQuery(TERMS, sparse, tuple(where), _CANDIDATES, ("key",)))
+            asked.append(VectorQuery(TERMS, sparse, tuple(where), _MAX_CANDIDATES, ("key",)))
         if self._host.embedder is not None:
             vector = await self._host.embedder.query(query)
-            asked.append(VectorQuery(MEANING, vector, tuple(where), _CANDIDATES, ("key",)))
+            asked.append(VectorQuery(MEANING, vector, tuple(where), _MAX_CANDIDATES, ("key",)))
         if not asked:
             return {}
         answers = await (await self._opened()).search(asked)
         by_name = {each.using: hits for each, hits in zip(asked, answers, strict=True)}
         terms, meaning = by_name.get(TERMS, []), by_name.get(MEANING)
-        return combined(terms, meaning, len(sparse.indices), len(self._skills))
+        return combine_scores(terms, meaning, len(sparse.indices), len(self._skills))
 
     async def _opened(self) -> Collection:
         if self._collection is None:
@@ -165,17 +165,18 @@ class Search:
             self._collection = await self._host.vectors.collection(_COLLECTION, spec)
         return self._collection
 
-    async def _docs(self, library: Library) -> list[_Doc]:
+    async def _docs(self, library: Library) -> list[_IndexedSkill]:
         texts = {
             source.name: (await self._store.texts(source.name)).bodies
             for source in library.seen("skills", Tier.MEMBERS)
             if source.credential != "caller"
         }
         return [
-            _doc(each, texts.get(each.source.name, {})) for each in library.skills(Tier.MEMBERS)
+            _indexed_skill(each, texts.get(each.source.name, {}))
+            for each in library.skills(Tier.MEMBERS)
         ]
 
-    async def _points(self, docs: Sequence[_Doc]) -> list[Point]:
+    async def _points(self, docs: Sequence[_IndexedSkill]) -> list[Point]:
         heads = [doc.head for doc in docs]
         embedder = self._host.embedder
         vectors = None if embedder is None else await embedder.passages(heads)
@@ -192,7 +193,7 @@ class Search:
 
     def _fingerprint(self, collection: Collection) -> str:
         model = self._host.embedder.model if self._host.embedder else "keyword"
-        return f"{LAYOUT}:{model}:{collection.identity}"
+        return f"{LAYOUT_VERSION}:{model}:{collection.identity}"
 
     async def _record(self) -> dict[str, Any]:
         data = await self._host.objects.get(_RECORD)
@@ -208,7 +209,7 @@ class Search:
             return {}
         return dict(record["docs"])
 
-    async def _remember(self, collection: Collection, docs: Mapping[str, _Doc]) -> None:
+    async def _remember(self, collection: Collection, docs: Mapping[str, _IndexedSkill]) -> None:
         record: dict[str, Any] = {
             "collection": self._fingerprint(collection),
             "docs": {key: doc.digest for key, doc in docs.items()},
@@ -220,15 +221,15 @@ def _key(skill: Found[SkillEntry]) -> str:
     return f"{skill.source.name}/{skill.entry.directory}"
 
 
-def _doc(skill: Found[SkillEntry], bodies: Mapping[str, str]) -> _Doc:
+def _indexed_skill(skill: Found[SkillEntry], bodies: Mapping[str, str]) -> _IndexedSkill:
     entry = skill.entry
     name = entry.name.replace("-", " ")
     head = f"{name}. {entry.description}" if entry.description else name
-    return _Doc(_key(skill), skill.source.name, head, bodies.get(entry.directory, ""))
+    return _IndexedSkill(_key(skill), skill.source.name, head, bodies.get(entry.directory, ""))
 
 
-def _clamped(limit: int) -> int:
-    return max(1, min(limit, MOST_RESULTS))
+def _clamp(limit: int) -> int:
+    return max(1, min(limit, MAX_RESULTS))
 
 
 def _result(skill: Found[SkillEntry], score: float) -> FoundSkill:

@@ -1,4 +1,4 @@
-"""How the sources are, for health: what is served, what went wrong, what is being read."""
+"""The state of the sources, for health: what is served, failed or being read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from gateway.contract import Health
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.entries import SourceIndex
 
-_MOST_NAMED = 20
+_MAX_NAMED = 20
 
 
 @dataclass(slots=True)
 class Status:
-    """What is known of the sources.
+    """The state of the sources.
 
     Attributes:
         sources: the configured sources, by name.
@@ -72,11 +72,11 @@ class Status:
             "agents": sum(len(index.agents) for index in indexes),
             "docs": sum(len(index.docs) for index in indexes),
             "sources": {name: self._source_facts(name) for name in self.sources},
-            "unreadable": faults[:_MOST_NAMED],
-            "readLineByLine": slips[:_MOST_NAMED],
+            "unreadable": faults[:_MAX_NAMED],
+            "readLineByLine": slips[:_MAX_NAMED],
             "readLineByLineCount": len(slips),
-            "passedOver": passed_over[:_MOST_NAMED],
-            "leftOutOfSkills": self.left_out[:_MOST_NAMED],
+            "passedOver": passed_over[:_MAX_NAMED],
+            "leftOutOfSkills": self.left_out[:_MAX_NAMED],
             "leftOutOfSkillsCount": len(self.left_out),
         }
 

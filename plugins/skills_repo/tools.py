@@ -9,6 +9,7 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool
+from plugins.skills_repo.catalogue import Catalogue, ReadRequest
 from plugins.skills_repo.lists import AGENTS, SKILLS, listing
 from plugins.skills_repo.outline import outline
 from plugins.skills_repo.results import (
@@ -20,7 +21,6 @@ from plugins.skills_repo.results import (
     SkillText,
 )
 from plugins.skills_repo.search import Search
-from plugins.skills_repo.shelf import Shelf
 
 _OF_INDEX = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -48,17 +48,17 @@ SkipCache = Annotated[
 ]
 
 
-def tools(shelf: Shelf, search: Search) -> list[Tool]:
+def tools(catalogue: Catalogue, search: Search) -> list[Tool]:
     """The tools over the sources, in the order in which a model should consider them."""
     return [
-        *_finding_skills(shelf, search),
-        *_reading_skills(shelf),
-        *_agents(shelf),
-        *_docs(shelf),
+        *_skill_search(catalogue, search),
+        *_skill_files(catalogue),
+        *_agents(catalogue),
+        *_docs(catalogue),
     ]
 
 
-def _finding_skills(shelf: Shelf, search: Search) -> list[Tool]:
+def _skill_search(catalogue: Catalogue, search: Search) -> list[Tool]:
     async def search_skills(query: str, limit: int = 10, *, caller: Caller) -> Wire:
         """Search the community's skills, by meaning and by words, for one that fits a task. Each
         result's `name` is for `get_skill`; where two sources have it, `source` tells them apart.
@@ -74,15 +74,15 @@ def _finding_skills(shelf: Shelf, search: Search) -> list[Tool]:
     ) -> Entries:
         """List the community's skills, page by page: instructions for a kind of task, with
         companion files. Read the one that fits with `get_skill` before you do such a task."""
-        return listing(shelf.listed("skills", caller.tier, source), details=details)
+        return listing(catalogue.listed("skills", caller.tier, source), details=details)
 
     return [
-        _listing(search_skills, "Search the skills", SkillSearch),
-        _paged(list_skills, "List the skills", SKILLS),
+        _index_tool(search_skills, "Search the skills", SkillSearch),
+        _list_tool(list_skills, "List the skills", SKILLS),
     ]
 
 
-def _reading_skills(shelf: Shelf) -> list[Tool]:
+def _skill_files(catalogue: Catalogue) -> list[Tool]:
     async def get_skill(
         name: str, source: OnlySource = None, skip_cache: SkipCache = False, *, caller: Caller
     ) -> SkillText:
@@ -91,7 +91,7 @@ def _reading_skills(shelf: Shelf) -> list[Tool]:
         Args:
             name: The skill's name or directory, as `list_skills` shows it.
         """
-        return await shelf.skill(name, source, skip_cache, caller)
+        return await catalogue.skill(name, ReadRequest(caller, source, skip_cache))
 
     async def get_skill_file(
         skill: str,
@@ -108,21 +108,22 @@ def _reading_skills(shelf: Shelf) -> list[Tool]:
             skill: The skill's name or directory, as `list_skills` shows it.
             file: One of its `files`, such as references/details.md.
         """
-        return await shelf.skill_file(skill, file, source, skip_cache, caller)
+        request = ReadRequest(caller, source, skip_cache)
+        return await catalogue.skill_file(skill, file, request)
 
     return [
-        _reading(get_skill, "Get a skill", SkillText),
-        _reading(get_skill_file, "Get a file of a skill", SkillFileContent),
+        _repository_tool(get_skill, "Get a skill", SkillText),
+        _repository_tool(get_skill_file, "Get a file of a skill", SkillFileContent),
     ]
 
 
-def _agents(shelf: Shelf) -> list[Tool]:
+def _agents(catalogue: Catalogue) -> list[Tool]:
     async def list_agents(
         source: OnlySource = None, details: Details = False, *, caller: Caller
     ) -> Entries:
         """List the community's agent profiles, page by page: roles that an agent can take on,
         each with its model and the tools it is allowed."""
-        return listing(shelf.listed("agents", caller.tier, source), details=details)
+        return listing(catalogue.listed("agents", caller.tier, source), details=details)
 
     async def get_agent(
         name: str, source: OnlySource = None, skip_cache: SkipCache = False, *, caller: Caller
@@ -132,15 +133,15 @@ def _agents(shelf: Shelf) -> list[Tool]:
         Args:
             name: The profile's name or file, as `list_agents` shows it.
         """
-        return await shelf.agent(name, source, skip_cache, caller)
+        return await catalogue.agent(name, ReadRequest(caller, source, skip_cache))
 
     return [
-        _paged(list_agents, "List the agent profiles", AGENTS),
-        _reading(get_agent, "Get an agent profile", AgentText),
+        _list_tool(list_agents, "List the agent profiles", AGENTS),
+        _repository_tool(get_agent, "Get an agent profile", AgentText),
     ]
 
 
-def _docs(shelf: Shelf) -> list[Tool]:
+def _docs(catalogue: Catalogue) -> list[Tool]:
     async def list_docs(
         source: OnlySource = None,
         section: list[str] | None = None,
@@ -159,7 +160,7 @@ def _docs(shelf: Shelf) -> list[Tool]:
             section: The keys that lead to the only section to list, such as ["guides"].
             offset: How many of the section's entries to leave out, as `nextOffset` says.
         """
-        tree = shelf.listed("docs", caller.tier, source)
+        tree = catalogue.listed("docs", caller.tier, source)
         return outline(tree, section or (), offset, details=details).wire()
 
     async def get_doc(
@@ -174,21 +175,23 @@ def _docs(shelf: Shelf) -> list[Tool]:
         Args:
             path: The keys that lead to the page in `list_docs`, such as ["guides", "pages"].
         """
-        return await shelf.doc(path, source, skip_cache, caller)
+        return await catalogue.doc(path, ReadRequest(caller, source, skip_cache))
 
     return [
-        _listing(list_docs, "List the documentation", DocList),
-        _reading(get_doc, "Get a page of the documentation", DocText),
+        _index_tool(list_docs, "List the documentation", DocList),
+        _repository_tool(get_doc, "Get a page of the documentation", DocText),
     ]
 
 
-def _listing(run: Callable[..., Awaitable[Wire]], title: str, result: type[BaseModel]) -> Tool:
+def _index_tool(run: Callable[..., Awaitable[Wire]], title: str, result: type[BaseModel]) -> Tool:
     return Tool.of(run, title=title, result=result, tier=Tier.OPEN, annotations=_OF_INDEX)
 
 
-def _paged(run: Callable[..., Awaitable[Entries]], title: str, page: Page) -> Tool:
+def _list_tool(run: Callable[..., Awaitable[Entries]], title: str, page: Page) -> Tool:
     return Tool.of(run, title=title, page=page, result=None, tier=Tier.OPEN, annotations=_OF_INDEX)
 
 
-def _reading(run: Callable[..., Awaitable[BaseModel]], title: str, result: type[BaseModel]) -> Tool:
+def _repository_tool(
+    run: Callable[..., Awaitable[BaseModel]], title: str, result: type[BaseModel]
+) -> Tool:
     return Tool.of(run, title=title, result=result, tier=Tier.PUBLIC, annotations=_OF_REPOSITORY)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
 from gateway.contract import Command, CommandContext, ContentScrub
-from plugins.workflows.drafts import Writer
+from gateway.toolkit.progress_bar import progress_bar
+from plugins.workflows.inputs import Writer
 from plugins.workflows.model import PORTAL
 
 if TYPE_CHECKING:
-    from plugins.workflows.files.exporting import Exported
-    from plugins.workflows.files.importing import Report
+    from plugins.workflows.files.exporter import ExportReport
+    from plugins.workflows.files.importer import Report
     from plugins.workflows.playbook import Playbook
 
-MANY = 20
+MIN_FILES_FOR_PROGRESS = 20
 """From this many files on, their count is shown while they are read."""
 
 
@@ -46,15 +47,16 @@ class ExportArgs(BaseModel):
 
 async def import_(args: ImportArgs, context: CommandContext) -> int:
     """Take files in as the portal's own items; 1 where a file could not be."""
-    from plugins.workflows.files import importing
+    from plugins.workflows.files import importer
 
-    with shown("Importing") as tell:
+    with progress_bar(least=MIN_FILES_FOR_PROGRESS) as bar:
+        tell = partial(bar, "Importing")
         if args.check:
-            report = await importing.check(args.paths, tell)
+            report = await importer.check_paths(args.paths, tell)
         else:
             async with _playbook(context) as (playbook, scrub):
                 writer = Writer(PORTAL, may_publish=True)
-                report = await importing.take_in(playbook, writer, args.paths, tell, scrub)
+                report = await importer.import_paths(playbook, writer, args.paths, tell, scrub)
     if context.json:
         context.emit(asdict(report))
     else:
@@ -65,12 +67,12 @@ async def import_(args: ImportArgs, context: CommandContext) -> int:
 
 async def export(args: ExportArgs, context: CommandContext) -> int:
     """Write an owner's items as files; 1 where not all of them could be written."""
-    from plugins.workflows.files import exporting
+    from plugins.workflows.files import exporter
 
     owner = args.owner or PORTAL
     async with _playbook(context) as (playbook, _):
         try:
-            done = await exporting.export(playbook, args.directory, owner, args.force)
+            done = await exporter.export(playbook, args.directory, owner, args.force)
         except OSError as error:
             context.echo(f"The export cannot be written: {error}")
             return 1
@@ -86,31 +88,12 @@ async def export(args: ExportArgs, context: CommandContext) -> int:
 async def _playbook(context: CommandContext) -> AsyncGenerator[tuple[Playbook, ContentScrub]]:
     # Late, because these need the database driver, and most commands do not.
     from plugins.workflows.playbook import Playbook
-    from plugins.workflows.search.embedding import embed_with
+    from plugins.workflows.search.embedding import make_embed
 
     async with context.host() as host:
         await host.database.migrate(Path(__file__).with_name("migrations"))
-        embed = embed_with(host.embedder, host.log)
+        embed = make_embed(host.embedder, host.log)
         yield Playbook(host.database, host.objects, embed, lambda: datetime.now(UTC)), host.scrub
-
-
-@contextmanager
-def shown(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how far it is, where standard error is a terminal and there are many files.
-
-    Args:
-        what: what is done, as the bar is labelled.
-    """
-    if not sys.stderr.isatty():
-        yield lambda done, of: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None, visible=False)
-        yield lambda done, of: bar.update(task, completed=done, total=of, visible=of >= MANY)
 
 
 def _imported(report: Report) -> list[str]:
@@ -131,7 +114,7 @@ def _imported(report: Report) -> list[str]:
     return lines
 
 
-def _exported(done: Exported, directory: Path, owner: str) -> list[str]:
+def _exported(done: ExportReport, directory: Path, owner: str) -> list[str]:
     lines = [f"{each}: not written" for each in done.refused]
     if done.kept:
         lines += [f"{directory / each}: not of an export, or changed since" for each in done.kept]

@@ -1,4 +1,4 @@
-"""What goes wrong in a playbook, in the words of seed 004 ("Error Handling")."""
+"""The errors that callers get, worded as seed 004 ("Error Handling") has them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from plugins.workflows.model import Revision
 
 
 class Damaged(ToolFailed):
-    """A row holds what was never written; the reason says in which column, for the admin."""
+    """A stored row is corrupt; the reason names the column, for the admin."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("damaged", reason)
 
 
 def sign_in_first() -> ToolFailed:
-    """The tool writes, or keeps something for a person, and nobody has signed in."""
+    """The tool needs a person, and the caller has not signed in."""
     return ToolFailed("authentication_required", "Authentication required")
 
 
 def not_found(what: str) -> ToolFailed:
-    """There is none, or it was deleted; ``what`` is "Workflow", "Skill", "Folder" ..."""
+    """The item does not exist or was deleted; ``what`` is "Workflow", "Skill", "Folder" ..."""
     return ToolFailed("not_found", f"{what} not found")
 
 
@@ -31,7 +31,7 @@ def private(what: str) -> ToolFailed:
 
 
 def not_yours(what: str) -> ToolFailed:
-    """It can be seen, and only its owner may change it."""
+    """The caller may see the item, but only its owner may change it."""
     return ToolFailed("access_denied", f"Access denied: {what.lower()} is not yours to edit")
 
 
@@ -84,7 +84,7 @@ def no_version(what: str, version: int, current: int) -> ToolFailed:
 
 
 def version_not_kept(what: str, version: int) -> ToolFailed:
-    """The version was written before contents were kept, or too many came after it."""
+    """The version is too old: its content was never stored, or has been deleted since."""
     return ToolFailed(
         "not_kept",
         f"What the {what.lower()} said in version {version} is not kept. `get_versions` lists the "
@@ -98,7 +98,7 @@ def bad_input(message: str, **details: object) -> ToolFailed:
 
 
 def unavailable(request_id: str) -> ToolFailed:
-    """The database or the object store does not answer, or takes nothing more."""
+    """The database or the object store does not answer, or accepts no more data."""
     return ToolFailed(
         "unavailable",
         "The playbook cannot be read or written at the moment. Try again in a minute; where "
@@ -108,7 +108,7 @@ def unavailable(request_id: str) -> ToolFailed:
 
 
 def damaged(request_id: str) -> ToolFailed:
-    """A row that is needed holds what the playbook has never written."""
+    """A row that the call needs is corrupt."""
     return ToolFailed(
         "damaged",
         "What is stored of this is damaged, and trying again does not help. Everything else in "

@@ -16,7 +16,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database, Objects
 from plugins.workflows import errors
-from plugins.workflows.drafts import (
+from plugins.workflows.files import yaml_text
+from plugins.workflows.inputs import (
     AttachmentDraft,
     PromptDraft,
     Reference,
@@ -24,13 +25,12 @@ from plugins.workflows.drafts import (
     StageItemDraft,
     Writer,
 )
-from plugins.workflows.files import yaml_text
 from plugins.workflows.model import Complexity, Revision, Skill, TargetType, Workflow
 from plugins.workflows.playbook import Playbook
-from plugins.workflows.store import attachments, contents, revisions
-from plugins.workflows.store.contents import Content
-from plugins.workflows.store.kinds import TABLES, WORDS, known
-from plugins.workflows.store.reading import find, snapshot
+from plugins.workflows.store import attachments, revisions, version_contents
+from plugins.workflows.store.kinds import TABLES, TYPE_NAMES, enum_or_none
+from plugins.workflows.store.queries import find, snapshot
+from plugins.workflows.store.version_contents import Content
 from plugins.workflows.store.visibility import visible
 
 _WORKFLOW, _SKILL, _PROMPT = TargetType.WORKFLOW, TargetType.SKILL, TargetType.MINI_PROMPT
@@ -38,15 +38,15 @@ _WORKFLOW, _SKILL, _PROMPT = TargetType.WORKFLOW, TargetType.SKILL, TargetType.M
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a restored item is now, and what of the older version is not there any more."""
+    """A restored item, and what the older version had that no longer exists."""
 
     item: Workflow | Skill
     missing: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What of a version is there still: the items that its owner may use, and their own prompts."""
+class _Available:
+    """Which items of a version still exist: those its owner may use, and their own prompts."""
 
     usable: frozenset[str]
     own: frozenset[str]
@@ -85,10 +85,10 @@ class History:
         async with snapshot(self._database) as connection:
             id, current = await _own(connection, type, ref, person)
             if version > current:
-                raise errors.no_version(WORDS[type], version, current)
-            found = await contents.read(connection, type, id, version)
+                raise errors.no_version(TYPE_NAMES[type], version, current)
+            found = await version_contents.read(connection, type, id, version)
             if found is None:
-                raise errors.version_not_kept(WORDS[type], version)
+                raise errors.version_not_kept(TYPE_NAMES[type], version)
             return found
 
     async def compare(
@@ -109,15 +109,15 @@ class History:
     async def restore(
         self, type: TargetType, ref: str, version: int, to: int, writer: Writer
     ) -> Restored:
-        """Write an item as it was in an older version; that is a new version of it.
+        """Write an item as it was in an older version, which makes a new version of it.
 
         Who sees it stays as it is: nothing is published by being restored.
 
         Args:
             type: a workflow or a skill card.
             ref: its id or key.
-            version: the one that the writer has read.
-            to: the one that it is to be like.
+            version: the current version, as the writer has read it.
+            to: the older version.
             writer: its owner.
 
         Raises:
@@ -148,17 +148,17 @@ class History:
     ) -> Restored:
         before = await self._playbook.workflow(ref, writer.person)
         async with self._database.read() as connection:
-            there = await _known(connection, content, writer.person)
+            there = await _available(connection, content, writer.person)
         held = {each.id for each in before.stages}
         missing = [
-            f"the {WORDS[_SKILL].lower()} {item['name']}"
+            f"the {TYPE_NAMES[_SKILL].lower()} {item['name']}"
             for stage in content["stages"]
             for item in stage["items"]
             if item["type"] == _SKILL and item["id"] not in there.usable
         ]
         names = ("name", "description", "include_multi_agent_chat", "extra")
         changes = {name: content[name] for name in names} | {
-            "complexity": known(Complexity, content["complexity"]),
+            "complexity": enum_or_none(Complexity, content["complexity"]),
             "tags": tuple(content["tags"]),
             "stages": tuple(_stage(each, there, held) for each in content["stages"]),
         }
@@ -172,11 +172,11 @@ async def _own(
 ) -> tuple[str, int]:
     found = await find(connection, type, ref, person)
     if found.owner != person:
-        raise errors.not_yours(WORDS[type])
+        raise errors.not_yours(TYPE_NAMES[type])
     return found.id, found.version
 
 
-async def _known(connection: AsyncConnection, content: Content, person: str) -> _Known:
+async def _available(connection: AsyncConnection, content: Content, person: str) -> _Available:
     usable: set[str] = set()
     own: set[str] = set()
     for type in (_PROMPT, _SKILL):
@@ -190,10 +190,10 @@ async def _known(connection: AsyncConnection, content: Content, person: str) -> 
             usable.add(row.id)
             if type is _PROMPT and row.owner == person:
                 own.add(row.id)
-    return _Known(frozenset(usable), frozenset(own))
+    return _Available(frozenset(usable), frozenset(own))
 
 
-def _stage(stage: Mapping[str, Any], there: _Known, held: set[str]) -> StageDraft:
+def _stage(stage: Mapping[str, Any], there: _Available, held: set[str]) -> StageDraft:
     items = [each for each in stage["items"] if _is_there(each, there)]
     # A prompt that is written anew gets another id; an order calls it by its name.
     anew = {each["id"]: each["name"] for each in items if each["id"] not in there.usable}
@@ -207,12 +207,12 @@ def _stage(stage: Mapping[str, Any], there: _Known, held: set[str]) -> StageDraf
     )
 
 
-def _is_there(item: Mapping[str, Any], there: _Known) -> bool:
+def _is_there(item: Mapping[str, Any], there: _Available) -> bool:
     return item["type"] == _PROMPT or item["id"] in there.usable
 
 
-def _what(item: Mapping[str, Any], there: _Known) -> PromptDraft | Reference:
-    """A prompt in the words of that version where it is the owner's; another's is used as it is."""
+def _what(item: Mapping[str, Any], there: _Available) -> PromptDraft | Reference:
+    """The owner's prompt with the old text; anyone else's as it is now."""
     type, id = TargetType(item["type"]), item["id"]
     if type is _SKILL or (id in there.usable and id not in there.own):
         return Reference(type, id)

@@ -17,17 +17,17 @@ _NO_LETTERS = re.compile(r"[^a-z0-9]+")
 
 def new_id() -> str:
     """A hundred random bits, so that no id is ever made twice."""
-    return _written(secrets.token_bytes(13))
+    return _encode(secrets.token_bytes(13))
 
 
 def portal_id(kind: TargetType, key: str) -> str:
     """The id of an item of the portal's own: the same one for the same kind and key."""
-    return derived(kind, key)
+    return derived_id(kind, key)
 
 
-def derived(*parts: str) -> str:
+def derived_id(*parts: str) -> str:
     """An id that follows from what it is made of."""
-    return _written(hashlib.sha256("\0".join(parts).encode()).digest())
+    return _encode(hashlib.sha256("\0".join(parts).encode()).digest())
 
 
 def slug(name: str) -> str:
@@ -37,9 +37,9 @@ def slug(name: str) -> str:
     """
     folded = unicodedata.normalize("NFKD", name.casefold())
     plain = "".join(each for each in folded if not unicodedata.combining(each))
-    made = _NO_LETTERS.sub("-", plain).strip("-")[: limits.KEY].rstrip("-")
-    return made or f"x-{derived('slug', name)[:8]}"
+    made = _NO_LETTERS.sub("-", plain).strip("-")[: limits.MAX_KEY_CHARS].rstrip("-")
+    return made or f"x-{derived_id('slug', name)[:8]}"
 
 
-def _written(data: bytes) -> str:
+def _encode(data: bytes) -> str:
     return base64.b32encode(data).decode()[:_LENGTH].lower()

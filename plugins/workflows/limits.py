@@ -1,30 +1,24 @@
-"""How large things may be; a value beyond is refused whole, with the place named."""
+"""The largest values that are accepted; a larger one is refused with its place."""
 
-NAME = 255
-"""Characters of a name (of a folder's: ``FOLDER_NAME``)."""
-FOLDER_NAME = 100
-DESCRIPTION = 4_000
-"""Characters of a description."""
-CONTENT = 100_000
-"""Characters of a prompt's or card's text."""
-TAGS = 32
-TAG = 64
-"""Characters of one tag."""
-STAGES = 100
-STAGE_ITEMS = 200
-"""Items in one stage."""
-PLAN_ITEMS = 2_000
-"""Steps of one plan."""
-ATTACHMENTS = 20
-ATTACHMENT = 1_048_576
-"""Bytes of one attached file."""
-KEY = 100
-EXTRA = 65_536
-"""Bytes of what else was said of something, as JSON."""
-OPEN_RUNS = 100
-"""Runs that a person may have open."""
-FOLDER_DEPTH = 16
-POSITION = 1_000_000
+MAX_NAME_CHARS = 255
+MAX_FOLDER_NAME_CHARS = 100
+MAX_DESCRIPTION_CHARS = 4_000
+MAX_CONTENT_CHARS = 100_000
+"""Of the text of a prompt or a skill card."""
+MAX_TAGS = 32
+MAX_TAG_CHARS = 64
+MAX_STAGES = 100
+MAX_STAGE_ITEMS = 200
+MAX_PLAN_STEPS = 2_000
+MAX_ATTACHMENTS = 20
+MAX_ATTACHMENT_BYTES = 1_048_576
+MAX_KEY_CHARS = 100
+MAX_EXTRA_BYTES = 65_536
+"""Of an author's free ``extra`` values, as JSON."""
+MAX_OPEN_RUNS = 100
+"""Of one person."""
+MAX_FOLDER_DEPTH = 16
+MAX_POSITION = 1_000_000
 """The last position in a folder."""
-VERSION = 2_147_483_647
+MAX_VERSION = 2_147_483_647
 """The largest number that every database takes for a version."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
@@ -132,27 +132,40 @@ class StageItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
-    """A part of a workflow.
+class StageSettings:
+    """What a stage says of itself, beside the items in it.
 
     Attributes:
-        items: in the order of their positions.
         with_review: whether the Memory Board comes at its end.
         include_multi_agent_chat: whether the Internal Agents Chat comes after each item; None
             where the workflow's own setting counts.
-        item_order: the ids of items and automatic prompts in the order that was arranged, or
-            None; ``plans/plan.py`` has the rules.
+        item_order: the order of items and automatic prompts, or None for the order of the items.
+            Stored, it holds ids (``plans/plan.py`` has the rules); written, also keys and names.
+        extra: what else its author said of it, as JSON values.
     """
 
-    id: str
     name: str
     description: str | None = None
     color: str | None = None
     with_review: bool = False
     include_multi_agent_chat: bool | None = None
     item_order: tuple[str, ...] | None = None
-    items: tuple[StageItem, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def stage_settings(source: Any) -> dict[str, Any]:
+    """The fields of :class:`StageSettings`, of a stage or of a row of its table."""
+    found = {each.name: getattr(source, each.name) for each in fields(StageSettings)}
+    order = found["item_order"]
+    return found | {"item_order": None if order is None else tuple(order)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage(StageSettings):
+    """A part of a workflow; its items are in the order of their positions."""
+
+    id: str
+    items: tuple[StageItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

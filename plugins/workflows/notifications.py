@@ -8,12 +8,12 @@ from gateway.contract import Change, Host
 from plugins.workflows.model import Visibility, Workflow
 from plugins.workflows.resources import uri_of
 
-QUIET = 1.0
+NOTIFY_INTERVAL_S = 1.0
 """Seconds between two announcements that lists have changed."""
 
 
 class Notifications:
-    """What the plugin tells of its workflows.
+    """Tells clients of changed workflows.
 
     Args:
         host: carries it.
@@ -23,27 +23,27 @@ class Notifications:
         self._host = host
         self._due: asyncio.TimerHandle | None = None
 
-    def listed(self) -> None:
-        """The lists of prompts and resources are others than before, for somebody."""
+    def lists_changed(self) -> None:
+        """Announce soon that the lists of prompts and resources have changed."""
         if self._due is None:
-            self._due = asyncio.get_running_loop().call_later(QUIET, self._tell)
+            self._due = asyncio.get_running_loop().call_later(NOTIFY_INTERVAL_S, self._announce)
 
-    def written(self, *states: Workflow) -> None:
-        """A workflow is another than before; nobody is told of one that was private all along.
+    def workflow_changed(self, *states: Workflow) -> None:
+        """Announce that a workflow has changed, unless it was private all along.
 
         Args:
-            states: as it was, and as it is.
+            states: the workflow before and after the change.
         """
-        self.listed()
+        self.lists_changed()
         if any(each.visibility is Visibility.PUBLIC for each in states):
             self._host.changed(Change(self._host.plugin, "resource", uri_of(states[0].id)))
 
     def close(self) -> None:
-        """Say no more."""
+        """Drop what has not been announced yet."""
         if self._due is not None:
             self._due.cancel()
 
-    def _tell(self) -> None:
+    def _announce(self) -> None:
         self._due = None
         self._host.changed(Change(self._host.plugin, "prompts"))
         self._host.changed(Change(self._host.plugin, "resources"))

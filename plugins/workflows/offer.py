@@ -11,25 +11,26 @@ from pathlib import Path
 
 from gateway.contract import Host, Offer, Tool
 from plugins.workflows import prompts, resources
+from plugins.workflows.backend_errors import BackendErrors
+from plugins.workflows.call_guard import CallGuard
 from plugins.workflows.config import WorkflowsConfig
-from plugins.workflows.files.starter import take_in_starter
+from plugins.workflows.files.starter import import_starter
 from plugins.workflows.history import History
+from plugins.workflows.maintenance import Maintenance
 from plugins.workflows.notifications import Notifications
-from plugins.workflows.outages import Outages
-from plugins.workflows.personal import Personal
+from plugins.workflows.personal_data import PersonalRecords
 from plugins.workflows.plans.plans import Plans
 from plugins.workflows.playbook import Playbook
-from plugins.workflows.search.embedding import embed_with
+from plugins.workflows.search.embedding import make_embed
 from plugins.workflows.search.search import Search
-from plugins.workflows.sight import Sight
 from plugins.workflows.store.folder_edits import FolderEdits
 from plugins.workflows.store.folder_lists import FolderLists
 from plugins.workflows.store.library import Library
 from plugins.workflows.store.notes import Notes
 from plugins.workflows.store.runs import Runs
-from plugins.workflows.store.workflow_prompts import Shortlist
-from plugins.workflows.tools import finding, folders, keeping, runs, versions, walking, writing
-from plugins.workflows.upkeep import Upkeep
+from plugins.workflows.store.workflow_prompts import PromptWorkflows
+from plugins.workflows.tier_filter import TierFilter
+from plugins.workflows.tools import edits, execution, folders, library, runs, search, versions
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 INSTRUCTIONS = (
@@ -40,7 +41,7 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the tools stand on."""
+    """The services that the tools share."""
 
     playbook: Playbook
     runs: Runs
@@ -50,41 +51,39 @@ class Parts:
 
     @classmethod
     def of(cls, config: WorkflowsConfig, host: Host) -> Parts:
-        """The parts over a portal's services."""
-        embed = embed_with(host.embedder, host.log)
+        """The services of a portal, put together."""
+        embed = make_embed(host.embedder, host.log)
         playbook = Playbook(host.database, host.objects, embed, now)
-        kept = Runs(host.database, now, config.keep_runs)
-        search = Search(host.database, playbook, host.embedder, host.log)
-        return cls(playbook, kept, Plans(playbook, kept), search, Notifications(host))
+        runs_store = Runs(host.database, now, config.keep_runs)
+        finder = Search(host.database, playbook, host.embedder, host.log)
+        plans = Plans(playbook, runs_store)
+        return cls(playbook, runs_store, plans, finder, Notifications(host))
 
 
 @asynccontextmanager
-async def opened(config: WorkflowsConfig, host: Host) -> AsyncGenerator[Offer]:
-    """Serve the playbook for as long as the block lasts.
-
-    Args:
-        config: the plugin's section of ``portal.yaml``.
-        host: the plugin's services.
-    """
+async def open_offer(config: WorkflowsConfig, host: Host) -> AsyncGenerator[Offer]:
+    """Serve the playbook for as long as the block lasts."""
     await host.database.migrate(MIGRATIONS)
     parts = Parts.of(config, host)
     # Without vectors, so that it takes no time; they follow with those that others lack.
-    plain = Playbook(host.database, host.objects, embed_with(None, host.log), now)
-    take_in = partial(take_in_starter, plain, Notes(host.database), config.starter)
-    upkeep = Upkeep(host, take_in, parts.search.backfill, parts.notifications, parts.playbook.sweep)
-    outages = Outages(host)
-    listed = prompts.family(Shortlist(host.database), parts.plans)
-    sight = Sight(host.database, host.rows)
+    plain = Playbook(host.database, host.objects, make_embed(None, host.log), now)
+    take_in = partial(import_starter, plain, Notes(host.database), config.starter)
+    maintenance = Maintenance(
+        host, take_in, parts.search.backfill, parts.notifications, parts.playbook.sweep
+    )
+    listed = prompts.family(PromptWorkflows(host.database), parts.plans)
+    tiers = TierFilter(host.database, host.rows)
+    guard = CallGuard(tiers, BackendErrors(host))
     pages = resources.templates(parts.playbook, parts.plans)
     try:
-        async with upkeep.running():
+        async with maintenance.running():
             yield Offer(
-                tools=outages.tools(sight.tools(list(_tools(parts, host)))),
-                templates=outages.templates(sight.templates(pages)),
-                prompt_families=(outages.family(sight.family(listed)),),
-                rows=(sight.row_kind(),),
-                health=upkeep.health,
-                personal=Personal(host.database, parts.playbook, parts.runs).declared(),
+                tools=guard.tools(list(_tools(parts, host))),
+                templates=guard.templates(pages),
+                prompt_families=(guard.family(listed),),
+                rows=(tiers.row_kind(),),
+                health=maintenance.health,
+                personal=PersonalRecords(host.database, parts.playbook, parts.runs).declared(),
                 instructions=INSTRUCTIONS,
             )
     finally:
@@ -93,15 +92,15 @@ async def opened(config: WorkflowsConfig, host: Host) -> AsyncGenerator[Offer]:
 
 def _tools(parts: Parts, host: Host) -> Iterator[Tool]:
     """The tools, in the order in which a model should consider them."""
-    lists, edits = FolderLists(host.database), FolderEdits(host.database, now)
-    yield from finding.tools(parts.search)
-    yield from walking.tools(parts.playbook, parts.plans, parts.runs)
+    lists = FolderLists(host.database)
+    yield from search.tools(parts.search)
+    yield from execution.tools(parts.playbook, parts.plans, parts.runs)
     yield from runs.tools(parts.plans, parts.runs)
-    yield from writing.tools(parts.playbook, lists, host.exchange, parts.notifications)
+    yield from edits.tools(parts.playbook, lists, host.exchange, parts.notifications)
     history = History(host.database, host.objects, parts.playbook)
     yield from versions.tools(history, host.exchange, parts.notifications)
-    yield from folders.tools(lists, edits, host.exchange)
-    yield from keeping.tools(Library(host.database, now), parts.notifications.listed)
+    yield from folders.tools(lists, FolderEdits(host.database, now), host.exchange)
+    yield from library.tools(Library(host.database, now), parts.notifications.lists_changed)
 
 
 def now() -> datetime:

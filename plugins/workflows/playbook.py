@@ -6,14 +6,14 @@ method is one transaction: all of it is written, or nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from gateway.contract import Database, Objects
 from plugins.workflows import checks, errors
-from plugins.workflows.drafts import (
+from plugins.workflows.inputs import (
     PromptDraft,
     SkillDraft,
     WorkflowDraft,
@@ -22,7 +22,6 @@ from plugins.workflows.drafts import (
 from plugins.workflows.model import (
     Attachment,
     AutoPrompt,
-    Complexity,
     MiniPrompt,
     Skill,
     Summary,
@@ -30,26 +29,26 @@ from plugins.workflows.model import (
     Viewer,
     Workflow,
 )
-from plugins.workflows.search.texts import skill_text, workflow_text
 from plugins.workflows.store import (
     attachments,
-    leaving,
+    erasure,
+    full_items,
     mini_prompts,
-    reading,
+    queries,
     search_texts,
     skills,
     visibility,
-    whole_items,
 )
 from plugins.workflows.store import workflows as flows
 from plugins.workflows.store.change import Change
 from plugins.workflows.store.folders import Place, place
+from plugins.workflows.store.item_texts import skill_text, workflow_text
 from plugins.workflows.store.kinds import TABLES
-from plugins.workflows.store.mini_prompts import Put
-from plugins.workflows.store.reading import Scope, snapshot
-from plugins.workflows.store.transactions import Embed, Writing
+from plugins.workflows.store.mini_prompts import PutOutcome
+from plugins.workflows.store.queries import ALL, Filters, Scope, snapshot
+from plugins.workflows.store.transactions import Embed, Transactions
 
-__all__ = ["Embed", "Place", "Playbook", "Put", "Scope"]
+__all__ = ["Embed", "Filters", "Place", "Playbook", "PutOutcome", "Scope"]
 
 _WORKFLOW, _SKILL, _PROMPT = TargetType.WORKFLOW, TargetType.SKILL, TargetType.MINI_PROMPT
 
@@ -68,7 +67,7 @@ class Playbook:
         self, database: Database, objects: Objects, embed: Embed, clock: Callable[[], datetime]
     ) -> None:
         self._database, self._objects = database, objects
-        self._writing = Writing(database, objects, embed, clock)
+        self._writing = Transactions(database, objects, embed, clock)
 
     # Reading
 
@@ -79,7 +78,7 @@ class Playbook:
             ToolFailed: there is none, or it is another's and private.
         """
         async with self._database.read() as connection:
-            found = await reading.find(connection, _WORKFLOW, id_or_key, viewer)
+            found = await queries.find(connection, _WORKFLOW, id_or_key, viewer)
             return found.id, found.version
 
     async def workflow(self, id_or_key: str, viewer: Viewer) -> Workflow:
@@ -88,7 +87,7 @@ class Playbook:
         Raises:
             ToolFailed: as :meth:`workflow_version`.
         """
-        return await self._workflow(id_or_key, viewer, whole_items.seen_by(viewer))
+        return await self._workflow(id_or_key, viewer, full_items.visible_to(viewer))
 
     async def whole_workflow(self, id_or_key: str, viewer: Viewer) -> Workflow:
         """A workflow that the viewer sees, with all items in it, whoever sees those.
@@ -99,13 +98,13 @@ class Playbook:
         Raises:
             ToolFailed: as :meth:`workflow_version`.
         """
-        return await self._workflow(id_or_key, viewer, whole_items.everything)
+        return await self._workflow(id_or_key, viewer, full_items.not_deleted)
 
-    async def _workflow(self, ref: str, viewer: Viewer, seen: whole_items.Seen) -> Workflow:
+    async def _workflow(self, ref: str, viewer: Viewer, seen: full_items.RowFilter) -> Workflow:
         async with snapshot(self._database) as connection:
-            found = await reading.find(connection, _WORKFLOW, ref, viewer)
+            found = await queries.find(connection, _WORKFLOW, ref, viewer)
             its = TABLES[_WORKFLOW].c.id == found.id
-            (workflow,) = await whole_items.read_workflows(connection, its, seen)
+            (workflow,) = await full_items.read_workflows(connection, its, seen)
             return workflow
 
     async def skill(self, id_or_key: str, viewer: Viewer) -> Skill:
@@ -115,8 +114,8 @@ class Playbook:
             ToolFailed: there is none, or it is another's and private.
         """
         async with snapshot(self._database) as connection:
-            found = await reading.find(connection, _SKILL, id_or_key, viewer)
-            (skill,) = await whole_items.read_skills(connection, TABLES[_SKILL].c.id == found.id)
+            found = await queries.find(connection, _SKILL, id_or_key, viewer)
+            (skill,) = await full_items.read_skills(connection, TABLES[_SKILL].c.id == found.id)
             return skill
 
     async def mini_prompt(self, id_or_key: str, viewer: Viewer) -> MiniPrompt:
@@ -126,60 +125,36 @@ class Playbook:
             ToolFailed: there is none, or it is another's and private.
         """
         async with snapshot(self._database) as connection:
-            found = await reading.find(connection, _PROMPT, id_or_key, viewer)
-            (prompt,) = await whole_items.read_prompts(connection, TABLES[_PROMPT].c.id == found.id)
+            found = await queries.find(connection, _PROMPT, id_or_key, viewer)
+            (prompt,) = await full_items.read_prompts(connection, TABLES[_PROMPT].c.id == found.id)
             return prompt
 
     async def prompts_shown(self, ids: Iterable[str], viewer: Viewer) -> set[str]:
         """Those of some mini-prompts that the viewer sees, or saw until an edit replaced them."""
-        where = [reading.among(_PROMPT, ids), visibility.shown(TABLES[_PROMPT], viewer)]
+        where = [
+            queries.id_in(_PROMPT, ids),
+            visibility.visible_or_replaced(TABLES[_PROMPT], viewer),
+        ]
         async with self._database.read() as connection:
-            return set(await reading.ids(connection, _PROMPT, where))
+            return set(await queries.ids(connection, _PROMPT, where))
 
     async def automatic(self) -> Mapping[AutoPrompt, MiniPrompt]:
         """The portal's automatic prompts; those that it has."""
         async with self._database.read() as connection:
-            return await whole_items.automatic(connection)
+            return await full_items.automatic(connection)
 
     async def summaries(
-        self,
-        type: TargetType,
-        ids: Iterable[str],
-        viewer: Viewer,
-        *,
-        tags: Sequence[str] = (),
-        complexity: Complexity | None = None,
-        scope: Scope = "all",
+        self, type: TargetType, ids: Iterable[str], viewer: Viewer, filters: Filters = ALL
     ) -> dict[str, Summary]:
-        """Those of some items that the viewer sees and that match, by id.
-
-        Args:
-            type: workflows, skill cards or mini-prompts.
-            ids: which.
-            viewer: who looks.
-            tags: tags that they have, all of them.
-            complexity: how large workflows are.
-            scope: ``all``, ``mine`` or ``library``.
-        """
+        """Those of some items that the viewer sees and that match, by id."""
         async with self._database.read() as connection:
-            found = await reading.summaries(
-                connection, type, ids, viewer, tags=tags, complexity=complexity, scope=scope
-            )
+            found = await queries.summaries(connection, type, ids, viewer, filters)
         return {each.id: each for each in found}
 
-    async def matching(
-        self,
-        type: TargetType,
-        viewer: Viewer,
-        *,
-        tags: Sequence[str] = (),
-        complexity: Complexity | None = None,
-        scope: Scope = "all",
-    ) -> list[str]:
-        """The ids of the items that the viewer sees and that match, as :meth:`summaries`."""
-        where = reading.matching(type, viewer, tags, complexity, scope)
+    async def matching(self, type: TargetType, viewer: Viewer, filters: Filters = ALL) -> list[str]:
+        """The ids of the items that the viewer sees and that match."""
         async with self._database.read() as connection:
-            return await reading.ids(connection, type, where)
+            return await queries.ids(connection, type, queries.matching(type, viewer, filters))
 
     async def page(
         self,
@@ -198,14 +173,14 @@ class Playbook:
             viewer: who looks.
             after: the id of the last one of the page before, or None.
             limit: how many at most.
-            scope: as for :meth:`summaries`.
+            scope: as in :class:`Filters`.
             portal: only the portal's own.
         """
-        where = reading.matching(type, viewer, scope=scope)
+        where = queries.matching(type, viewer, Filters(scope=scope))
         if portal:
-            where.append(reading.of_portal(type))
+            where.append(queries.is_portals(type))
         async with self._database.read() as connection:
-            return await reading.page(connection, type, where, after, limit)
+            return await queries.page(connection, type, where, after, limit)
 
     async def attachment(
         self, skill_id: str, name: str, viewer: Viewer
@@ -298,7 +273,7 @@ class Playbook:
             await flows.remove(change, await change.own(_WORKFLOW, id_or_key, version))
             await change.finish()
 
-    async def put_workflow(self, writer: Writer, draft: WorkflowDraft) -> Put:
+    async def put_workflow(self, writer: Writer, draft: WorkflowDraft) -> PutOutcome:
         """Write a workflow by its key, new or as it is there; raises as :meth:`add_workflow`."""
         draft = checks.workflow(draft)
         async with self._writing.change(writer) as change:
@@ -309,7 +284,7 @@ class Playbook:
     async def erase(self, person: str) -> None:
         """Take somebody out who deleted their account; what others use stays, without a name."""
         async with self._writing.change(Writer(person, may_publish=True)) as change:
-            await leaving.erase(change)
+            await erasure.erase(change)
 
     async def sweep(self) -> int:
         """Delete the bytes of files that no card has any more; how many files."""
@@ -354,7 +329,7 @@ class Playbook:
             await skills.remove(change, await change.own(_SKILL, id_or_key, version))
             await change.finish()
 
-    async def put_skill(self, writer: Writer, draft: SkillDraft) -> Put:
+    async def put_skill(self, writer: Writer, draft: SkillDraft) -> PutOutcome:
         """Write a skill card by its key, new or as it is there; raises as :meth:`add_skill`."""
         draft = checks.skill(draft)
         async with self._writing.change(writer, None, draft.attachments) as change:
@@ -362,7 +337,7 @@ class Playbook:
             await change.finish()
             return put
 
-    async def put_prompt(self, writer: Writer, draft: PromptDraft) -> Put:
+    async def put_prompt(self, writer: Writer, draft: PromptDraft) -> PutOutcome:
         """Write a mini-prompt that stands alone, by its key.
 
         The portal's own is PUBLIC; a person's is so while a published workflow of theirs uses it.

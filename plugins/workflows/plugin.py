@@ -24,14 +24,9 @@ def porch_plugin() -> Plugin:
 
 @asynccontextmanager
 async def open_workflows(config: WorkflowsConfig, host: Host) -> AsyncGenerator[Offer]:
-    """Serve the playbook.
-
-    Args:
-        config: the plugin's section of ``portal.yaml``.
-        host: the plugin's services.
-    """
+    """Serve the playbook."""
     # Late, because these need the database driver, and commands start without it.
-    from plugins.workflows.offer import opened
+    from plugins.workflows.offer import open_offer
 
-    async with opened(config, host) as offer:
+    async with open_offer(config, host) as offer:
         yield offer

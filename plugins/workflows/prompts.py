@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Prompt, PromptFamily, Tier
-from plugins.workflows.plans.plan import Plan, PlanItem, seen_by
+from plugins.workflows.plans.plan import Plan, PlanItem, visible_to
 from plugins.workflows.plans.plans import Plans
-from plugins.workflows.store.workflow_prompts import PREFIX, Listed, Shortlist
+from plugins.workflows.store.workflow_prompts import PREFIX, PromptWorkflows, WorkflowPrompt
 
-LONGEST_SUMMARY = 300
+MAX_SUMMARY_CHARS = 300
 """Characters of a description that a list of prompts shows."""
 
 
@@ -26,7 +26,7 @@ class WorkflowTask(BaseModel):
     )
 
 
-def family(shortlist: Shortlist, plans: Plans) -> PromptFamily:
+def family(shortlist: PromptWorkflows, plans: Plans) -> PromptFamily:
     """The prompts ``workflow-*``: the portal's workflows, the caller's own and their library.
 
     Args:
@@ -52,11 +52,13 @@ def family(shortlist: Shortlist, plans: Plans) -> PromptFamily:
     )
 
 
-def _prompt(workflow: Listed, plans: Plans) -> Prompt:
+def _prompt(workflow: WorkflowPrompt, plans: Plans) -> Prompt:
     async def render(args: Any, caller: Caller) -> str:
-        known = await plans.known(workflow.id, caller.person)
-        plan = seen_by(known.plan, caller.person)
-        return told(plan, known.workflow.description, args.task, signed_in=not caller.anonymous)
+        known = await plans.of_workflow(workflow.id, caller.person)
+        plan = visible_to(known.plan, caller.person)
+        return prompt_text(
+            plan, known.workflow.description, args.task, signed_in=not caller.anonymous
+        )
 
     summary = workflow.description or f"Follow the workflow {workflow.name}, step by step."
     return Prompt(
@@ -69,12 +71,12 @@ def _prompt(workflow: Listed, plans: Plans) -> Prompt:
 
 
 def _shortened(summary: str) -> str:
-    if len(summary) <= LONGEST_SUMMARY:
+    if len(summary) <= MAX_SUMMARY_CHARS:
         return summary
-    return summary[: LONGEST_SUMMARY - 2].rstrip() + " …"
+    return summary[: MAX_SUMMARY_CHARS - 2].rstrip() + " …"
 
 
-def told(plan: Plan, description: str | None, task: str, *, signed_in: bool) -> str:
+def prompt_text(plan: Plan, description: str | None, task: str, *, signed_in: bool) -> str:
     """A plan in words, and how to walk it.
 
     Args:

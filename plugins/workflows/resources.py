@@ -6,28 +6,23 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gateway.contract import Caller, ListedResource, ResourceTemplate, Tier
 from plugins.workflows.model import TargetType, Visibility, Workflow
-from plugins.workflows.plans.plan import Plan, PlanItem, seen_by
+from plugins.workflows.plans.plan import Plan, PlanItem, visible_to
 from plugins.workflows.plans.plans import Plans
 from plugins.workflows.playbook import Playbook
 
-BASE = "playbook://workflows/"
+URI_PREFIX = "playbook://workflows/"
 MARKDOWN = "text/markdown"
 
 
 def templates(playbook: Playbook, plans: Plans) -> list[ResourceTemplate]:
-    """The resource template of workflows, which lists those that the caller sees.
-
-    Args:
-        playbook: the workflows.
-        plans: their steps.
-    """
+    """The resource template of workflows, which lists those that the caller sees."""
 
     async def read(variables: Mapping[str, str], caller: Caller) -> str:
-        known = await plans.known(variables["id"], caller.person)
-        return page(known.workflow, seen_by(known.plan, caller.person))
+        known = await plans.of_workflow(variables["id"], caller.person)
+        return page(known.workflow, visible_to(known.plan, caller.person))
 
     async def listed(caller: Caller, after: str | None, limit: int) -> Sequence[ListedResource]:
-        last = None if after is None else after.removeprefix(BASE)
+        last = None if after is None else after.removeprefix(URI_PREFIX)
         found = await playbook.page(TargetType.WORKFLOW, caller.person, last, limit)
         return [
             ListedResource(
@@ -42,7 +37,7 @@ def templates(playbook: Playbook, plans: Plans) -> list[ResourceTemplate]:
 
     return [
         ResourceTemplate(
-            f"{BASE}{{id}}",
+            f"{URI_PREFIX}{{id}}",
             "workflows",
             "A workflow of the playbook as a page: its stages, and every step's text.",
             read,
@@ -56,7 +51,7 @@ def templates(playbook: Playbook, plans: Plans) -> list[ResourceTemplate]:
 
 def uri_of(workflow: str) -> str:
     """The resource of a workflow's id."""
-    return f"{BASE}{workflow}"
+    return f"{URI_PREFIX}{workflow}"
 
 
 def page(workflow: Workflow, plan: Plan) -> str:

@@ -18,7 +18,7 @@ from sqlalchemy import func, select
 
 from auth import Account, Tier
 from auth.stores import Person
-from gateway.authentication import Authentication
+from gateway.identity.authentication import Authentication
 from gateway.testing import TestPortal, open_test_portal
 from tests.gateway.surfaces.oauth.surface import pkce, query_of
 from tests.gateway.surfaces.pages.browser import NAVIGATES, Browser
@@ -103,7 +103,7 @@ class Attacked:
 
     async def rows(self) -> dict[str, int]:
         """How many rows each table of the portal has."""
-        from gateway.audit_table import metadata
+        from gateway.observability.audit_table import metadata
 
         found = {}
         async with self.portal.running.services.shared_database.engine.connect() as connection:

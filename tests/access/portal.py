@@ -13,10 +13,10 @@ from pathlib import Path
 
 import uvloop
 
-from gateway import logs, telemetry
 from gateway.app import PortalApp
-from gateway.config import load_portal
-from gateway.serve import held, serve
+from gateway.cli.server import held, serve
+from gateway.config.portal import load_portal
+from gateway.observability import logs, telemetry
 from tests.journeys import garden
 from tests.servers.identity_provider import IdentityProvider
 

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gateway.client import RequestRefused
+from gateway.cli.mcp_client import RequestRefused
 from gateway.testing import TestPortal
-from plugins.workflows.drafts import (
+from plugins.workflows.inputs import (
     PromptDraft,
     StageDraft,
     StageItemDraft,
@@ -24,7 +24,7 @@ from plugins.workflows.drafts import (
 )
 from plugins.workflows.model import PORTAL, Visibility
 from plugins.workflows.playbook import Playbook
-from plugins.workflows.search.embedding import embed_with
+from plugins.workflows.search.embedding import make_embed
 
 FLOWERS = ("amaranth", "bergamot", "calendula", "dandelion")
 NEVER = "eglantine"
@@ -162,7 +162,7 @@ async def seed(portal: TestPortal) -> None:
     """Write the portal's own workflows, as an import would."""
     host = portal.running.plugins.host("workflows")
     playbook = Playbook(
-        host.database, host.objects, embed_with(None, host.log), lambda: datetime.now(UTC)
+        host.database, host.objects, make_embed(None, host.log), lambda: datetime.now(UTC)
     )
     for name in (word("workflow", flower) for flower in FLOWERS):
         about = _about(name)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from auth.oauth.consent import ConsentRequest
-from auth.sealing import Sealer
+from auth.sealer import Sealer
 from tests.access.attacks import (
     BASE,
     REDIRECT,

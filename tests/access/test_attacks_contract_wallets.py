@@ -14,9 +14,9 @@ from eth_account import Account as Key
 from sqlalchemy import update
 
 from auth import Account
-from auth.hats import parse
+from auth.hat_ids import parse
 from auth.stores import Person
-from gateway.stores.tables import accounts
+from gateway.identity.stores.tables import accounts
 from tests.access.attacks import TIERS, Attacked, Browser, attacked, person_of
 from tests.access.test_attacks_wallets import asked, given, signed
 from tests.chain.anvil import Chain, running

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from auth import fetching
+from auth import document_fetcher as fetching
 from tests.access.attacks import REDIRECT, Attacked, attacked
 from tests.gateway.surfaces.oauth.surface import pkce
 from tests.servers.tls_documents import TlsDocuments, document, reply

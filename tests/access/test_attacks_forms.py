@@ -269,7 +269,7 @@ async def test_nobody_acts_on_what_is_another_persons(portal: Attacked, alice: B
 
 async def _mark(portal: Attacked, browser: Browser, path: str) -> str:
     """The mark that this browser's own page would show."""
-    from auth.sealing import Sealer
+    from auth.sealer import Sealer
 
     session = browser.client.cookies["porch_session"]
     return Sealer(portal.who.key, "csrf").mark(f"session:{session}\n{path}\n")

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from auth import Account, Tier
-from gateway.audit_table import metadata
+from gateway.observability.audit_table import metadata
 from tests.access.attacks import Attacked, OAuthClient, attacked, claims_of, register
 
 EVERYWHERE = ["/mcp", "/mcp/garden", "/members/mcp"]
@@ -241,7 +241,8 @@ async def test_every_comparison_with_a_secret_takes_the_same_time() -> None:
     """The means, not the clock: what is compared with a secret is compared by one function."""
     import inspect
 
-    from auth import oidc, redirects, sealing, wallet
+    from auth import sealer as sealing
+    from auth.sign_in import oidc, redirects, wallet
     from gateway.surfaces.pages import forms
 
     for module in (oidc, redirects, sealing, wallet, forms):

@@ -17,7 +17,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.limiter import Limiter
+from gateway.limits.limiter import Limiter
 from tests.access.attacks import (
     EVERY_WAY,
     REDIRECT,
@@ -27,15 +27,13 @@ from tests.access.attacks import (
     attacked,
     register,
 )
+from tests.examples import examples
 from tests.gateway.surfaces.oauth.surface import pkce
 from tests.gateway.surfaces.pages.browser import forms
 
 pytestmark = pytest.mark.heavy
 
-EXAMPLES = settings(
-    max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+EXAMPLES = settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 
 
 class Target:
@@ -339,7 +337,7 @@ FIELDS = ("name", "days", "ceiling", "tool", "id", "subject", "message", "signat
 def test_no_form_of_ours_with_nonsense_in_it_is_a_failure(
     target: Target, path: str, data: st.DataObject
 ) -> None:
-    from auth.sealing import Sealer
+    from auth.sealer import Sealer
 
     session = target.browser.client.cookies["porch_session"]
     mark = Sealer(target.portal.who.key, "csrf").mark(f"session:{session}\n{path}\n")
@@ -378,7 +376,8 @@ def test_no_claim_of_a_providers_breaks_what_is_shown(
     target: Target, claims: dict[str, Any], sub: str, name: str
 ) -> None:
     """What a provider says of its people is theirs to choose."""
-    from auth import BadCredential, oidc_claims
+    from auth import BadCredential
+    from auth.issuers import oidc_claims
 
     try:
         account = oidc_claims.account(

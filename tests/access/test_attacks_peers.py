@@ -12,8 +12,8 @@ import pytest
 import uvicorn
 
 from auth import Account
-from gateway.routing import SIGN_IN_ATTEMPTS
-from gateway.serve import _uvicorn
+from gateway.cli.server import _uvicorn
+from gateway.surfaces.routing import SIGN_IN_ATTEMPTS
 from tests.access.attacks import TIERS, Attacked, attacked
 
 ADMIN = Account.of_key("0x00000000000000000000000000000000000A11cE", "alice")

@@ -14,10 +14,10 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from auth.access_tokens import AccessTokens
-from auth.keys import SigningKeys
 from auth.site import Site
-from gateway.surfaces.challenges import DOORS
+from auth.tokens.access_tokens import AccessTokens
+from auth.tokens.signing_keys import SigningKeys
+from gateway.config.addresses import DOORS
 from tests.access.attacks import BASE, Attacked, OAuthClient, attacked, claims_of, register
 from tests.servers.identity_provider import IdentityProvider, Key
 

@@ -11,9 +11,9 @@ import pytest
 from eth_account import Account as Key
 from eth_account.messages import encode_defunct
 
-from auth.sealing import Sealer
+from auth.sealer import Sealer
+from auth.sign_in.wallet import WalletSignIn
 from auth.site import Site
-from auth.wallet import WalletSignIn
 from tests.access.attacks import BASE, Attacked, Browser, attacked, person_of
 
 

@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from auth import Tier
-from gateway.access import Rule, TierRules
+from gateway.catalog.tier_rule import Rule, TierRules
 from gateway.testing import TestPortal, open_test_portal
 from tests.access import rows
 from tests.access.rows import ABOUT, FLOWERS, KINDS, NEVER, word
+from tests.examples import examples
 
 OPEN = tuple(
     Rule(plugin, Tier.OPEN) for plugin in ("knowledge", "codegraph", "skills_repo", "workflows")
@@ -49,7 +50,7 @@ def lines(draw: st.DrawFn) -> Said:
 
 
 @given(said=st.lists(lines(), max_size=6), tier=st.sampled_from(list(Tier)))
-@settings(max_examples=12, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), suppress_health_check=list(HealthCheck))
 async def test_a_row_is_shown_at_every_door_or_at_none(
     portal: TestPortal, said: list[Said], tier: Tier
 ) -> None:

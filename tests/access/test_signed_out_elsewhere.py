@@ -13,7 +13,7 @@ import pytest
 from eth_account import Account as Key
 from sqlalchemy import update
 
-from gateway.stores.tables import grants, sessions
+from gateway.identity.stores.tables import grants, sessions
 from tests.access.attacks import META, TIERS, Attacked, OAuthClient, attacked, claims_of, register
 from tests.gateway.surfaces.pages.browser import Browser
 from tests.servers.identity_provider import IdentityProvider

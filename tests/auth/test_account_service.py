@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from auth.account_service import AccountService
-from auth.api_tokens import ApiTokens
 from auth.callers import Account
 from auth.revocations import Revocations
 from auth.sessions import BrowserSessions
 from auth.stores import AccountTaken, Code, Grant, LastAccount, Person, RefreshToken, Stores
 from auth.tiers import Tier
-from tests.auth.remembering import remembering
+from auth.tokens.api_tokens import ApiTokens
+from tests.auth.stores import empty_stores
 
 ALICE = Account.of_key("0x00000000000000000000000000000000000A11cE")
 OCTO = Account("github:583231", "github", "octo", "octo@example.org", {"login": "octo"})
@@ -27,7 +27,7 @@ LATER = NOW + timedelta(days=30)
 
 @pytest.fixture
 async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
-    async with remembering(tmp_path) as stores:
+    async with empty_stores(tmp_path) as stores:
         yield stores
 
 

@@ -18,7 +18,7 @@ from auth import (
 from auth.credentials import UnknownCredential
 from auth.facts import Facts
 from auth.resolver import Resolver
-from auth.revocations import TRUSTED, Revocations
+from auth.revocations import MAX_SILENCE_S, Revocations
 from auth.rules import AccessRules
 
 ASSERTION = b"cf-access-jwt-assertion"
@@ -196,7 +196,7 @@ async def test_nothing_remembered_counts_where_revocations_cannot_be_read(
     authenticator, known, revocations
 ):
     await authenticator.caller(_bearer("Bearer ana"), PATH)
-    revocations._clock.now += TRUSTED + 1
+    revocations._clock.now += MAX_SILENCE_S + 1
     await authenticator.caller(_bearer("Bearer ana"), PATH)
     assert known.looked == 2
 
@@ -209,7 +209,7 @@ async def test_a_token_is_not_remembered_past_its_own_end(authenticator, known):
 
 
 async def test_only_so_many_credentials_are_remembered(authenticator, known, monkeypatch):
-    monkeypatch.setattr(authenticator_module, "KEPT", 2)
+    monkeypatch.setattr(authenticator_module, "CREDENTIAL_CACHE_SIZE", 2)
     for token in ("ana", "bob", "alpha", "bob", "ana"):
         await authenticator.caller(_bearer(f"Bearer {token}"), PATH)
     assert known.looked == 3
@@ -247,7 +247,7 @@ async def test_only_a_bearer_of_no_known_kind_may_be_meant_for_another():
         async def identify(self, token, path):
             raise BadCredential("It is of this kind and has expired.")
 
-    resolver, revocations = Resolver(AccessRules(), Facts(())), Revocations(Notes())
+    resolver, revocations = Resolver(AccessRules(), Facts({})), Revocations(Notes())
     await revocations.begin()
     unknown = Authenticator(resolver, revocations, [Known()], {ASSERTION: Known()})
     with pytest.raises(UnknownCredential):

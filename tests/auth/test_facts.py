@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from auth.facts import AHEAD, KEPT, LEFT_ALONE, SOON, Facts, Question, SourceUnavailable
+from auth.facts import (
+    FACT_CACHE_SIZE,
+    REFRESH_AHEAD_SHARE,
+    SOURCE_RETRY_INTERVAL_S,
+    UNWATCHED_MAX_AGE_S,
+    Facts,
+    Question,
+    SourceUnavailable,
+)
 
 BELIEVED = 100.0
 
@@ -124,7 +132,7 @@ async def test_who_gives_up_waiting_does_not_take_it_from_the_others(facts, sour
 async def test_an_answer_in_use_is_asked_again_ahead_of_its_end(facts, source, clock):
     source.facts[question("a")] = True
     old = await answer(facts, question("a"))
-    clock.now += AHEAD * BELIEVED
+    clock.now += REFRESH_AHEAD_SHARE * BELIEVED
     source.facts[question("a")] = False
     assert facts.fresh([question("a")]) == (old,)
     await turns()
@@ -160,7 +168,7 @@ async def test_a_source_that_fails_is_left_alone_for_a_moment(facts, source, clo
     other = await answer(facts, question("b"))
     assert other.problem == "no RPC of Optimism answers"
     assert len(source.batches) == 1
-    clock.now += LEFT_ALONE
+    clock.now += SOURCE_RETRY_INTERVAL_S
     source.error = None
     source.facts[question("a")] = source.facts[question("b")] = True
     assert facts.fresh([question("a")]) == (unknown,)  # nobody waits while it is tried again
@@ -186,12 +194,12 @@ async def test_a_failure_ahead_of_its_end_leaves_an_answer_believed_to_its_end_a
     source.facts[question("a")] = True
     known = await answer(facts, question("a"))
     source.error = SourceUnavailable("no RPC of Optimism answers")
-    clock.now += AHEAD * BELIEVED
+    clock.now += REFRESH_AHEAD_SHARE * BELIEVED
     for _ in range(3):
         assert await answer(facts, question("a")) is known
         await turns()
     assert len(source.batches) == 2
-    clock.now += BELIEVED - AHEAD * BELIEVED
+    clock.now += BELIEVED - REFRESH_AHEAD_SHARE * BELIEVED
     assert (await answer(facts, question("a"))).value is None
 
 
@@ -241,11 +249,11 @@ async def test_a_source_that_is_not_there_knows_nothing(facts):
 
 
 async def test_only_so_many_answers_are_remembered_the_longest_unused_goes_first(facts, source):
-    asked = [question(key) for key in range(KEPT + 1)]
+    asked = [question(key) for key in range(FACT_CACHE_SIZE + 1)]
     source.facts = dict.fromkeys(asked, True)
-    await facts.answers(asked[:KEPT])
+    await facts.answers(asked[:FACT_CACHE_SIZE])
     facts.fresh(asked[:1])
-    await facts.answers(asked[KEPT:])
+    await facts.answers(asked[FACT_CACHE_SIZE:])
     assert facts.fresh(asked[:1]) is not None
     assert facts.fresh(asked[1:2]) is None
     await turns()
@@ -317,7 +325,7 @@ async def test_a_source_is_silent_until_it_answers_again(facts, source, clock):
     await answer(facts, question("a"))
     assert facts.silent == {"memory": "no chain"}
     source.error, source.facts[question("b")] = None, True
-    clock.now += LEFT_ALONE
+    clock.now += SOURCE_RETRY_INTERVAL_S
     await answer(facts, question("b"))
     assert facts.silent == {}
 
@@ -358,31 +366,33 @@ async def test_what_is_not_sent_yet_when_it_is_forgotten_is_asked_once(facts, so
 
 
 @pytest.fixture
-async def untold(clock, source):
+async def unwatched(clock, source):
     """Facts of which nobody tells when they change."""
-    untold = Facts({"memory": source}, BELIEVED, clock=clock, wall=clock, untold=lambda _: True)
-    yield untold
-    await untold.close()
+    unwatched = Facts(
+        {"memory": source}, BELIEVED, clock=clock, wall=clock, unwatched=lambda _: True
+    )
+    yield unwatched
+    await unwatched.close()
 
 
-async def test_an_answer_of_whose_change_nobody_tells_is_waited_for_soon(untold, source, clock):
+async def test_an_answer_of_whose_change_nobody_tells_is_waited_for_soon(unwatched, source, clock):
     source.facts[question("a")] = True
-    await answer(untold, question("a"))
+    await answer(unwatched, question("a"))
     source.facts[question("a")] = False
-    clock.now += SOON - 1
-    assert (await answer(untold, question("a"))).value is True
+    clock.now += UNWATCHED_MAX_AGE_S - 1
+    assert (await answer(unwatched, question("a"))).value is True
     clock.now += 1
-    assert untold.fresh([question("a")]) is None
-    assert (await answer(untold, question("a"))).value is False
+    assert unwatched.fresh([question("a")]) is None
+    assert (await answer(unwatched, question("a"))).value is False
 
 
-async def test_what_a_silent_source_said_last_counts_as_long_as_ever(untold, source, clock):
+async def test_what_a_silent_source_said_last_counts_as_long_as_ever(unwatched, source, clock):
     source.facts[question("a")] = True
-    await answer(untold, question("a"))
+    await answer(unwatched, question("a"))
     source.error = SourceUnavailable("it is silent")
     end = clock.now + BELIEVED
     while clock.now < end:
-        assert (await answer(untold, question("a"))).value is True
-        clock.now += SOON
-    unknown = await answer(untold, question("a"))
+        assert (await answer(unwatched, question("a"))).value is True
+        clock.now += UNWATCHED_MAX_AGE_S
+    unknown = await answer(unwatched, question("a"))
     assert (unknown.value, unknown.problem) == (None, "it is silent")

@@ -14,22 +14,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from auth import oidc_claims
 from auth.account_service import AccountService
-from auth.api_tokens import ApiTokens
 from auth.authenticator import Authenticator
 from auth.callers import Account
-from auth.external_tokens import ExternalTokens
 from auth.facts import Facts, Question
-from auth.jwks import Jwks
+from auth.issuers import oidc_claims
+from auth.issuers.jwks import Jwks
+from auth.proof_expiry import ProofExpiry
 from auth.resolver import Resolver
 from auth.revocations import Revocations
 from auth.rules import AccessRules
-from auth.standing import Standing
 from auth.stores import Stores
 from auth.tiers import Tier
+from auth.tokens.api_tokens import ApiTokens
+from auth.tokens.external_tokens import ExternalTokens
 from tests.auth.clocks import Clock
-from tests.auth.remembering import remembering
+from tests.auth.stores import empty_stores
+from tests.examples import examples
 from tests.servers.identity_provider import IdentityProvider
 
 DAY_S = 86_400.0
@@ -74,8 +75,10 @@ class Portal:
         self.accounts = AccountService(self.stores, self.revocations)
         self.api_tokens = ApiTokens(self.stores.tokens, self.stores.people, self.revocations)
         facts = Facts({"hats": self.hats}, believed=0)
-        standing = Standing(timedelta(seconds=AGE_S), partial(_moment, self.clock))
-        resolver = Resolver(RULES, facts, claims_age=AGE_S, wall=self.clock, standing=standing)
+        proof_expiry = ProofExpiry(timedelta(seconds=AGE_S), partial(_moment, self.clock))
+        resolver = Resolver(
+            RULES, facts, claims_age=AGE_S, wall=self.clock, proof_expiry=proof_expiry
+        )
         self.verifiers = [
             ExternalTokens(
                 each.issuer,
@@ -104,7 +107,7 @@ class Portal:
 def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     with asyncio.Runner() as runner, IdentityProvider() as one, IdentityProvider() as other:
         clock = Clock(float(int(datetime.now(UTC).timestamp())))
-        opening = remembering(tmp_path_factory.mktemp("stores"), partial(_moment, clock))
+        opening = empty_stores(tmp_path_factory.mktemp("stores"), partial(_moment, clock))
         stores = runner.run(opening.__aenter__())
         made = Portal([one, other], stores, runner, clock)
         try:
@@ -162,7 +165,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(STEPS)
 def test_nobody_has_a_tier_that_the_newest_facts_do_not_give(
     portal: Portal, steps: list[Any]
@@ -237,7 +240,7 @@ WALLET_STEPS = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(WALLET_STEPS)
 def test_a_wallet_has_a_tier_only_by_its_key_or_a_late_proof_on_the_chain_of_the_hat(
     portal: Portal, steps: list[Any]

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from auth import Account, Identity, Tier
 from auth import resolver as resolver_module
 from auth.facts import Facts, SourceUnavailable
-from auth.resolver import KEPT, LOOKED_AT_AGAIN, Resolver
+from auth.resolver import CALLER_CACHE_SIZE, JUDGEMENT_INTERVAL_S, Resolver
 from auth.rules import AccessRules
 
 ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
@@ -240,7 +241,7 @@ async def test_a_caller_is_judged_again_after_a_while_though_no_fact_changed(mon
     resolver, _ = made(clock=clock)
     ana = person(GITHUB)
     first = await resolver.resolve(ana)
-    clock.now += LOOKED_AT_AGAIN
+    clock.now += JUDGEMENT_INTERVAL_S
     again = await resolver.resolve(ana)
     assert again == first
     assert again is not first
@@ -284,14 +285,14 @@ async def test_an_identity_is_never_taken_for_another_in_its_place():
 
 
 async def test_only_so_many_callers_are_remembered(monkeypatch):
-    monkeypatch.setattr(resolver_module, "KEPT", 3)
+    monkeypatch.setattr(resolver_module, "CALLER_CACHE_SIZE", 3)
     resolver, _ = made(hats=True)
     people = [Identity(f"person:{number}", "session", accounts=(WALLET,)) for number in range(5)]
     first = [await resolver.resolve(each) for each in people]
     again = [await resolver.resolve(each) for each in reversed(people)]
     kept = [one is other for one, other in zip(reversed(first), again, strict=True)]
     assert kept == [True, True, True, False, False]
-    assert KEPT > 1000
+    assert CALLER_CACHE_SIZE > 1000
 
 
 parts = st.recursive(
@@ -305,7 +306,11 @@ parts = st.recursive(
     ),
     max_leaves=5,
 )
-values = {"hats": [True, False], "github": [True, False], "passport": [0.0, 50.0]}
+values: dict[str, list[Any]] = {
+    "hats": [True, False],
+    "github": [True, False],
+    "passport": [0.0, 50.0],
+}
 
 
 @settings(deadline=None)

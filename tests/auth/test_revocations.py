@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auth import revocations as module
-from auth.api_tokens import ApiTokens
 from auth.callers import Identity
 from auth.credentials import BadCredential
-from auth.revocations import KEPT, TRUSTED, Revocations
+from auth.revocations import MAX_SILENCE_S, MAX_TAGS, Revocations
 from auth.stores import Stores
 from auth.tiers import Tier
+from auth.tokens.api_tokens import ApiTokens
 from tests.auth.clocks import Clock
-from tests.auth.remembering import remembering
+from tests.auth.stores import empty_stores
 
 
 class Notes:
@@ -129,7 +129,7 @@ async def test_a_replica_that_cannot_read_trusts_nothing_until_it_can(
 ) -> None:
     before = revocations.now()
     notes.down = True
-    clock.pass_(TRUSTED)
+    clock.pass_(MAX_SILENCE_S)
     assert revocations.holds(["person:a"], before)
     clock.pass_(0.1)
     assert not revocations.holds(["person:a"], before)
@@ -150,7 +150,7 @@ async def test_the_age_of_a_look_counts_from_its_beginning(
     notes.going_on.clear()
     looking = asyncio.create_task(revocations.look())
     await asyncio.sleep(0)
-    clock.pass_(TRUSTED + 1)
+    clock.pass_(MAX_SILENCE_S + 1)
     notes.going_on.set()
     await looking
     assert not revocations.holds(["person:a"], before)
@@ -211,8 +211,8 @@ async def test_memory_is_bounded_and_what_is_forgotten_is_not_trusted(
     clock.pass_(1)
     between = revocations.now()
     clock.pass_(1)
-    await revocations.revoke(*(f"person:{number}" for number in range(KEPT)))
-    assert len(revocations._ended) == KEPT
+    await revocations.revoke(*(f"person:{number}" for number in range(MAX_TAGS)))
+    assert len(revocations._ended) == MAX_TAGS
     assert not revocations.holds(["person:first"], early)
     assert not revocations.holds(["person:never-revoked"], early)
     # One revocation too many does not cost everybody their memory.
@@ -230,7 +230,7 @@ async def until(condition: Callable[[], bool]) -> None:
 async def test_following_survives_errors_and_connections_that_never_answer(
     notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "TRUSTED", 0.05)
+    monkeypatch.setattr(module, "MAX_SILENCE_S", 0.05)
     failures: list[Exception] = []
     revocations = Revocations(notes, failed=failures.append)
     before = revocations.now()
@@ -348,7 +348,7 @@ class Portal:
 
 
 async def test_two_replicas_on_one_database(tmp_path: Path, clock: Clock) -> None:
-    async with remembering(tmp_path) as one, remembering(tmp_path) as two:
+    async with empty_stores(tmp_path) as one, empty_stores(tmp_path) as two:
         here, there = Portal(one, clock), Portal(two, clock)
         for portal in (here, there):
             await portal.revocations.begin()
@@ -371,13 +371,13 @@ async def test_two_replicas_on_one_database(tmp_path: Path, clock: Clock) -> Non
 async def test_a_replica_that_never_looks_trusts_for_five_seconds(
     tmp_path: Path, clock: Clock
 ) -> None:
-    async with remembering(tmp_path) as one, remembering(tmp_path) as two:
+    async with empty_stores(tmp_path) as one, empty_stores(tmp_path) as two:
         here, there = Portal(one, clock), Portal(two, clock)
         await there.revocations.begin()
         token, text = await here.tokens.create_operator("ci", Tier.MEMBERS)
         await there.call(text)
         await here.tokens.revoke("token:ci", token.id)
-        clock.pass_(TRUSTED + 0.1)
+        clock.pass_(MAX_SILENCE_S + 0.1)
         with pytest.raises(BadCredential):
             await there.call(text)
         await there.tokens.settled()
@@ -391,7 +391,7 @@ async def test_what_is_revoked_anywhere_is_told_and_that_anything_may_be(
     def tell(tags: Sequence[str] | None) -> None:
         told.append(None if tags is None else list(tags))
 
-    here, elsewhere = Revocations(notes, clock, told=tell), Revocations(notes, clock)
+    here, elsewhere = Revocations(notes, clock, on_revoked=tell), Revocations(notes, clock)
     await here.begin()
     await elsewhere.revoke("fact:a", "person:b")
     await here.look()

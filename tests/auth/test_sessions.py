@@ -13,14 +13,14 @@ import pytest
 from auth.callers import Account
 from auth.sessions import BrowserSessions
 from auth.stores import Stores
-from tests.auth.remembering import remembering
+from tests.auth.stores import empty_stores
 
 WEEK = timedelta(days=7)
 
 
 @pytest.fixture
 async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
-    async with remembering(tmp_path) as stores:
+    async with empty_stores(tmp_path) as stores:
         yield stores
 
 

@@ -11,11 +11,11 @@ from eth_account import Account as Keys
 from eth_account.messages import encode_defunct
 
 from auth import BadCredential
-from auth.chain.names import Names
-from auth.chain.signatures import ContractWallets
-from auth.sealing import Sealer
+from auth.chain.contract_signatures import ContractWallets
+from auth.chain.ens import EnsNames
+from auth.sealer import Sealer
+from auth.sign_in.wallet import WalletSignIn
 from auth.site import Site
-from auth.wallet import WalletSignIn
 
 BASE = "https://portal.example.org"
 BROWSER = "the browser's cookie"
@@ -46,7 +46,7 @@ class Portal:
     now: float = NOW
     spent: Spent = field(default_factory=Spent)
     contracts: ContractWallets | None = None
-    names: Names | None = None
+    names: EnsNames | None = None
     statement: str = STATEMENT
     chains: tuple[int, ...] = (1, 10)
 
@@ -78,4 +78,5 @@ class Portal:
 
 
 def signed(message: str, by: Any = alice) -> str:
-    return "0x" + by.sign_message(encode_defunct(text=message)).signature.hex()
+    signature: str = by.sign_message(encode_defunct(text=message)).signature.hex()
+    return "0x" + signature

@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Route
 
-from auth.github import GithubSignIn
-from auth.oidc import OidcSignIn
+from auth.sign_in.github import GithubSignIn
+from auth.sign_in.oidc import OidcSignIn
 from tests.browser.chromium import AXE, Wallet
 from tests.browser.conftest import Serving
 from tests.gateway.surfaces.pages.portal import GITHUB, PagesPortal, SilentSource

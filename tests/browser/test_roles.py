@@ -8,8 +8,8 @@ import anyio
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from auth.chain.roles import HatsSource
 from auth.chain.rpc import Rpc
+from auth.sources.hats import HatsSource
 from tests.browser.chromium import Wallet
 from tests.browser.conftest import Serving
 from tests.chain.anvil import HATS, Chain, running

@@ -7,6 +7,8 @@ import mcp_types as mcp
 import pytest
 from mcp import Client
 
+pytestmark = pytest.mark.heavy
+
 ERAS = ["legacy", "2026-07-28"]
 PROMPT = mcp.PromptReference(name="test_prompt_with_arguments")
 

@@ -77,10 +77,10 @@ def main() -> None:
     import numpy as np  # noqa: F401  (an index needs it late)
 
     from gateway.cli.program import main as porch
-    from plugins.codegraph.indexing import incremental, workers
+    from plugins.codegraph.indexer import incremental, worker_pool
 
-    incremental.MOST_READ = int(sys.argv[1])
-    workers.MOST_WORKERS = 1  # to start one takes longer than all it does here
+    incremental.MAX_READ = int(sys.argv[1])
+    worker_pool.MAX_WORKERS = 1  # to start one takes longer than all it does here
 
     answers = os.fdopen(os.dup(1), "w")
     nothing = os.open(os.devnull, os.O_RDWR)

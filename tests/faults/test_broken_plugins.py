@@ -9,6 +9,8 @@ import pytest
 
 from tests.faults.conftest import Place, eventually
 
+pytestmark = pytest.mark.heavy
+
 PLUGIN = '''
 from contextlib import asynccontextmanager
 from gateway.contract import Offer, Plugin, Tool, hookimpl

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.surfaces import body as bodies
+from gateway.surfaces.http import body as bodies
 from gateway.testing import open_test_portal
 from tests.faults.conftest import JSON
 from tests.journeys import garden

@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.testing import TestPortal, open_test_portal
+from tests.examples import examples
 from tests.faults.conftest import JSON, PAGE, modern
 
 AGAIN = settings(
-    max_examples=150,
+    max_examples=examples(150),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

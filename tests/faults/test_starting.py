@@ -8,6 +8,8 @@ import pytest
 
 from tests.faults.conftest import Place
 
+pytestmark = pytest.mark.heavy
+
 SECRET = "the-password-of-the-fault-tests"
 
 

@@ -16,7 +16,7 @@ from sqlalchemy import insert, text
 
 from gateway.contract import Database
 from gateway.testing import RequestRefused, TestPortal
-from plugins.workflows import tables
+from plugins.workflows.store import tables
 from tests.faults.conftest import Place
 from tests.faults.playbook import Person, configure, tokens
 from tests.faults.playbook import stage as work

@@ -17,7 +17,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 
 from gateway.services.database import OwnedDatabase, open_database
-from plugins.workflows.tables import skills, workflows
+from plugins.workflows.store.tables import skills, workflows
 from tests.faults.conftest import Place, _environment
 from tests.faults.playbook import configure
 from tests.journeys.balancer import empty_database

@@ -19,8 +19,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from pydantic import BaseModel
 
-from gateway import logs, telemetry
-from gateway.client import McpClient, RequestRefused
+from gateway.cli.mcp_client import McpClient, RequestRefused
 from gateway.contract import (
     Caller,
     Job,
@@ -34,6 +33,7 @@ from gateway.contract import (
     ToolFailed,
     hookimpl,
 )
+from gateway.observability import logs, telemetry
 from gateway.testing import TestPortal, open_test_portal
 from tests.gateway.scrubbing.fakes import made
 

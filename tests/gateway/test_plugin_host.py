@@ -8,9 +8,10 @@ import pytest
 from pydantic import BaseModel
 
 from auth import Tier
-from gateway import openings, plugin_host
+from gateway import plugin_host
+from gateway import plugin_lifecycle as openings
 from gateway.app import PortalApp
-from gateway.config import load_portal
+from gateway.config.portal import load_portal
 from gateway.contract import (
     Change,
     Job,
@@ -22,7 +23,7 @@ from gateway.contract import (
     hookimpl,
 )
 from gateway.errors import ConfigError, Problem
-from gateway.health import HealthBoard
+from gateway.observability.health import HealthBoard
 from gateway.plugin_host import discover
 from gateway.testing import open_test_portal
 

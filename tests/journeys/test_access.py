@@ -17,7 +17,7 @@ import pytest
 from eth_account import Account as Key
 from playwright.async_api import Browser, expect
 
-from auth.hats import parse
+from auth.hat_ids import parse
 from tests.access.test_sdk_client import Kept
 from tests.browser.chromium import Wallet
 from tests.chain.anvil import Chain

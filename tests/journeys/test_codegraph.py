@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from auth.hats import parse
+from auth.hat_ids import parse
 from tests.chain.anvil import Chain
 from tests.journeys.balancer import Member
 from tests.journeys.codes import MARKET, ORCHARD, checkout, git, unsent, write

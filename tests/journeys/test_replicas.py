@@ -19,6 +19,8 @@ import pytest
 
 from benchmarks.processes import await_port, free_port, launched
 
+pytestmark = pytest.mark.heavy
+
 PORTAL = """
 services:
   database: env:REPLICAS_DATABASE

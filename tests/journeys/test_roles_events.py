@@ -13,8 +13,8 @@ from eth_account import Account as Key
 from websockets.exceptions import ConnectionClosed
 
 from auth.callers import Account
-from auth.hats import parse
-from gateway.surfaces import standing
+from auth.hat_ids import parse
+from gateway.surfaces.http import revalidation as standing
 from gateway.testing import TestPortal, open_test_portal
 from plugins.knowledge import plugin
 from plugins.knowledge.memory.api.api import PREFIXES

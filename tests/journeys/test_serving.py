@@ -15,6 +15,8 @@ from typing import Any
 import httpx2
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -25,10 +27,10 @@ from pathlib import Path
 
 import uvloop
 
-from gateway import logs
+from gateway.observability import logs
 from gateway.app import PortalApp
-from gateway.config import load_portal
-from gateway.serve import held, serve
+from gateway.config.portal import load_portal
+from gateway.cli.server import held, serve
 from tests.journeys import garden
 
 logs.configure("warning")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from auth import Tier
 from gateway.testing import RequestRefused, TestPortal, open_test_portal
+from tests.examples import examples
 from tests.journeys import garden
 
 TIERS = {
@@ -132,7 +133,7 @@ async def _records(opened: TestPortal, count: int) -> Any:
             await asyncio.sleep(0.05)
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.dictionaries(st.sampled_from(LISTED["members"]), st.sampled_from(list(Tier))))
 def test_list_and_call_never_disagree(items: dict[str, Tier]) -> None:
     keys = {f"garden/{name}": str(tier) for name, tier in items.items()}

@@ -10,7 +10,7 @@ from typing import Any
 
 from eth_account import Account as Key
 
-from auth.hats import parse
+from auth.hat_ids import parse
 from tests.browser.chromium import Wallet
 from tests.chain.anvil import HATS, Chain
 from tests.journeys.community import Community, Rpc

@@ -22,9 +22,12 @@ def test_each_module_that_is_mutated_is_tested_by_its_own_tests(module: str) -> 
 
 def test_mutants_are_counted_by_their_module_and_a_module_below_the_mark_is_told() -> None:
     lines = [
-        *(f"    plugins.knowledge.memory.access.x_keys__mutmut_{n}: killed" for n in range(9)),
-        "    plugins.knowledge.memory.access.x_keys__mutmut_9: survived",
-        "    plugins.knowledge.memory.gathering.xǁLogǁ__call____mutmut_1: timeout",
+        *(
+            f"    plugins.knowledge.memory.rights.access.x_keys__mutmut_{n}: killed"
+            for n in range(9)
+        ),
+        "    plugins.knowledge.memory.rights.access.x_keys__mutmut_9: survived",
+        "    plugins.knowledge.memory.query.layer_search.xǁLogǁ__call____mutmut_1: timeout",
         "something else: killed",
     ]
     found = counted(lines)
@@ -32,7 +35,7 @@ def test_mutants_are_counted_by_their_module_and_a_module_below_the_mark_is_told
     assert good
     assert told.splitlines()[2:] == [
         "| `access.py` | 10 | 9 | 90% |",
-        "| `gathering.py` | 1 | 1 | 100% |",
+        "| `layer_search.py` | 1 | 1 | 100% |",
     ]
     found["access"]["no tests"] += 1
     assert not table(found)[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from collections.abc import Iterator
@@ -11,18 +12,50 @@ from typing import Any
 import uvicorn
 
 
+class _Server(uvicorn.Server):
+    """Ends as soon as it shall; uvicorn's own looks ten times a second, and twice."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._runs = threading.Event()
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
+        self._runs.set()
+        await super().serve(sockets)
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await self._end.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        state = self.server_state
+        for connection in list(state.connections):
+            connection.shutdown()
+        while state.connections or state.tasks:  # noqa: ASYNC110  (uvicorn has no event for it)
+            await asyncio.sleep(0.005)
+
+    def end(self) -> None:
+        """Stop; from another thread."""
+        self.should_exit = True
+        self._runs.wait()
+        self._loop.call_soon_threadsafe(self._end.set)
+
+
 @contextmanager
 def serving(app: Any, listener: socket.socket) -> Iterator[str]:
     """Answer at a socket that is bound, until left; gives the address ``http://127.0.0.1:PORT``."""
     config = uvicorn.Config(app, log_config=None, log_level="critical", lifespan="off", ws="none")
-    server = uvicorn.Server(config)
+    server = _Server(config)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     listener.listen(128)  # whoever asks before the thread runs waits instead of being refused
     thread.start()
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
-        server.should_exit = True
+        server.end()
         thread.join(10)
         listener.close()
     assert not thread.is_alive(), "The server does not stop."

@@ -8,7 +8,7 @@ from typing import Any
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from auth import Caller
-from gateway.catalog import Catalog
+from gateway.catalog.catalog import Catalog
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import LIST_TTL_MS
 from gateway.surfaces.mcp.skills import EXTENSION, SETTINGS

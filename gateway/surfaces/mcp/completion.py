@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from auth import Caller
+from gateway.catalog.items import Item
 from gateway.contract import Prompt, ResourceTemplate
-from gateway.items import Item
 from gateway.surfaces.mcp.prompts import find
 from gateway.surfaces.mcp.results import Era
 

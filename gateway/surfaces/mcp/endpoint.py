@@ -8,15 +8,16 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Receive, Scope, Send
 
 from auth import Tier
-from gateway.catalog import Catalog
-from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
-from gateway.surfaces.challenges import MEMBERS_PATH, bearer_challenge
+from gateway.catalog.catalog import Catalog
+from gateway.config.addresses import MEMBERS_PATH
+from gateway.surfaces.http.body import BodyRefused, ClientLeft, read_body
+from gateway.surfaces.http.challenges import bearer_challenge
+from gateway.surfaces.http.request_context import Visit, visit_of
+from gateway.surfaces.http.responses import Headers, send_json
+from gateway.surfaces.http.upstream_credentials import Upstreams
 from gateway.surfaces.mcp.envelope import INVALID_REQUEST, WireError, parse
 from gateway.surfaces.mcp.legacy import SESSION, Legacy
 from gateway.surfaces.mcp.modern import Modern
-from gateway.surfaces.responses import Headers, send_json
-from gateway.surfaces.visit import Visit, visit_of
-from gateway.upstream import Upstreams
 
 _VERSION = "mcp-protocol-version"
 _LEGACY = frozenset({None, *HANDSHAKE_PROTOCOL_VERSIONS})

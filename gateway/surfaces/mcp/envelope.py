@@ -9,7 +9,7 @@ import mcp_types as mcp
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic_core import from_json, to_json
 
-from gateway.surfaces.mcp import headers as header_values
+from gateway.catalog import parameter_headers as header_values
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

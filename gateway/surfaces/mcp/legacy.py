@@ -11,6 +11,8 @@ from mcp_types import PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from starlette.types import Receive, Send
 
+from gateway.surfaces.http.request_context import Visit
+from gateway.surfaces.http.responses import send_json
 from gateway.surfaces.mcp import stream
 from gateway.surfaces.mcp.about import About
 from gateway.surfaces.mcp.envelope import (
@@ -29,8 +31,6 @@ from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session, Sessions
 from gateway.surfaces.mcp.subscriptions import FOLLOWED, Subscriptions, lists_changed
-from gateway.surfaces.responses import send_json
-from gateway.surfaces.visit import Visit
 
 SESSION = "mcp-session-id"
 _EMPTY = b"{}"

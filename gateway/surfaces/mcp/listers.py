@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from auth import Caller
-from gateway.catalog import Catalog
+from gateway.catalog.catalog import Catalog
+from gateway.catalog.items import BadDeclaration, Item, listed_resource, prompt_of
 from gateway.contract import ListedResource, Prompt, PromptFamily, ResourceTemplate
-from gateway.items import BadDeclaration, Item, listed_resource, prompt_of
-from gateway.logs import get_logger
+from gateway.observability.logs import get_logger
 
 DEADLINE = 3.0
 """Seconds that a plugin has for its part of a page."""

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 import mcp_types as mcp
 
 from auth import Caller
-from gateway.call_limits import CallLimits, RateLimited, headers_of
-from gateway.catalog import Catalog
+from gateway.catalog import parameter_headers as header_values
+from gateway.catalog.catalog import Catalog
+from gateway.catalog.items import Item
 from gateway.contract import Resource, ResourceTemplate, Skill, Tool, ToolFailed
 from gateway.errors import NotAllowed, NotFound, PortalError
-from gateway.items import Item
-from gateway.pipeline import Call, Pipeline, Refused
-from gateway.redaction import redactor
-from gateway.surfaces.mcp import headers as header_values
+from gateway.limits.call_limits import CallLimits, RateLimited, headers_of
+from gateway.observability.redaction import redactor
+from gateway.pipeline.pipeline import Call, Pipeline, Refused
 from gateway.surfaces.mcp.about import About
 from gateway.surfaces.mcp.completion import complete, completion_result
 from gateway.surfaces.mcp.envelope import (
@@ -29,7 +29,7 @@ from gateway.surfaces.mcp.envelope import (
     RESOURCE_NOT_FOUND,
     WireError,
 )
-from gateway.surfaces.mcp.listing import Listing
+from gateway.surfaces.mcp.lists import Listing
 from gateway.surfaces.mcp.prompts import Asked
 from gateway.surfaces.mcp.redacted import told, told_error
 from gateway.surfaces.mcp.request import Request

@@ -11,8 +11,10 @@ from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 from starlette.types import Receive, Send
 
-from gateway.logs import get_logger
-from gateway.pipeline import InternalError
+from gateway.observability.logs import get_logger
+from gateway.pipeline.pipeline import InternalError
+from gateway.surfaces.http.request_context import Visit
+from gateway.surfaces.http.responses import send_json
 from gateway.surfaces.mcp import skills, stream
 from gateway.surfaces.mcp.envelope import (
     INTERNAL_ERROR,
@@ -29,8 +31,6 @@ from gateway.surfaces.mcp.request import LEVELS, Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.step_up import Challenge
 from gateway.surfaces.mcp.subscriptions import Subscriptions
-from gateway.surfaces.responses import send_json
-from gateway.surfaces.visit import Visit
 
 log = get_logger(__name__)
 

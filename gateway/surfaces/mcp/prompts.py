@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from auth import Caller
-from gateway.catalog_messages import unknown
+from gateway.catalog.items import BadDeclaration, Item, declared_family, prompt_of
+from gateway.catalog.messages import unknown
 from gateway.contract import Prompt, ToolFailed
-from gateway.items import BadDeclaration, Item, declared_family, prompt_of
-from gateway.logs import get_logger
+from gateway.observability.logs import get_logger
 
 log = get_logger(__name__)
 

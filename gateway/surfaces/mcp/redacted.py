@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
+from gateway.scrubbing.report import META_KEY, listed, sentence
 from gateway.scrubbing.scrubber import Redaction
-from gateway.scrubbing.telling import META_KEY, listed, sentence
 from gateway.surfaces.mcp.envelope import WireError
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from auth import Caller
 from gateway.contract import ToolFailed
-from gateway.exchange import CallExchange
+from gateway.pipeline.call_context import CallExchange
+from gateway.surfaces.http.request_context import WhoNow
+from gateway.surfaces.http.responses import Headers
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session
 from gateway.surfaces.mcp.stream import Outbox
-from gateway.surfaces.responses import Headers
-from gateway.surfaces.visit import WhoNow
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 

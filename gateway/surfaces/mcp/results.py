@@ -11,9 +11,9 @@ from mcp_types import methods
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from gateway.characters import UNSENDABLE, sendable
 from gateway.contract import BriefResult, ToolFailed
 from gateway.errors import wire
+from gateway.pipeline.json_text import UNSENDABLE, sendable
 
 LIST_TTL_MS = 60_000
 """How long a client may keep a list; a change is also announced."""

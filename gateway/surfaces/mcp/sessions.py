@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from auth import Caller
-from auth.sealing import BadSeal, Sealer
+from auth.sealer import BadSeal, Sealer
 from gateway.contract import Cache
 from gateway.surfaces.mcp.stream import Outbox
 

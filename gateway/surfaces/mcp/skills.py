@@ -1,7 +1,7 @@
 """The MCP Skills extension (SEP-2640), as both eras speak it: shapes of requests and results.
 
-What is served, and to whom, is the catalog's (:mod:`gateway.skills`); the methods themselves
-stand with the others in :mod:`gateway.surfaces.mcp.methods`.
+The catalog (:mod:`gateway.catalog.skills`) decides what is served, and to whom; the methods are in
+:mod:`gateway.surfaces.mcp.methods`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 from pydantic_core import to_json
 
 from auth import Caller
+from gateway.catalog.items import Item
+from gateway.catalog.skills import declared_skill, uri_of
 from gateway.contract import SkillFile, ToolFailed
-from gateway.items import Item
-from gateway.logs import get_logger
-from gateway.skills import declared_skill, uri_of
+from gateway.observability.logs import get_logger
 from gateway.surfaces.mcp.envelope import INVALID_PARAMS, WireError
 from gateway.surfaces.mcp.results import LIST_TTL_MS, Era
 

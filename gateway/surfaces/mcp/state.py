@@ -7,7 +7,7 @@ portal is bound to the person, to the method, item and arguments, and to ten min
 from __future__ import annotations
 
 from auth import Caller
-from auth.sealing import BadSeal, Sealer
+from auth.sealer import BadSeal, Sealer
 from gateway.contract import ToolFailed
 
 BAD_STATE = "bad_request_state"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from auth import Caller, Tier
+from gateway.config.access import Challenged
 from gateway.errors import NotAllowed
-from gateway.surfaces.challenges import Challenged, bearer_challenge
+from gateway.surfaces.http.challenges import bearer_challenge
+from gateway.surfaces.http.responses import Headers
 from gateway.surfaces.mcp.envelope import WireError
 from gateway.surfaces.mcp.request import Request
-from gateway.surfaces.responses import Headers
 
 _STARTS = frozenset(
     {"tools/call", "prompts/get", "resources/read", "skills/get", "resources/directory/read"}

@@ -15,8 +15,8 @@ from typing import Any
 from pydantic_core import to_json
 from starlette.types import Receive, Send
 
-from gateway.characters import UNSENDABLE, sendable
-from gateway.surfaces.responses import Headers, send_json
+from gateway.pipeline.json_text import UNSENDABLE, sendable
+from gateway.surfaces.http.responses import Headers, send_json
 
 FRAMES = 1024
 """Messages that may wait for a slow reader; then the outbox closes."""

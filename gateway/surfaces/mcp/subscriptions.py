@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from typing import Any
 
 from auth import Caller
-from gateway.catalog import Catalog
+from gateway.catalog.catalog import Catalog
 from gateway.changes import Changes
 from gateway.contract import Change
 from gateway.errors import PortalError
+from gateway.surfaces.http.request_context import WhoNow
+from gateway.surfaces.http.revalidation import until_changed
 from gateway.surfaces.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, WireError
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.sessions import Session, Sessions
 from gateway.surfaces.mcp.stream import Outbox
-from gateway.surfaces.standing import until_changed
-from gateway.surfaces.visit import WhoNow
 
 MOST = 1024
 """Streams that are open at the same time, both eras together."""

@@ -10,7 +10,7 @@ from typing import Any
 from mcp.shared.auth import OAuthMetadata, ProtectedResourceMetadata
 
 from auth.oauth.sdk_client import SCOPES
-from gateway.surfaces.oauth.parts import AUTHORIZATION_PATH, TOKENS_PATH
+from gateway.config.addresses import AUTHORIZATION_PATH, TOKENS_PATH
 
 _CLIENT_AUTHENTICATION = ["none", "client_secret_post", "client_secret_basic"]
 

@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import Response
 
-from auth.oauth.parts import AuthorizationServer
-from gateway.limiter import Limiter
+from auth.oauth.authorization_server import AuthorizationServer
+from gateway.limits.limiter import Limiter
+from gateway.surfaces.http.errors import ErrorPage, plain_page, refusal
 
 if TYPE_CHECKING:
-    from auth.keys import SigningKeys
-
-ErrorPage = Callable[[Request, int, str, str], Response]
-"""Makes a page of an error: the request, the status, a title, and a text that is not HTML yet."""
-
-AUTHORIZATION_PATH = "/authorize"
-"""The authorization endpoint, below the portal's base."""
-TOKENS_PATH = "/token"
-"""The token endpoint, likewise."""
-NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
-"""Headers of every answer that is for one client alone (RFC 6749, section 5.1)."""
-
-
-def plain_page(request: Request, status: int, title: str, text: str) -> Response:
-    """An error as plain text."""
-    return PlainTextResponse(f"{title}\n\n{text}\n", status)
+    from auth.tokens.signing_keys import SigningKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +49,6 @@ class OAuthSurface:
     name: str
     error_page: ErrorPage = plain_page
     limits: Limits = field(default_factory=Limits)
-
-
-def refusal(
-    error: str, text: str, status: int = 400, headers: Mapping[str, str] | None = None
-) -> Response:
-    """An error as OAuth clients read it (RFC 6749, section 5.2)."""
-    body = {"error": error, "error_description": text}
-    return JSONResponse(body, status, headers={**NO_STORE, **(headers or {})})
 
 
 def too_often(wait: float) -> Response:

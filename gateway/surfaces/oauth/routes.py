@@ -13,28 +13,23 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
-from gateway.surfaces.challenges import METADATA_PATH, is_mcp
-from gateway.surfaces.oauth.parameters import BadParameters, read_parameters, with_client
-from gateway.surfaces.oauth.parts import (
+from gateway.config.addresses import (
     AUTHORIZATION_PATH,
-    NO_STORE,
+    JWKS_PATH,
+    METADATA_PATH,
+    SERVER_METADATA_PATH,
     TOKENS_PATH,
-    OAuthSurface,
-    refusal,
-    too_often,
+    is_mcp,
 )
-from gateway.surfaces.visit import visit_of
+from gateway.surfaces.http.body import BodyRefused, ClientLeft, read_body
+from gateway.surfaces.http.errors import NO_STORE, refusal
+from gateway.surfaces.http.request_context import visit_of
+from gateway.surfaces.oauth.parameters import BadParameters, read_parameters, with_client
+from gateway.surfaces.oauth.parts import OAuthSurface, too_often
 
 if TYPE_CHECKING:
     from gateway.surfaces.oauth.server import Server
 
-SERVER_METADATA_PATH = "/.well-known/oauth-authorization-server"
-"""Where the authorization server's metadata is, before the issuer's own path (RFC 8414, 3.1)."""
-JWKS_PATH = "/.well-known/jwks.json"
-"""Where the keys of access tokens are published."""
-CLIENT_PATHS = frozenset({TOKENS_PATH, "/revoke"})
-"""Where the ``Authorization`` header is an OAuth client's own and no caller's credential."""
 LIMIT = 64 * 1024
 """Bytes of a request's body."""
 

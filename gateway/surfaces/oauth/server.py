@@ -23,12 +23,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message
 
+from auth.oauth.client_record import RegistrationRefused, UnknownClient
 from auth.oauth.consent import with_parameters
 from auth.oauth.provider import Provider
-from auth.oauth.records import RegistrationRefused, UnknownClient
 from auth.oauth.sdk_client import SCOPES, sdk_client
-from gateway.surfaces.oauth.parts import NO_STORE, OAuthSurface, refusal
-from gateway.surfaces.visit import wants_page
+from gateway.surfaces.http.errors import NO_STORE, refusal
+from gateway.surfaces.http.request_context import wants_page
+from gateway.surfaces.oauth.parts import OAuthSurface
 
 _ANY_URL = TypeAdapter(AnyUrl)
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")

@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from auth.rules.verdict import Verdict, needs
 from auth.stores import Person, utc_now
-from auth.verdicts import Verdict, needs
 from gateway.surfaces.pages.account_forms import AccountForms, lifetimes
 from gateway.surfaces.pages.forms import Refused
 from gateway.surfaces.pages.frame import Frame
@@ -70,7 +70,7 @@ class AccountPage:
             visitor,
             "account.html",
             person=person,
-            set_aside=parts.resolver.set_aside(person.accounts),
+            set_aside=parts.resolver.stale_proofs(person.accounts),
             caller=judged.caller,
             judged=judged,
             next=judged.next,

@@ -9,15 +9,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from auth.api_tokens import TooManyTokens
 from auth.stores import LastAccount, Person
 from auth.tiers import Tier
-from gateway.logs import get_logger
+from auth.tokens.api_tokens import TooManyTokens
+from gateway.contract.suggestions import nearest
+from gateway.observability.logs import get_logger
 from gateway.surfaces.pages import words
 from gateway.surfaces.pages.forms import Fields
 from gateway.surfaces.pages.frame import Frame
 from gateway.surfaces.pages.visitors import Visitor
-from gateway.yaml_source import nearest
 
 log = get_logger(__name__)
 

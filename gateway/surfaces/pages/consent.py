@@ -9,8 +9,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from auth.oauth.consent import ConsentRequest
-from auth.sealing import BadSeal
-from gateway.logs import get_logger
+from auth.sealer import BadSeal
+from gateway.observability.logs import get_logger
 from gateway.surfaces.pages.forms import Fields, Refused
 from gateway.surfaces.pages.frame import Frame
 from gateway.surfaces.pages.visitors import Visitor

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from starlette.requests import Request
 
-from auth.sealing import Sealer
-from gateway.surfaces.body import BodyRefused, read_body
+from auth.sealer import Sealer
+from gateway.surfaces.http.body import BodyRefused, read_body
 from gateway.surfaces.pages.visitors import Visitor
 
 _LARGEST = 64 * 1024

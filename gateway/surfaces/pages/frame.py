@@ -13,9 +13,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from auth.stores import NoSuchPerson
-from gateway.logs import request_id as current_request_id
-from gateway.peers import peer_of
-from gateway.surfaces.body import ClientLeft
+from gateway.observability.logs import request_id as current_request_id
+from gateway.surfaces.http.body import ClientLeft
+from gateway.surfaces.http.client_address import client_address
+from gateway.surfaces.http.request_context import visit_of
 from gateway.surfaces.pages import words
 from gateway.surfaces.pages.assets import Assets
 from gateway.surfaces.pages.cookies import Cookies
@@ -23,7 +24,6 @@ from gateway.surfaces.pages.forms import Fields, Forms, Refused
 from gateway.surfaces.pages.notices import Notice, Notices
 from gateway.surfaces.pages.parts import PageParts
 from gateway.surfaces.pages.visitors import Visitor, Visitors
-from gateway.surfaces.visit import visit_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -220,7 +220,7 @@ class Frame:
         Raises:
             Refused: there were too many.
         """
-        wait = self.parts.attempts.allow(peer_of(request.scope))
+        wait = self.parts.attempts.allow(client_address(request.scope))
         if wait is not None:
             seconds = max(1, round(wait))
             raise Refused(

@@ -13,8 +13,8 @@ from starlette.routing import Route
 from auth.callers import Caller
 from auth.site import LOOPBACK
 from auth.tiers import Tier
-from gateway.catalog import Catalog
-from gateway.items import Item
+from gateway.catalog.catalog import Catalog
+from gateway.catalog.items import Item
 from gateway.surfaces.pages.frame import Frame
 from gateway.surfaces.pages.snippets import snippets
 from gateway.surfaces.pages.visitors import Visitor

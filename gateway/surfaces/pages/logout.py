@@ -13,10 +13,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from auth.credentials import BadCredential
-from auth.oidc import OidcSignIn
-from gateway.logs import get_logger
-from gateway.peers import peer_of
-from gateway.surfaces.body import BodyRefused, ClientLeft, read_body
+from auth.sign_in.oidc import OidcSignIn
+from gateway.observability.logs import get_logger
+from gateway.surfaces.http.body import BodyRefused, ClientLeft, read_body
+from gateway.surfaces.http.client_address import client_address
 from gateway.surfaces.pages.frame import Frame
 
 LARGEST = 64 * 1024
@@ -47,7 +47,7 @@ class BackChannelLogout:
     async def _post(self, request: Request) -> Response:
         # A provider that signs many people out may ask as often as it likes; only what fails is
         # limited, for each address.
-        peer = peer_of(request.scope)
+        peer = client_address(request.scope)
         wait, _ = self._parts.attempts.look(peer)
         if wait:
             seconds = str(max(1, round(wait)))

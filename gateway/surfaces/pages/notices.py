@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic_core import from_json, to_json
 from starlette.responses import Response
 
-from auth.sealing import Sealer
+from auth.sealer import Sealer
 from gateway.surfaces.pages.cookies import Cookies
 
 _LIFETIME = 120

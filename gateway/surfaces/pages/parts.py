@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gateway.personal_archive import Archive
+from gateway.identity.personal_archive import Archive
 
 if TYPE_CHECKING:
     from auth.account_service import AccountService
-    from auth.api_tokens import ApiTokens
     from auth.oauth.consent import Consents
-    from auth.redirects import RedirectSignIn
     from auth.resolver import Resolver
     from auth.sessions import BrowserSessions
+    from auth.sign_in.redirects import RedirectSignIn
+    from auth.sign_in.wallet import WalletSignIn
     from auth.site import Site
     from auth.stores import Stores
-    from auth.wallet import WalletSignIn
-    from gateway.catalog import Catalog
-    from gateway.config_access import SignIn
-    from gateway.limiter import Limiter
+    from auth.tokens.api_tokens import ApiTokens
+    from gateway.catalog.catalog import Catalog
+    from gateway.config.access import SignIn
+    from gateway.limits.limiter import Limiter
 
 
 @dataclass(frozen=True, slots=True)

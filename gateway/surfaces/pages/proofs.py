@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from auth.callers import Account
 from auth.stores import AccountTaken, Person
-from gateway.logs import get_logger
+from gateway.observability.logs import get_logger
 from gateway.surfaces.pages import words
 from gateway.surfaces.pages.forms import own_page
 from gateway.surfaces.pages.frame import Frame

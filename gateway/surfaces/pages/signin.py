@@ -11,10 +11,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from auth.credentials import BadCredential
-from auth.oidc import OidcSignIn
-from auth.redirects import RedirectSignIn
-from auth.sealing import BadSeal, Sealer
-from gateway.logs import get_logger
+from auth.sealer import BadSeal, Sealer
+from auth.sign_in.oidc import OidcSignIn
+from auth.sign_in.redirects import RedirectSignIn
+from gateway.observability.logs import get_logger
 from gateway.surfaces.pages.forms import Fields, Refused, own_page
 from gateway.surfaces.pages.frame import Frame, origin_of
 from gateway.surfaces.pages.logout import BackChannelLogout

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from plugins.codegraph.facts import Expr, Literal
-from plugins.codegraph.languages.draft import Draft
+from plugins.codegraph.languages.builder import FactsBuilder
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-class ExpressionDraft(Draft):
+class ExpressionBuilder(FactsBuilder):
     """A draft that lowers an expression with the method for the kind of its node.
 
     Attributes:

@@ -10,8 +10,8 @@ from plugins.codegraph.facts import FileFacts, Scope
 from plugins.codegraph.languages.base import Package
 
 if TYPE_CHECKING:
-    from plugins.codegraph.linking.rules import Rules
-    from plugins.codegraph.linking.world import World
+    from plugins.codegraph.languages.rules import Rules
+    from plugins.codegraph.languages.source_view import SourceView
 
 _PROSE = frozenset({"markdown", "restructuredtext", "text", "asciidoc"})
 _OPENING = 400
@@ -86,13 +86,13 @@ class Text:
             doc = source[: 4 * _OPENING].decode("utf-8", "ignore")[:_OPENING].strip()
         return FileFacts(self.name, lines, "", doc, (), (Scope("file", -1, -1),))
 
-    def rules(self, world: World) -> Rules:
+    def rules(self, view: SourceView) -> Rules:
         """Nothing is looked up in it."""
-        from plugins.codegraph.linking.rules import BaseRules
+        from plugins.codegraph.languages.rules import BaseRules
 
-        return BaseRules(world)
+        return BaseRules(view)
 
-    def packages(self, world: World) -> Sequence[Package]:
+    def packages(self, view: SourceView) -> Sequence[Package]:
         """None."""
         return ()
 

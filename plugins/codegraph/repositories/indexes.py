@@ -12,17 +12,17 @@ from typing import Any
 from structlog.typing import FilteringBoundLogger
 
 from gateway.contract import ContentScrub
-from plugins.codegraph.indexing.index import Indexer, Work
-from plugins.codegraph.indexing.source import Source, Summary
+from plugins.codegraph.indexer.indexer import Indexer, OverlayOwner
+from plugins.codegraph.indexer.source import Source, Summary
 from plugins.codegraph.model import EntityKind, FileReport
-from plugins.codegraph.repositories.making import Progress
+from plugins.codegraph.repositories.build import Progress
 from plugins.codegraph.repositories.repository import Repository
-from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.store import GraphStore
 
-MOST_REASONS = 20
+MAX_REASONS = 20
 """How many reasons for skipped files a summary holds, each with one file that it is of."""
-MOST_SECRETS = 50
+MAX_SECRETS = 50
 """Files whose secrets a summary names; how many there are, it says."""
 _SHOWN = {
     EntityKind.FUNCTION: "functions",
@@ -86,7 +86,7 @@ class Indexes:
         if view is None:
             raise LookupError("Nothing of the repository is served.")
         source = Source(owner.org, owner.repo, Path(), self._scrub_of(view.name))
-        work = Work(person, branch, digest, expires)
+        work = OverlayOwner(person, branch, digest, expires)
         return await self._indexer.overlay(source, view, files, work)
 
     async def purge(self, org: str, repo: str) -> int:
@@ -109,7 +109,7 @@ class Indexes:
         """What was taken out of which files, for the admin."""
         places = [f"{each.path}: {each.secrets}" for each in found]
         before = repository.state.summary.get("secrets", {})
-        told = {"files": len(found), "places": places[:MOST_SECRETS]}
+        told = {"files": len(found), "places": places[:MAX_SECRETS]}
         if self._log is not None and found and told != before:
             self._log.warning("secrets_taken_out", repository=repository.name, **told)
         return told
@@ -149,5 +149,5 @@ def _reasons(reports: Sequence[FileReport]) -> list[dict[str, Any]]:
     first = {(each.problem, each.skipped): each.path for each in reversed(reports)}
     return [
         {"reason": key[0], "skipped": key[1], "files": count, "example": first[key]}
-        for key, count in counts.most_common(MOST_REASONS)
+        for key, count in counts.most_common(MAX_REASONS)
     ]

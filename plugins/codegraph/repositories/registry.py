@@ -15,20 +15,20 @@ from sqlalchemy.exc import IntegrityError
 from gateway.contract import Caller, Database, RowKind, Rows, Tier, ToolFailed, Unruled
 from plugins.codegraph.repositories.repository import Draft, Repository, State
 from plugins.codegraph.repositories.tables import deletions, work
-from plugins.codegraph.tables import layers, repositories
+from plugins.codegraph.store.tables import layers, repositories
 
 FRESH = 0.5
 """Seconds for which one reading of the registry is answered from; removals count at once, since
 the store itself looks whether a repository is served."""
-_SHOWN = 50
+_MAX_LISTED = 50
 _ROW = "repository"
 
 
-class Taken(Exception):
+class NameTaken(Exception):
     """The name or the location is another repository's; the message says whose."""
 
 
-class Unknown(Exception):
+class UnknownRepository(Exception):
     """There is no repository of that name; the message says which there are."""
 
 
@@ -80,7 +80,7 @@ class Repositories:
         for each in found:
             if each.name == name:
                 return each
-        raise Unknown(_none_of(name, [each.name for each in found]))
+        raise UnknownRepository(_none_of(name, [each.name for each in found]))
 
     async def by_id(self, repo: str) -> Repository | None:
         """The repository of an id, or None where it is removed."""
@@ -116,11 +116,11 @@ class Repositories:
                 message = "There is no repository that you may see. Sign in, or ask an admin."
                 raise ToolFailed("no_repository", message)
             message = f"Say which repository is meant with `repo`: {_listed(names)}."
-            raise ToolFailed("repo_needed", message, {"repositories": names[:_SHOWN]})
+            raise ToolFailed("repo_needed", message, {"repositories": names[:_MAX_LISTED]})
         exact = [each for each in seen if each.name == name]
         chosen = exact or [each for each in seen if each.name.lower() == name.lower()]
         if len(chosen) != 1:
-            details = {"repositories": names[:_SHOWN]}
+            details = {"repositories": names[:_MAX_LISTED]}
             raise ToolFailed("no_such_repository", _none_of(name, names), details)
         return chosen[0]
 
@@ -145,10 +145,10 @@ class Repositories:
         for each in await self.all():
             if (each.location, each.branch) == (draft.location, draft.branch):
                 again = f"`porch codegraph index {each.name}` indexes it again"
-                raise Taken(f"{draft.location} is there already, as {each.name}: {again}.")
+                raise NameTaken(f"{draft.location} is there already, as {each.name}: {again}.")
             if each.name.lower() == draft.name.lower():
                 where = f"{each.location} is called {each.name} already"
-                raise Taken(f"{where}. Give this one another name with --name.")
+                raise NameTaken(f"{where}. Give this one another name with --name.")
         repo, now = secrets.token_hex(8), self._now()
         row = {
             "id": repo,
@@ -166,7 +166,7 @@ class Repositories:
                 await connection.execute(insert(repositories).values(row))
                 await connection.execute(insert(work).values(repo=repo, **begun))
         except IntegrityError:
-            raise Taken(f"Somebody else has just added {draft.name}.") from None
+            raise NameTaken(f"Somebody else has just added {draft.name}.") from None
         return await self.get(draft.name)
 
     async def regroup(self, repository: Repository, draft: Draft) -> None:
@@ -195,7 +195,7 @@ class Repositories:
             mine = and_(repositories.c.id == repository.id, repositories.c.state == "active")
             done = await connection.execute(update(repositories).where(mine).values(**values))
             if done.rowcount == 0:
-                raise Unknown(f"{name} has just been removed by somebody else.")
+                raise UnknownRepository(f"{name} has just been removed by somebody else.")
             row = insert(deletions).values(id=entry, requested=now, removed_by=by, **logged)
             await connection.execute(row)
         self._read = None
@@ -267,5 +267,5 @@ def _none_of(name: str, names: Sequence[str]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+    return ", ".join(names[:_MAX_LISTED]) + more

@@ -103,7 +103,7 @@ class Repository:
         embedded: whether its vectors are those of what is served.
         tier_given: whether its tier was said, rather than the portal's default.
         vectors_of: the layer that its vectors are of, or None where it has none.
-        scip: what the SCIP indexers did (``scip/checking.py``), or None.
+        scip: what the SCIP indexers did (``scip/merge.py``), or None.
         state: what is being done to it.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Index, Integer, MetaData, Table, Text
 
-from gateway.columns import Json, UtcDateTime
+from gateway.toolkit.columns import Json, UtcDateTime
 
 metadata = MetaData()
 

@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 """What a repository may be called."""
-LONGEST = 1024
+MAX_LENGTH = 1024
 
 _SCP = re.compile(r"^[\w.-]+@[\w.-]+:")
 _NO_REF = re.compile(r"^[-/.]|[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(/|$)|[/.]$|^@$")
@@ -47,7 +47,7 @@ def checked_url(text: str, hosts: Collection[str] | None = None) -> str:
             "and name it in portal.yaml: plugins: codegraph: hosts: HOST: {token: env:NAME}."
         )
     path = parts.path.rstrip("/")
-    if parts.query or parts.fragment or not path.strip("/") or len(text) > LONGEST:
+    if parts.query or parts.fragment or not path.strip("/") or len(text) > MAX_LENGTH:
         raise BadAddress(
             f"{_shown(text)} names no repository; write https://host/owner/repository."
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from plugins.codegraph.scip.wire import BrokenIndex, fields, numbers
+from plugins.codegraph.scip.protobuf import BrokenIndex, fields, numbers
 
 DEFINITION = 1
 IMPORT = 2

@@ -10,7 +10,7 @@ def notes(record: Mapping[str, Any] | None, layer: int | None) -> list[str]:
     """Sentences on what the indexers did with the index that is served; none where none was asked.
 
     Args:
-        record: as ``checking`` keeps it, or None.
+        record: as ``merge`` keeps it, or None.
         layer: the layer that is served.
     """
     if not record:

@@ -13,7 +13,7 @@ import sys
 import msgspec
 
 from plugins.codegraph.model import Edge, Entity, Strategy
-from plugins.codegraph.scip.runner import INDEXERS, TIMEOUT, run
+from plugins.codegraph.scip.runner import INDEXERS, TIMEOUT_S, run
 from plugins.codegraph.scip.union import united
 from plugins.codegraph.store.codes import EDGE_KINDS
 from plugins.codegraph.store.contents import inflated
@@ -37,7 +37,7 @@ class Order(msgspec.Struct, array_like=True):
     edges: list[tuple[int, int, int]]
     texts: dict[str, bytes]
     manifests: dict[str, bytes]
-    limit: float = TIMEOUT
+    limit: float = TIMEOUT_S
 
 
 class Result(msgspec.Struct, array_like=True):

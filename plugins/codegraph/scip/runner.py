@@ -14,9 +14,9 @@ from pathlib import Path
 from posixpath import dirname
 
 from plugins.codegraph.scip.index import Document, decoded
-from plugins.codegraph.scip.wire import BrokenIndex
+from plugins.codegraph.scip.protobuf import BrokenIndex
 
-TIMEOUT = 900.0
+TIMEOUT_S = 900.0
 """Seconds that an indexer may run, where nothing else is said."""
 _TAIL = 400
 _SCRIPTS = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
@@ -77,7 +77,7 @@ async def run(
     files: Mapping[str, bytes],
     *,
     start: Sequence[str] = (),
-    limit: float = TIMEOUT,
+    limit: float = TIMEOUT_S,
 ) -> Outcome:
     """Run one indexer over a copy of the files.
 

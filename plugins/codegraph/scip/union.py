@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from plugins.codegraph.model import Edge, EdgeKind, Entity, EntityKind, Strategy
+from plugins.codegraph.scip.call_sites import Site, calls
 from plugins.codegraph.scip.index import Document
-from plugins.codegraph.scip.sites import Site, calls
 
 _CALLABLE = frozenset({EntityKind.FUNCTION, EntityKind.METHOD, EntityKind.CLASS})
 _TYPES = frozenset({EntityKind.CLASS, EntityKind.INTERFACE})

@@ -9,13 +9,14 @@ from typing import Literal
 
 from gateway.contract import Embedder, ToolFailed
 from plugins.codegraph.model import Entity, EntityKind
-from plugins.codegraph.search.embedding import EMBEDDED
-from plugins.codegraph.search.ranking import Ranked, by_words, rank, telling
+from plugins.codegraph.search.embedder import EMBEDDED
+from plugins.codegraph.search.rank import Ranked, by_words, content_words, rank
 from plugins.codegraph.search.texts import texts_of
 from plugins.codegraph.search.vectors import CodeVectors
-from plugins.codegraph.store.graph import Graph, RepositoryView
+from plugins.codegraph.store.graph import RepositoryView
+from plugins.codegraph.store.stored_graph import Graph
 
-LONGEST_QUESTION = 2_000
+MAX_QUESTION_LENGTH = 2_000
 _SIMILAR = 80
 _BY_WORDS = 60
 """Candidates by each signal; with 150 and 120 the judged questions came to the same nDCG@10."""
@@ -57,7 +58,7 @@ class Search:
         self, graph: Graph, question: str, limit: int, kinds: Collection[EntityKind] = ()
     ) -> list[Ranked]:
         """What has the words of a question, best first."""
-        found = await graph.words(telling(checked(question)), limit, kinds)
+        found = await graph.words(content_words(checked(question)), limit, kinds)
         return by_words(question, found)
 
     async def meaning(
@@ -77,7 +78,7 @@ class Search:
         question = checked(question)
         asked = tuple(kinds) or EMBEDDED
         # To have the store look at kinds costs more than the few more that are left out here.
-        with_words = graph.words(telling(question), _BY_WORDS, tuple(kinds))
+        with_words = graph.words(content_words(question), _BY_WORDS, tuple(kinds))
         if self._vectors is None:
             found = await with_words
             note = "This portal has no embedding model: results are found by their words alone."
@@ -154,10 +155,10 @@ def checked(question: str) -> str:
     question = question.strip()
     if not question:
         raise ToolFailed("invalid_query", "The query is empty; say what to look for.")
-    if len(question) > LONGEST_QUESTION:
+    if len(question) > MAX_QUESTION_LENGTH:
         raise ToolFailed(
             "invalid_query",
-            f"The query has {len(question)} characters; {LONGEST_QUESTION} is the limit. "
+            f"The query has {len(question)} characters; {MAX_QUESTION_LENGTH} is the limit. "
             "Ask in a sentence or two.",
         )
     return question

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, MetaData, Table, Text
 
-from gateway.columns import PLAIN, Json
+from gateway.toolkit.columns import PLAIN, Json
 
 metadata = MetaData()
 

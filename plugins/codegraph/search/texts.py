@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from posixpath import basename, dirname, splitext
 
 from plugins.codegraph.model import Entity
-from plugins.codegraph.store.splitting import split
+from plugins.codegraph.store.name_split import split
 
 HEAD, WORDS = 500, 600
 """Characters of the two texts."""

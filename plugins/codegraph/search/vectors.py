@@ -14,6 +14,7 @@ from gateway.contract import (
     Point,
     VectorQuery,
 )
+from gateway.toolkit.vectors import embed_parts
 from plugins.codegraph.model import parse_key, shown_key
 from plugins.codegraph.search.texts import Texts
 from plugins.codegraph.store.graph import RepositoryView
@@ -60,9 +61,8 @@ class CodeVectors:
 
     async def embed(self, texts: Sequence[Texts]) -> list[Vector]:
         """The vectors of entities: each the middle of those of its two texts."""
-        both = [part for each in texts for part in (each.head, each.words or each.head)]
-        found = await self.embedder.passages(both)
-        return [_middle(found[at], found[at + 1]) for at in range(0, len(both), 2)]
+        parts = [(each.head, each.words or each.head) for each in texts]
+        return await embed_parts(self.embedder, parts)
 
     async def put(
         self, org: str, repo: str, vectors: Mapping[int, Vector], overlay: int = BASE
@@ -125,9 +125,3 @@ def _scope(org: str, repo: str, overlay: int) -> str:
 
 def _of(org: str, repo: str) -> tuple[Condition, Condition]:
     return Condition("org", (org,)), Condition("repo", (repo,))
-
-
-def _middle(one: Vector, other: Vector) -> Vector:
-    total = one + other
-    length = float((total @ total) ** 0.5)
-    return total / length if length else total

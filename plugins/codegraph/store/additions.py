@@ -9,14 +9,15 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
+from gateway.toolkit.sql import exclusive, lock_number
 from plugins.codegraph.model import Strategy
 from plugins.codegraph.store.codes import STRATEGY_CODES
-from plugins.codegraph.store.dialects import alone, delete_some
-from plugins.codegraph.store.filing import MOST_ROWS, insert_edges
+from plugins.codegraph.store.dialects import delete_some
+from plugins.codegraph.store.file_rows import MAX_ROWS, insert_edges
 from plugins.codegraph.store.layers import LayerGone
-from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.rows import EdgeRow
-from plugins.codegraph.tables import edges, incoming, layers
+from plugins.codegraph.store.tables import edges, incoming, layers
 
 _ADDED = STRATEGY_CODES[Strategy.SCIP]
 
@@ -41,7 +42,7 @@ class Additions:
         Raises:
             LayerGone: the layer is not served any more, or was changed.
         """
-        some = MOST_ROWS // 2  # each is two rows
+        some = MAX_ROWS // 2  # each is two rows
         for start in range(0, len(rows), some):
             async with self._held() as connection:
                 await insert_edges(connection, self._owner, self._layer, rows[start : start + some])
@@ -60,17 +61,17 @@ class Additions:
             async with self._database.read() as connection:
                 if await connection.scalar(select(table.c.source).where(here).limit(1)) is None:
                     continue
-            rows = MOST_ROWS
-            while rows == MOST_ROWS:
+            rows = MAX_ROWS
+            while rows == MAX_ROWS:
                 async with self._held(changed=changed) as connection:
-                    rows = await delete_some(connection, table, here, MOST_ROWS)
+                    rows = await delete_some(connection, table, here, MAX_ROWS)
 
     @asynccontextmanager
     async def _held(self, *, changed: bool = False) -> AsyncGenerator[AsyncConnection]:
         mine = layers.c.org == self._owner.org, layers.c.repo == self._owner.repo
         query = select(layers.c.state, layers.c.generation)
         async with self._database.begin() as connection:
-            await alone(connection, self._owner.repo)
+            await exclusive(connection, lock_number("codegraph", self._owner.repo))
             query = query.where(layers.c.id == self._layer, *mine)
             row = (await connection.execute(query)).first()
             if row is None or row.state != "ready":

@@ -10,11 +10,11 @@ import msgspec
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from plugins.codegraph.store.dialects import among, is_postgres
-from plugins.codegraph.store.owners import Owner
-from plugins.codegraph.tables import texts
+from gateway.toolkit.sql import among, is_postgres
+from plugins.codegraph.store.owner import Owner
+from plugins.codegraph.store.tables import texts
 
-LEVEL = 1
+COMPRESSION_LEVEL = 1
 """Of deflating: the fastest, which leaves a third."""
 
 
@@ -27,7 +27,7 @@ class Content(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 def deflated(data: bytes) -> bytes:
     """Bytes as they are kept."""
-    return zlib.compress(data, LEVEL)
+    return zlib.compress(data, COMPRESSION_LEVEL)
 
 
 def inflated(data: bytes) -> bytes:

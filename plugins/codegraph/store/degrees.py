@@ -10,13 +10,13 @@ from typing import Any
 from sqlalchemy import CompoundSelect, func, literal_column, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.toolkit.sql import among, among_parameter, as_parameter, is_postgres
 from plugins.codegraph.model import EdgeKind
 from plugins.codegraph.store.codes import edge_codes
-from plugins.codegraph.store.dialects import among, among_given, given, is_postgres
-from plugins.codegraph.store.seeing import Seeing, in_base
-from plugins.codegraph.tables import edges, incoming
+from plugins.codegraph.store.tables import edges, incoming
+from plugins.codegraph.store.visibility import Visibility, in_base
 
-MOST_EDGES = 20_000
+MAX_EDGES = 20_000
 """The most edges that are counted in each direction; beyond them a number is a lower bound."""
 
 
@@ -25,28 +25,28 @@ _SIDES = ((incoming, incoming.c.target), (edges, edges.c.source))
 
 
 async def degrees(
-    connection: AsyncConnection, seeing: Seeing, keys: Collection[int]
+    connection: AsyncConnection, visibility: Visibility, keys: Collection[int]
 ) -> dict[int, tuple[int, int]]:
     """Callers and callees of entities, as a view sees them."""
     if not keys:
         return {}
     counts: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
-    if seeing.overlay is None:
-        values = {**seeing.values, "keys": given(connection, keys)}
+    if visibility.overlay is None:
+        values = {**visibility.values, "keys": as_parameter(connection, keys)}
         rows = await connection.execute(_counting(postgres=is_postgres(connection)), values)
         for side, key, count in rows:
             counts[side][key] = count
         return {key: (counts[0][key], counts[1][key]) for key in keys}
-    hidden = await seeing.hidden_keys(connection)
+    hidden = await visibility.hidden_keys(connection)
     for count, (table, near) in zip(counts, _SIDES, strict=True):
         query = (
             select(near, table.c.source, table.c.layer)
-            .where(*seeing.of(table), table.c.kind.in_(_CALLS), among(connection, near, keys))
-            .limit(MOST_EDGES)
+            .where(*visibility.of(table), table.c.kind.in_(_CALLS), among(connection, near, keys))
+            .limit(MAX_EDGES)
         )
         # An edge is its source's: the overlay hides it where it hides the source.
         for key, source, layer in await connection.execute(query):
-            count[key] += layer != seeing.base or source not in hidden
+            count[key] += layer != visibility.base or source not in hidden
     return {key: (counts[0][key], counts[1][key]) for key in keys}
 
 
@@ -55,8 +55,8 @@ def _counting(*, postgres: bool) -> CompoundSelect[Any]:
     """Counts both directions of entities of a base, each row with the number of its direction."""
     halves = []
     for side, (table, near) in enumerate(_SIDES):
-        chosen = table.c.kind.in_(_CALLS), among_given(near, "keys", postgres=postgres)
-        some = select(near.label("near")).where(*in_base(table), *chosen).limit(MOST_EDGES)
+        chosen = table.c.kind.in_(_CALLS), among_parameter(near, "keys", postgres=postgres)
+        some = select(near.label("near")).where(*in_base(table), *chosen).limit(MAX_EDGES)
         each = some.subquery()
         half = select(literal_column(str(side)), each.c.near, func.count())
         halves.append(half.group_by(each.c.near))

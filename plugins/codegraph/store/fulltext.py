@@ -15,11 +15,11 @@ from typing import Any, Protocol
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.toolkit.sql import is_postgres
 from plugins.codegraph.store.codes import end_id, first_id
-from plugins.codegraph.store.dialects import is_postgres
-from plugins.codegraph.store.splitting import split
+from plugins.codegraph.store.name_split import split
 
-MOST_TERMS = 24
+MAX_TERMS = 24
 """Of one query; a whole paragraph finds no more than its first words."""
 ENOUGH = 400
 """Entities with a query's rarer words, beside which those with common words alone do not count.
@@ -87,7 +87,7 @@ def terms_of(query: str) -> list[list[str]]:
             terms.append([whole, *parts] if parts != [whole] else [whole])
     # Words that stand in every text say nothing, and finding them all takes long.
     telling = [term for term in terms if term[0] not in _FILLERS]
-    return (telling or terms)[:MOST_TERMS]
+    return (telling or terms)[:MAX_TERMS]
 
 
 class _Sqlite:

@@ -7,10 +7,10 @@ from collections import OrderedDict
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from plugins.codegraph.store.seeing import Seeing
-from plugins.codegraph.tables import entities
+from plugins.codegraph.store.tables import entities
+from plugins.codegraph.store.visibility import Visibility
 
-MOST_STATES = 8
+CACHE_SIZE = 8
 """Of how many states of repositories the names are kept."""
 
 
@@ -21,19 +21,19 @@ class KnownNames:
         self._names: OrderedDict[tuple[int, ...], list[str]] = OrderedDict()
 
     async def of(
-        self, connection: AsyncConnection, seeing: Seeing, version: tuple[int, ...]
+        self, connection: AsyncConnection, visibility: Visibility, version: tuple[int, ...]
     ) -> list[str]:
         """The names that a view sees.
 
         Args:
             connection: where to read.
-            seeing: what the view sees.
+            visibility: what the view sees.
             version: what changes whenever the names may.
         """
         if version not in self._names:
-            query = select(entities.c.name).where(*seeing.shown(entities)).distinct()
+            query = select(entities.c.name).where(*visibility.shown(entities)).distinct()
             self._names[version] = sorted(await connection.scalars(query))
-            while len(self._names) > MOST_STATES:
+            while len(self._names) > CACHE_SIZE:
                 self._names.popitem(last=False)
         self._names.move_to_end(version)
         return self._names[version]

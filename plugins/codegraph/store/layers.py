@@ -16,11 +16,12 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
+from gateway.toolkit.sql import exclusive, lock_number
 from plugins.codegraph.store import contents
 from plugins.codegraph.store.contents import Content
-from plugins.codegraph.store.dialects import alone, delete_some
-from plugins.codegraph.store.filing import (
-    MOST_ROWS,
+from plugins.codegraph.store.dialects import delete_some
+from plugins.codegraph.store.file_rows import (
+    MAX_ROWS,
     delete_files,
     insert_edges,
     insert_files,
@@ -28,9 +29,9 @@ from plugins.codegraph.store.filing import (
     replace_manifests,
 )
 from plugins.codegraph.store.fulltext import full_text
-from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.rows import EdgeRow, FileGraph, Manifest, merged_edges
-from plugins.codegraph.tables import edges, files, incoming, layers, repositories
+from plugins.codegraph.store.tables import edges, files, incoming, layers, repositories
 
 
 class LayerGone(Exception):
@@ -137,11 +138,11 @@ class Layers:
     async def clear_edges(self, layer: int) -> None:
         """Delete the edges of a layer that an index before this one had begun to write."""
         for table in (edges, incoming):
-            rows = MOST_ROWS
-            while rows == MOST_ROWS:
+            rows = MAX_ROWS
+            while rows == MAX_ROWS:
                 async with self._held(layer, "building") as connection:
                     here = table.c.layer == layer
-                    rows = await delete_some(connection, table, here, MOST_ROWS)
+                    rows = await delete_some(connection, table, here, MAX_ROWS)
 
     async def write_edges(self, layer: int, found: Sequence[EdgeRow], *, backward: bool) -> None:
         """Write some edges of a layer, in one of the two directions, best in that order."""
@@ -267,7 +268,7 @@ class Layers:
 
     async def _alone(self, connection: AsyncConnection) -> None:
         # Also what begins the transaction, before rows are copied past SQLAlchemy.
-        await alone(connection, self._owner.repo)
+        await exclusive(connection, lock_number("codegraph", self._owner.repo))
 
     def _of_owner(self) -> tuple[Any, ...]:
         return layers.c.org == self._owner.org, layers.c.repo == self._owner.repo

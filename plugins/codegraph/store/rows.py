@@ -15,8 +15,8 @@ from plugins.codegraph.store.codes import (
     STRATEGIES,
     STRATEGY_CODES,
 )
-from plugins.codegraph.store.splitting import words_of
-from plugins.codegraph.tables import entities, files
+from plugins.codegraph.store.name_split import words_of
+from plugins.codegraph.store.tables import entities, files
 
 ENTITY_COLUMNS = (
     *("id", "layer", "org", "repo", "key", "kind", "name", "qualified", "path", "language"),
@@ -60,7 +60,7 @@ class FileGraph(msgspec.Struct, frozen=True, array_like=True, gc=False):
         unresolved: its calls to anyone of a name.
         interface: the digest of what other files can see of it.
         package: the package that it declares, or "".
-        asked: what linking it depended on, in the form that ``indexing`` gave it.
+        asked: what linking it depended on, in the form that the indexer gave it.
         mentions: names in it that no definition and no edge accounts for.
         gone: whether an overlay hides the base's file and gives no other.
     """

@@ -9,9 +9,9 @@ from sqlalchemy import select
 
 from gateway.contract import Database
 from plugins.codegraph.model import FileReport
-from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.rows import REPORTED, Manifest, report_of
-from plugins.codegraph.tables import files, links, manifests
+from plugins.codegraph.store.tables import files, links, manifests
 
 
 class FileState(msgspec.Struct, frozen=True, gc=False):

@@ -10,13 +10,13 @@ from typing import Any
 from sqlalchemy import Select, Text, bindparam, select
 
 from gateway.contract import Database
-from plugins.codegraph.store.graph import Graph, OverlayView, RepositoryView
+from plugins.codegraph.store.graph import OverlayView, RepositoryView
 from plugins.codegraph.store.known_names import KnownNames
 from plugins.codegraph.store.layers import Layers
-from plugins.codegraph.store.owners import Owner
-from plugins.codegraph.store.reading import StoredGraph
-from plugins.codegraph.store.sweeping import GRACE, Sweeper
-from plugins.codegraph.tables import layers, repositories
+from plugins.codegraph.store.owner import Owner
+from plugins.codegraph.store.stored_graph import Graph
+from plugins.codegraph.store.sweeper import GRACE, Sweeper
+from plugins.codegraph.store.tables import layers, repositories
 
 
 class GraphStore:
@@ -63,7 +63,7 @@ class GraphStore:
 
     def open(self, view: RepositoryView) -> Graph:
         """The graph of a view."""
-        return StoredGraph(self.database, view, self._names)
+        return Graph(self.database, view, self._names)
 
     def layers(self, owner: Owner) -> Layers:
         """Writes the layers of a repository."""

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gateway.contract import Caller, Exchange, ToolFailed
-from plugins.codegraph.shadow.workspaces import Workspace, Workspaces
-from plugins.codegraph.store.graph import Graph, RepositoryView
+from plugins.codegraph.store.graph import RepositoryView
+from plugins.codegraph.store.store import GraphStore
+from plugins.codegraph.store.stored_graph import Graph
+from plugins.codegraph.workspaces.workspaces import Workspace, Workspaces
 
-WAITS = 20.0
+WAIT_TIMEOUT_S = 20.0
 """Seconds that a call waits for the first index of a repository; less than a call may take."""
-_LOOKS = 0.5
+_POLL_INTERVAL_S = 0.5
 
 
 class Known(Protocol):
@@ -61,20 +63,6 @@ class Registry(Protocol):
         ...
 
 
-class Store(Protocol):
-    """The graphs."""
-
-    async def view(
-        self, org: str, repo: str, overlay: tuple[str, str | None] | None = None
-    ) -> RepositoryView | None:
-        """A repository as it is served, with a person's overlay of a branch, or None."""
-        ...
-
-    def open(self, view: RepositoryView) -> Graph:
-        """The graph of a view."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A graph to answer from.
@@ -103,7 +91,7 @@ class Access:
     def __init__(
         self,
         registry: Registry,
-        store: Store,
+        store: GraphStore,
         workspaces: Workspaces,
         exchange: Callable[[], Exchange],
     ) -> None:
@@ -145,14 +133,14 @@ class Access:
     async def _awaited(self, known: Known) -> RepositoryView | None:
         """A repository as it is served once its first index is made; None if that takes long."""
         began = time.monotonic()
-        while (waited := time.monotonic() - began) < WAITS:
+        while (waited := time.monotonic() - began) < WAIT_TIMEOUT_S:
             doing = await self._registry.state(known.id)
             # It may have ended since it was last looked for.
             view = await self._store.view(known.org, known.id)
             if view is not None or not doing.under_way:
                 return view
             await self._exchange().progress(waited, message=f"{known.name}: {doing}")
-            await asyncio.sleep(_LOOKS)
+            await asyncio.sleep(_POLL_INTERVAL_S)
         return None
 
 

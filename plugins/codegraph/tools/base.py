@@ -9,11 +9,11 @@ from pydantic import Field
 
 from plugins.codegraph.model import EntityKind
 
-WHOLE_BYTES = 32_768
+MAX_WHOLE_BYTES = 32_768
 """Bytes of the answer about one named thing; what its source has beyond that is read by offset."""
 CALLERS, RESULTS, IMPORTS = 20, 50, 30
 """Results of a page: callers or callees, what a search found, imports."""
-FOUND = 100
+MAX_FOUND = 100
 """What a search finds, at most, on all of its pages."""
 
 Wire: TypeAlias = dict[str, Any]

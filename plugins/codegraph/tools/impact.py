@@ -8,7 +8,8 @@ from pydantic import Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool, ToolResult
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind
-from plugins.codegraph.store.graph import Graph, Reached, Walk
+from plugins.codegraph.store.graph import Reached, Walk
+from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.access import Access
 from plugins.codegraph.tools.base import (
     READS,
@@ -20,11 +21,11 @@ from plugins.codegraph.tools.base import (
     Name,
     Repo,
 )
-from plugins.codegraph.tools.naming import TYPES, Found, find
+from plugins.codegraph.tools.entity_lookup import TYPES, Found, find
 from plugins.codegraph.tools.notes import Note, completeness, noted
-from plugins.codegraph.tools.overriding import overridden, overriding
+from plugins.codegraph.tools.overrides import overridden, overriding
 from plugins.codegraph.tools.paths import is_test_file
-from plugins.codegraph.tools.shapes import Ref
+from plugins.codegraph.tools.result_models import Ref
 
 DEPENDS = (EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
 """Who follows along these is broken by what is changed at their end."""

@@ -11,11 +11,11 @@ from pydantic.alias_generators import to_camel
 
 from plugins.codegraph.languages.registry import language_of
 from plugins.codegraph.model import Entity, FileReport
-from plugins.codegraph.store.graph import Graph
+from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.access import Opened
-from plugins.codegraph.tools.overriding import Overridden
+from plugins.codegraph.tools.overrides import Overridden
 
-PLACES = 5
+MAX_PLACES = 5
 """Examples of unresolved calls and unread files in an answer."""
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "constructor"})
 """Methods that are called by their class's name, and never by their own."""
@@ -135,7 +135,7 @@ async def completeness(
     total = 0
     places: list[str] = []
     for name in dict.fromkeys(each.name for each in about):
-        calls = await graph.unresolved(name, PLACES)
+        calls = await graph.unresolved(name, MAX_PLACES)
         total += calls.total
         places += calls.places
     named = await graph.mentions({each.name for each in about} - _CONSTRUCTORS)
@@ -159,11 +159,11 @@ async def completeness(
         state="incomplete",
         why=f"Not known to be complete: {'; '.join(reasons)}.",
         unresolved_sites=total or None,
-        unresolved_at=places[:PLACES] or None,
+        unresolved_at=places[:MAX_PLACES] or None,
         named_sites=sites or None,
-        named_at=[f"{each.path}:{each.line}" for each in named[:PLACES]] or None,
+        named_at=[f"{each.path}:{each.line}" for each in named[:MAX_PLACES]] or None,
         unread_files=len(unread) or None,
-        unread=[f"{each.path}: {each.problem}"[:160] for each in unread[:PLACES]] or None,
+        unread=[f"{each.path}: {each.problem}"[:160] for each in unread[:MAX_PLACES]] or None,
     )
 
 

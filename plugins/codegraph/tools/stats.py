@@ -16,7 +16,7 @@ from plugins.codegraph.tools.notes import Note, noted
 
 OTHER = "other"
 """What files whose language is not known are listed as."""
-PROBLEMS = 20
+MAX_PROBLEMS = 20
 """Files with a problem that one answer lists."""
 
 From = Annotated[
@@ -99,9 +99,9 @@ def tools(access: Access, search: Search) -> list[Tool]:
             problem_count=len(problems),
             problems=[
                 ProblemFile(file=each.path, problem=each.problem, skipped=each.skipped)
-                for each in problems[offset : offset + PROBLEMS]
+                for each in problems[offset : offset + MAX_PROBLEMS]
             ],
-            next_offset=offset + PROBLEMS if len(problems) > offset + PROBLEMS else None,
+            next_offset=offset + MAX_PROBLEMS if len(problems) > offset + MAX_PROBLEMS else None,
             search=await search.mode(opened.graph.repo),
             scip=notes(opened.graph.repo.scip, opened.graph.repo.layer),
             meta=noted(opened),

@@ -17,7 +17,7 @@ from plugins.knowledge.notes.frontmatter import Problem, summed
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.sync.manifest import Manifest
 from plugins.knowledge.sync.plan import Planner
-from plugins.knowledge.sync.sources import Source, SourceMissing
+from plugins.knowledge.sync.sources import DirectorySource, SourceMissing
 
 
 class CheckArgs(BaseModel):
@@ -76,7 +76,7 @@ def inspect(directory: Path, config: KnowledgeConfig, scrub: ContentScrub | None
     """
     settings, scrub = _settings(directory, config), scrub or ContentScrub("knowledge")
     scrub = replace(scrub, enabled=scrub.applies(settings.name or settings.key))
-    source = Source(
+    source = DirectorySource(
         settings.model_copy(update={"name": None}), config.types, config.max_note, scrub
     )
     scan = source.scan()

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from gateway.contract import Command, CommandContext, ToolFailed
-from plugins.knowledge.commands.showing import Tell, shown
-from plugins.knowledge.commands.waiting import opened, waited
+from gateway.toolkit.progress_bar import Tell, progress_bar
+from plugins.knowledge.commands.portal import open_here, run_in_portal
 
 if TYPE_CHECKING:
-    from plugins.knowledge.sync.state import SyncState
+    from plugins.knowledge.sync.admin_routes import SyncState
 
 
 class SyncArgs(BaseModel):
@@ -22,7 +22,7 @@ class SyncArgs(BaseModel):
 async def sync(args: SyncArgs, context: CommandContext) -> int:
     """Sync every source; 1 where one of them stays behind."""
     try:
-        with shown(None if context.json else context.echo) as tell:
+        with progress_bar(None if context.json else context.echo) as tell:
             state = await _beside_portal(context, tell) or await _alone(context, tell)
     except (ToolFailed, OSError, ValueError) as error:
         return _failed(context, str(error))
@@ -40,22 +40,22 @@ async def sync(args: SyncArgs, context: CommandContext) -> int:
 
 async def _beside_portal(context: CommandContext, tell: Tell) -> SyncState | None:
     """Have the portal that runs do it; None where none does."""
-    from plugins.knowledge.sync.state import SyncState
+    from plugins.knowledge.sync.admin_routes import SyncState
 
     def seen(answer: dict[str, Any]) -> SyncState:
         state = SyncState.model_validate(answer)
         tell(state.doing, state.done, state.total)
         return state
 
-    return await waited(context, "/sync", {}, seen)
+    return await run_in_portal(context, "/sync", {}, seen)
 
 
 async def _alone(context: CommandContext, tell: Tell) -> SyncState:
-    from plugins.knowledge.sync.state import standing_state
+    from plugins.knowledge.sync.admin_routes import handle_state
 
-    async with opened(context) as standing:
-        standing.keeper.stage.tell = tell
-        return standing_state(standing, await standing.keeper.everything())
+    async with open_here(context) as handle:
+        handle.sync_loop.progress.tell = tell
+        return handle_state(handle, await handle.sync_loop.sync_all())
 
 
 def _failed(context: CommandContext, reason: str) -> int:

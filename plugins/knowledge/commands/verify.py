@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field
 
 from gateway.contract import Command, CommandContext, ToolFailed
-from plugins.knowledge.commands.showing import Tell, shown
-from plugins.knowledge.commands.waiting import opened, waited
+from gateway.toolkit.progress_bar import Tell, progress_bar
+from plugins.knowledge.commands.portal import open_here, run_in_portal
 
 if TYPE_CHECKING:
     from plugins.knowledge.sync.differences import Verified
@@ -23,7 +23,7 @@ class VerifyArgs(BaseModel):
 async def verify(args: VerifyArgs, context: CommandContext) -> int:
     """Name every difference, one a line; 1 where there is one, or one is left."""
     try:
-        with shown(None if context.json else context.echo) as tell:
+        with progress_bar(None if context.json else context.echo) as tell:
             found = await _beside_portal(args, context, tell) or await _alone(args, context, tell)
     except (ToolFailed, OSError, ValueError) as error:
         if context.json:
@@ -41,14 +41,14 @@ async def verify(args: VerifyArgs, context: CommandContext) -> int:
 
 async def _beside_portal(args: VerifyArgs, context: CommandContext, tell: Tell) -> Verified | None:
     """Have the portal that runs do it; None where none does."""
-    from plugins.knowledge.sync.state import VerifyState
+    from plugins.knowledge.sync.admin_routes import VerifyState
 
     def seen(answer: dict[str, Any]) -> VerifyState:
         state = VerifyState.model_validate(answer)
         tell(_doing(args), 0, 0)
         return state
 
-    state = await waited(context, "/verify", args.model_dump(), seen)
+    state = await run_in_portal(context, "/verify", args.model_dump(), seen)
     if state is None:
         return None
     if state.result is None:
@@ -57,10 +57,10 @@ async def _beside_portal(args: VerifyArgs, context: CommandContext, tell: Tell) 
 
 
 async def _alone(args: VerifyArgs, context: CommandContext, tell: Tell) -> Verified:
-    async with opened(context) as standing:
+    async with open_here(context) as handle:
         tell(_doing(args), 0, 0)
-        standing.keeper.stage.tell = tell
-        return await standing.mender.verify(repair=args.repair)
+        handle.sync_loop.progress.tell = tell
+        return await handle.repair.verify(repair=args.repair)
 
 
 def _doing(args: VerifyArgs) -> str:

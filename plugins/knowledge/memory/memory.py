@@ -2,50 +2,51 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 
 from gateway.contract import Exchange, Host, People
+from gateway.toolkit.background import background
 from plugins.knowledge.knowledge import Knowledge
-from plugins.knowledge.memory.agreement import ApprovalRules
-from plugins.knowledge.memory.asking import AskedLayer, Shelf
-from plugins.knowledge.memory.authors import Authors
 from plugins.knowledge.memory.batches.batches import Batches
 from plugins.knowledge.memory.batches.chunks import Chunks
-from plugins.knowledge.memory.entries import Layer
-from plugins.knowledge.memory.following import Following
-from plugins.knowledge.memory.gathering import FailureLog
-from plugins.knowledge.memory.governing import Governing
-from plugins.knowledge.memory.keeping import Keeping
 from plugins.knowledge.memory.layers.notes import NotesLayer
 from plugins.knowledge.memory.layers.stored import StoredLayer
 from plugins.knowledge.memory.layers.working import WorkingLayer
-from plugins.knowledge.memory.leaving import Leaving
-from plugins.knowledge.memory.listing import Lists
-from plugins.knowledge.memory.looking import Looking
-from plugins.knowledge.memory.names import Names
-from plugins.knowledge.memory.querying import Querying
-from plugins.knowledge.memory.responses import ProviderName
-from plugins.knowledge.memory.roles import Roles
-from plugins.knowledge.memory.store.approvals import Approvals
+from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.query_context import EntrySource, SearchLayer
+from plugins.knowledge.memory.model.responses import ProviderName
+from plugins.knowledge.memory.personal_data import MemoryPersonalData
+from plugins.knowledge.memory.query.authors import Authors
+from plugins.knowledge.memory.query.engine import QueryEngine
+from plugins.knowledge.memory.query.lists import EntryLists
+from plugins.knowledge.memory.query.reader import EntryReader
+from plugins.knowledge.memory.query.usage import Usage
+from plugins.knowledge.memory.rights.approval_rules import ApprovalRules
+from plugins.knowledge.memory.rights.recipients import Recipients
+from plugins.knowledge.memory.rights.roles import Roles
+from plugins.knowledge.memory.store.approvals import ApprovalStore
 from plugins.knowledge.memory.store.audit import AuditLog
 from plugins.knowledge.memory.store.batches import BatchStore
+from plugins.knowledge.memory.store.failure_log import FailureLog
 from plugins.knowledge.memory.store.inventory import Inventory
 from plugins.knowledge.memory.store.notices import Notices
-from plugins.knowledge.memory.store.reading import Reading
-from plugins.knowledge.memory.store.together import Together
-from plugins.knowledge.memory.store.writing import Writing
-from plugins.knowledge.memory.streaming.hub import Hub
-from plugins.knowledge.memory.streaming.log import EventLog
-from plugins.knowledge.memory.streaming.streams import Streaming
-from plugins.knowledge.memory.upkeep.opening import upkeep_over
-from plugins.knowledge.memory.upkeep.upkeep import EVERY_TEN_MINUTES, Upkeep
-from plugins.knowledge.memory.usage import Usage
-from plugins.knowledge.memory.vectors import MemoryVectors
+from plugins.knowledge.memory.store.reads import Reads
+from plugins.knowledge.memory.store.unit_of_work import UnitOfWork
+from plugins.knowledge.memory.store.vectors import MemoryVectors
+from plugins.knowledge.memory.store.writes import Writes
+from plugins.knowledge.memory.streams.event_log import EventLog
+from plugins.knowledge.memory.streams.hub import Hub
+from plugins.knowledge.memory.streams.streams import Streams
+from plugins.knowledge.memory.upkeep.build import build_upkeep
+from plugins.knowledge.memory.upkeep.upkeep import Upkeep
+from plugins.knowledge.memory.upkeep.vector_follower import VectorFollower
+from plugins.knowledge.memory.write.approvals import Approvals
+from plugins.knowledge.memory.write.entries import Entries
+from plugins.knowledge.memory.write.governed import GovernedEntries
 
 
 def _now() -> datetime:
@@ -59,36 +60,39 @@ class Memory:
     Attributes:
         provider: who answers.
         query: the query operation.
-        keep: the operations that write.
-        govern: the same, where some of them wait for a person.
+        entries: the operations that write.
+        governed: the same, where some writes wait for a person.
+        approvals: the requests that wait, and their decisions.
         batches: the same, many at once.
-        look: the operations that read one entry.
+        reader: the operations that read one entry.
         lists: lists entries.
         authors: finds who wrote what is shown.
-        streaming: tells what happens while it happens.
+        streams: tells what happens while it happens.
         usage: counts answers and reads.
         upkeep: keeps all of it in order.
-        leaving: hands people what is kept of them, and erases it.
+        personal_data: hands people what is kept of them, and erases it.
         exchange: the call that is running now.
         people: whom callers may know of.
-        following: lets this process's own vectors follow what others write; None where it need not.
+        vector_follower: takes over the vectors of what other processes write; None where there
+            are no other processes with vectors of their own.
     """
 
     provider: ProviderName
-    query: Querying
-    keep: Keeping
-    govern: Governing
+    query: QueryEngine
+    entries: Entries
+    governed: GovernedEntries
+    approvals: Approvals
     batches: Batches
-    look: Looking
-    lists: Lists
+    reader: EntryReader
+    lists: EntryLists
     authors: Authors
-    streaming: Streaming
+    streams: Streams
     usage: Usage
     upkeep: Upkeep
-    leaving: Leaving
+    personal_data: MemoryPersonalData
     exchange: Callable[[], Exchange]
     people: People
-    following: Following | None = None
+    vector_follower: VectorFollower | None = None
 
     @classmethod
     @asynccontextmanager
@@ -99,7 +103,7 @@ class Memory:
         roles: Roles,
         clock: Callable[[], datetime] = _now,
         approval: ApprovalRules | None = None,
-        upkeep: str = EVERY_TEN_MINUTES,
+        upkeep: str = "*/10 * * * *",
     ) -> AsyncGenerator[Memory]:
         """Open memory on a plugin's services, whose tables must be up to date.
 
@@ -111,101 +115,106 @@ class Memory:
             approval: what a person has to allow; the default rules where none are given.
             upkeep: when it is kept in order, as a cron expression in UTC.
         """
-        memory = _made(host, knowledge, roles, clock, approval or ApprovalRules(), upkeep)
-        going = [memory.usage.run(), memory.upkeep.follow_pads()]
-        if memory.following is not None:
-            going.append(memory.following.run())
-        running = [asyncio.create_task(each) for each in going]
+        memory = _assembled(host, knowledge, roles, clock, approval or ApprovalRules(), upkeep)
+        going = [memory.usage.run(), memory.upkeep.run_working_moves()]
+        if memory.vector_follower is not None:
+            going.append(memory.vector_follower.run())
         try:
-            yield memory
+            async with background(*going):
+                yield memory
         finally:
-            for task in running:
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
             await memory.usage.flush()
-            await memory.upkeep.promote_pads()
-            await memory.streaming.hub.close()
+            await memory.upkeep.promote_working()
+            await memory.streams.hub.close()
 
 
-def _made(
+def _assembled(
     host: Host,
     knowledge: Knowledge,
     roles: Roles,
     clock: Callable[[], datetime],
-    approval: ApprovalRules,
+    rules: ApprovalRules,
     upkeep: str,
 ) -> Memory:
+    host = replace(host, database=(unit_of_work := UnitOfWork(host.database)))
+    hub, failed = Hub(EventLog(unit_of_work), host.cache, host.log), FailureLog(host.log)
+    entries = _entries(host, roles, clock, rules, hub)
+    reads, working, vectors = entries.reads, entries.working, entries.vectors
+    governed = _governed(entries, unit_of_work, host)
+    batches = _batches(governed, host, unit_of_work)
+    usage, notes = _usage(working, entries.writes), NotesLayer(knowledge)
+    sources: list[EntrySource] = [working, reads, notes]
+    layers, authors = _layers(working, reads, vectors, notes), Authors(reads, host.people)
     provider = ProviderName(name=host.portal, version=version("porch"))
-    host = replace(host, database=(together := Together(host.database)))
-    vectors = None if host.embedder is None else MemoryVectors(host, host.embedder)
-    reading = Reading(host.database, clock)
-    writing = Writing(host.database, clock, None if vectors is None else vectors.kept)
-    working, notes = WorkingLayer(), NotesLayer(knowledge)
-    shelves: list[Shelf] = [working, reading, notes]
-    usage, failed = _counting(working, writing), FailureLog(host.log)
-    audit = AuditLog(host.database, clock)
-    hub = Hub(EventLog(together), host.cache, host.log)
-    keep = Keeping(reading, writing, working, vectors, audit, roles, clock, hub.tell, approval)
-    govern, authors = _governing(keep, together, Names(host.people)), Authors(reading, host.people)
-    batches = _batches(govern, host, together)
     ranked = (host.embedder, vectors, usage, provider, failed, roles, authors)
-    query = Querying(_layers(working, reading, vectors, notes), shelves, *ranked)
+    query = QueryEngine(layers, sources, *ranked)
     return Memory(
         provider=provider,
         query=query,
-        streaming=Streaming(hub.events, hub, query, roles, clock),
-        keep=keep,
-        govern=govern,
+        streams=Streams(hub.events, hub, query, roles, clock),
+        entries=entries,
+        governed=governed,
+        approvals=governed.approvals,
         batches=batches,
-        look=Looking(shelves, reading, usage, roles),
-        lists=Lists(reading, working, roles),
+        reader=EntryReader(sources, reads, usage, roles),
+        lists=EntryLists(reads, working, roles),
         authors=authors,
         usage=usage,
-        upkeep=upkeep_over(keep, together, approval.layers, batches.tidy, host.log, upkeep),
-        leaving=Leaving(together, reading, writing, working, vectors, batches.store),
+        upkeep=build_upkeep(entries, unit_of_work, batches.requeue_stalled, host.log, upkeep),
+        personal_data=MemoryPersonalData(entries, unit_of_work, batches.store),
         exchange=host.exchange,
         people=host.people,
-        following=_following(host, vectors, hub.events, clock, failed),
+        vector_follower=_vector_follower(host, vectors, hub.events, clock, failed),
     )
 
 
+def _entries(
+    host: Host, roles: Roles, clock: Callable[[], datetime], rules: ApprovalRules, hub: Hub
+) -> Entries:
+    vectors = None if host.embedder is None else MemoryVectors(host, host.embedder)
+    reads = Reads(host.database, clock)
+    writes = Writes(host.database, clock, None if vectors is None else vectors.kept)
+    audit = AuditLog(host.database, clock)
+    return Entries(reads, writes, WorkingLayer(), vectors, audit, roles, clock, hub.tell, rules)
+
+
 def _layers(
-    working: WorkingLayer, reading: Reading, vectors: MemoryVectors | None, notes: NotesLayer
-) -> list[AskedLayer]:
-    """What a query asks, one after the other."""
-    stored = [StoredLayer(each, reading, vectors) for each in Layer if each is not Layer.WORKING]
+    working: WorkingLayer, reads: Reads, vectors: MemoryVectors | None, notes: NotesLayer
+) -> list[SearchLayer]:
+    """The layers in the order in which a query reports them."""
+    stored = [StoredLayer(each, reads, vectors) for each in Layer if each is not Layer.WORKING]
     return [working, *stored, notes]
 
 
-def _following(
+def _vector_follower(
     host: Host,
     vectors: MemoryVectors | None,
     events: EventLog,
     clock: Callable[[], datetime],
     failed: FailureLog,
-) -> Following | None:
-    """Only a server's database has other processes, and only vectors of one's own miss them."""
+) -> VectorFollower | None:
+    """None where no other process writes to the database, or all share the vector store."""
     if vectors is None or not host.vectors.own or host.database.engine.dialect.name == "sqlite":
         return None
     vectors.behind = True
-    return Following(events, Inventory(host.database, clock), vectors, failed)
+    return VectorFollower(events, Inventory(host.database, clock), vectors, failed)
 
 
-def _counting(working: WorkingLayer, writing: Writing) -> Usage:
+def _usage(working: WorkingLayer, writes: Writes) -> Usage:
     async def used(uses: Mapping[str, int]) -> None:
         working.used(uses)
-        await writing.used(uses)
+        await writes.used(uses)
 
     return Usage(used)
 
 
-def _governing(keep: Keeping, together: Together, names: Names) -> Governing:
-    clock = keep.clock
-    notices = Notices(together, clock, keep.tell)
-    return Governing(keep, Approvals(together, clock), clock, notices, names)
+def _governed(entries: Entries, unit_of_work: UnitOfWork, host: Host) -> GovernedEntries:
+    store = ApprovalStore(unit_of_work, entries.clock)
+    notices = Notices(unit_of_work, entries.clock, entries.tell)
+    return GovernedEntries(entries, Approvals(entries, store, notices), Recipients(host.people))
 
 
-def _batches(govern: Governing, host: Host, together: Together) -> Batches:
-    store = BatchStore(together, govern.clock)
-    return Batches(govern, store, Chunks(govern, store, together, host.log), host.jobs, host.log)
+def _batches(governed: GovernedEntries, host: Host, unit_of_work: UnitOfWork) -> Batches:
+    store = BatchStore(unit_of_work, governed.entries.clock)
+    chunks = Chunks(governed, store, unit_of_work, host.log)
+    return Batches(governed, store, chunks, host.jobs, host.log)

@@ -10,9 +10,6 @@ from pydantic.alias_generators import to_camel
 from gateway.contract import Tier
 from plugins.knowledge.notes.content import Content, ContentType
 
-SNIPPET_LENGTH = 8000
-"""How many characters of a body a reranker may be given (specification, section 4.4)."""
-
 
 class Entry(BaseModel):
     """All of a document but its body: what lists, filters and lookups need.
@@ -101,16 +98,3 @@ class Document(Entry):
     def entry(self) -> Entry:
         """All of the document but its body."""
         return Entry.model_construct(**{name: getattr(self, name) for name in Entry.model_fields})
-
-
-def truncate(content: str, length: int = SNIPPET_LENGTH) -> str:
-    """Cut a text at the last space before ``length`` and say so with ``...`` (section 4.4).
-
-    A text without a space before the limit is cut at the limit: the specification's own
-    function would drop its last character there.
-    """
-    if len(content) <= length:
-        return content
-    cut = content[:length]
-    space = cut.rfind(" ")
-    return (cut[:space] if space > 0 else cut) + "..."

@@ -16,15 +16,13 @@ from gateway.contract import Database
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from sqlalchemy import Insert, Table
+    from sqlalchemy import Table
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     Vector = NDArray[np.float32]
 
-REMEMBERED = "memory/"
+MEMORY_PREFIX = "memory/"
 """The keys of what agents remember begin so, which is kept beside the documents' vectors."""
-_AT_ONCE = 400
-"""Values in one SQL statement; SQLite and PostgreSQL allow more."""
 
 
 class Embeddings:
@@ -44,10 +42,12 @@ class Embeddings:
         import numpy as np
         import sqlalchemy as sa
 
+        from gateway.toolkit.sql import batches
+
         table = _table()
         found: dict[str, Vector] = {}
         async with self._database.engine.connect() as connection:
-            for some in _parts(sorted(set(hashes))):
+            for some in batches(sorted(set(hashes))):
                 rows = await connection.execute(
                     sa.select(table.c.text_hash, table.c.vector)
                     .distinct()
@@ -65,11 +65,13 @@ class Embeddings:
         import numpy as np
         import sqlalchemy as sa
 
+        from gateway.toolkit.sql import batches
+
         table = _table()
         chosen = sa.select(table).where(table.c.model == self._model)
         found: dict[str, Vector] = {}
         async with self._database.read() as connection:
-            for some in _parts(sorted(texts)):
+            for some in batches(sorted(texts)):
                 for row in await connection.execute(chosen.where(table.c.document.in_(some))):
                     if row.text_hash == texts[row.document]:
                         found[row.document] = np.frombuffer(row.vector, np.float32)
@@ -82,12 +84,14 @@ class Embeddings:
             documents: for each document's key, its texts' fingerprints and vectors.
         """
         async with self._database.begin() as connection:
-            await self.kept(connection, documents)
+            await self.keep_in(connection, documents)
 
-    async def kept(
+    async def keep_in(
         self, connection: AsyncConnection, documents: Mapping[str, Mapping[str, Vector]]
     ) -> None:
         """The same, in the transaction of what they belong to."""
+        from gateway.toolkit.sql import insert_into
+
         rows = [
             {"document": key, "text_hash": text, "model": self._model, "vector": vector.tobytes()}
             for key, vectors in sorted(documents.items())
@@ -95,7 +99,9 @@ class Embeddings:
         ]
         await _forget(connection, list(documents))
         if rows:
-            await connection.execute(_insert(connection), rows)
+            # Another process may keep the same in the same moment.
+            new = insert_into(connection, _table()).on_conflict_do_nothing()
+            await connection.execute(new, rows)
 
     async def all(self) -> dict[str, set[str]]:
         """For each document's key, the fingerprints of the texts whose vectors are kept for it.
@@ -108,7 +114,7 @@ class Embeddings:
         found: dict[str, set[str]] = defaultdict(set)
         async with self._database.engine.connect() as connection:  # a cursor needs a transaction
             columns = (table.c.document, table.c.text_hash, table.c.model)
-            ours = sa.not_(table.c.document.startswith(REMEMBERED, autoescape=True))
+            ours = sa.not_(table.c.document.startswith(MEMORY_PREFIX, autoescape=True))
             rows = await connection.stream(sa.select(*columns).where(ours))
             async for row in rows:
                 found[row.document].add(row.text_hash if row.model == self._model else row.model)
@@ -117,30 +123,19 @@ class Embeddings:
     async def forget(self, documents: Sequence[str]) -> None:
         """Forget the vectors that were kept for documents, given their keys."""
         async with self._database.begin() as connection:
-            await self.forgotten(connection, documents)
+            await self.forget_in(connection, documents)
 
-    async def forgotten(self, connection: AsyncConnection, documents: Sequence[str]) -> None:
+    async def forget_in(self, connection: AsyncConnection, documents: Sequence[str]) -> None:
         """The same, in the transaction of what they belong to."""
         await _forget(connection, documents)
 
 
-def _insert(connection: AsyncConnection) -> Insert:
-    """An insertion that leaves alone what another process has kept in the same moment."""
-    if connection.dialect.name == "postgresql":
-        from sqlalchemy.dialects.postgresql import insert
-    else:
-        from sqlalchemy.dialects.sqlite import insert  # type: ignore[assignment]
-    return insert(_table()).on_conflict_do_nothing()
-
-
 async def _forget(connection: AsyncConnection, documents: Sequence[str]) -> None:
+    from gateway.toolkit.sql import batches
+
     table = _table()
-    for some in _parts(documents):
+    for some in batches(documents):
         await connection.execute(table.delete().where(table.c.document.in_(some)))
-
-
-def _parts(values: Sequence[str]) -> list[Sequence[str]]:
-    return [values[start : start + _AT_ONCE] for start in range(0, len(values), _AT_ONCE)]
 
 
 @lru_cache(maxsize=1)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from plugins.knowledge.retrieval.terms import terms
+from gateway.toolkit.words import terms
 
-LONGEST = 500
+MAX_CHARACTERS = 500
 """The most characters of a passage that a result shows."""
 
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|$)\s*")
@@ -19,15 +19,15 @@ def excerpt(text: str, question: str) -> str:
         text: the passage.
         question: what was asked.
     """
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_CHARACTERS:
         return text.strip()
     asked = set(terms(question))
     sentences = [match[0] for match in _SENTENCE.finditer(text)]
     weights = [len(asked.intersection(terms(sentence))) for sentence in sentences]
     start, end = _window(sentences, weights)
     shown = "".join(sentences[start:end]).strip()
-    if len(shown) > LONGEST:
-        shown = shown[: LONGEST - 3].rsplit(" ", 1)[0] + "..."
+    if len(shown) > MAX_CHARACTERS:
+        shown = shown[: MAX_CHARACTERS - 3].rsplit(" ", 1)[0] + "..."
     return shown
 
 
@@ -36,7 +36,9 @@ def _window(sentences: list[str], weights: list[int]) -> tuple[int, int]:
     best, best_weight = (0, 1), -1
     for start in range(len(sentences)):
         end, size, weight = start, 0, 0
-        while end < len(sentences) and (end == start or size + len(sentences[end]) <= LONGEST):
+        while end < len(sentences) and (
+            end == start or size + len(sentences[end]) <= MAX_CHARACTERS
+        ):
             size += len(sentences[end])
             weight += weights[end]
             end += 1

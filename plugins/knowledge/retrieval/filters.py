@@ -13,7 +13,7 @@ from plugins.knowledge.notes.content import ContentType, matching
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.notes.fields import Tags, When
 
-MOST_RESULTS = 20
+MAX_RESULTS = 20
 
 Day = Annotated[When, WithJsonSchema({"type": "string"})]
 """A date in any form that notes use; the schema says only that it is text."""
@@ -76,7 +76,7 @@ class SearchFilters(Filters):
         default="relevance", description="The order of the results: best or newest first."
     )
     limit: int = Field(
-        default=5, ge=1, le=MOST_RESULTS, description="How many results to return at most."
+        default=5, ge=1, le=MAX_RESULTS, description="How many results to return at most."
     )
 
     def conditions(self, up_to: Tier) -> tuple[Condition, ...]:

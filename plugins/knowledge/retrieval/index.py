@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from gateway.contract import Collection, Condition, Embedder, Host
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.retrieval.embeddings import Embeddings
-from plugins.knowledge.retrieval.inventory import Stock
+from plugins.knowledge.retrieval.index_contents import IndexContents
 from plugins.knowledge.retrieval.passages import fingerprint
 from plugins.knowledge.retrieval.points import LAYOUT, Prepared, points, prepare, spec
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 COLLECTION = "notes"
-FORMER = "passages"
+FORMER_COLLECTION = "passages"
 """The collection of versions that took no secrets out; a store keeps what was replaced for long."""
-_AHEAD = 3
-_TEXTS_AT_ONCE = 256
+_MAX_QUEUED_BATCHES = 3
+_EMBEDDING_BATCH_SIZE = 256
 
 
 class Index:
-    """The :class:`~plugins.knowledge.retrieval.indexing.SearchIndex` over the portal's services.
+    """The ``SearchIndex`` of ``index_protocol.py`` over the portal's services.
 
     Args:
         collection: the points.
@@ -50,7 +50,7 @@ class Index:
         self._kept = kept
         self._model_turn = asyncio.Lock()
         self._write_turn = asyncio.Lock()
-        self._ahead = asyncio.Semaphore(_AHEAD)
+        self._ahead = asyncio.Semaphore(_MAX_QUEUED_BATCHES)
         self._running: set[asyncio.Task[None]] = set()
         self._failure: BaseException | None = None
         self._unwritten: dict[str, Vector] = {}
@@ -60,7 +60,7 @@ class Index:
         """Open the index on a plugin's services, whose tables must be up to date."""
         embedder = host.embedder
         dimensions = None if embedder is None else embedder.dimensions
-        await host.vectors.drop(FORMER)
+        await host.vectors.drop(FORMER_COLLECTION)
         collection = await host.vectors.collection(COLLECTION, spec(dimensions))
         kept = None if embedder is None else Embeddings(host.database, embedder.model)
         return cls(collection, embedder, kept)
@@ -91,10 +91,10 @@ class Index:
             if self._kept is not None:
                 await self._kept.forget(keys)
 
-    async def stock(self) -> Stock:
+    async def stock(self) -> IndexContents:
         """All that it holds, once everything taken in is written."""
         await self._settle()
-        return await Stock.taken(self.collection, self._kept)
+        return await IndexContents.taken(self.collection, self._kept)
 
     async def finish(self) -> None:
         """Wait until everything taken in is written, durable and quick to search.
@@ -138,8 +138,8 @@ class Index:
         vectors = {known: self._unwritten[known] for known in texts.keys() & self._unwritten}
         vectors |= await self._kept.find(texts.keys() - vectors.keys())
         new = sorted(texts.keys() - vectors.keys(), key=lambda text: len(texts[text]))
-        for start in range(0, len(new), _TEXTS_AT_ONCE):
-            some = new[start : start + _TEXTS_AT_ONCE]
+        for start in range(0, len(new), _EMBEDDING_BATCH_SIZE):
+            some = new[start : start + _EMBEDDING_BATCH_SIZE]
             matrix = await self._embedder.passages([texts[one] for one in some])
             fresh = dict(zip(some, matrix, strict=True))
             vectors |= fresh

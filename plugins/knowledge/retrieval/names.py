@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from gateway.contract import Tier
+from gateway.toolkit.words import words
 from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.retrieval.markup import one_line
-from plugins.knowledge.retrieval.terms import words
 from plugins.knowledge.store import Store
 
-_LONGEST_NAME = 200
+_MAX_NAME_CHARACTERS = 200
 
 
 @lru_cache(maxsize=65_536)
-def normal(name: str) -> str:
+def normal_form(name: str) -> str:
     """The form in which names are compared: lower-case words, the last one in the singular.
 
     ``#DAOs``, ``dao`` and ``daos`` have one form. The rule for the singular is applied to both
@@ -54,10 +54,10 @@ class Names:
 
     def find(self, name: str, up_to: Tier) -> list[Entry]:
         """The entries called so that a caller of this tier may see, by title before alias or id."""
-        if len(name) > _LONGEST_NAME:
+        if len(name) > _MAX_NAME_CHARACTERS:
             return []
         self._follow()
-        ranks = self._ranks.get(normal(name), {})
+        ranks = self._ranks.get(normal_form(name), {})
         keys = sorted(ranks, key=lambda key: (ranks[key], key))
         entries = (self._store.entry(key, up_to) for key in keys)
         return [entry for entry in entries if entry is not None]
@@ -86,7 +86,7 @@ class Names:
 
 def _forms(entry: Entry) -> list[str]:
     """What a document is called, in the form for comparing, none twice, the title first."""
-    return list(dict.fromkeys(normal(name) for name in names(entry)))
+    return list(dict.fromkeys(normal_form(name) for name in names(entry)))
 
 
 def _singular(word: str) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from plugins.knowledge.retrieval.markup import plain
 
-LONGEST = 900
+MAX_CHARACTERS = 900
 """The most characters that a passage's own text has."""
-SHORTEST = 300
+MIN_CHARACTERS = 300
 """A section shorter than this shares its passage with the next one."""
 
 _HEADING = re.compile(r"^(#{1,6})\s+(.+)$")
@@ -28,7 +28,7 @@ class Passage:
 
     Attributes:
         trail: the headings above it, outermost first, without the document's title.
-        text: plain prose, at most :data:`LONGEST` characters.
+        text: plain prose, at most :data:`MAX_CHARACTERS` characters.
     """
 
     trail: tuple[str, ...]
@@ -59,7 +59,7 @@ def cut(markdown: str) -> list[Passage]:
     size = 0
     for headings, block in _blocks(markdown):
         moved = headings != trail
-        if held and (size + len(block) > LONGEST or (moved and size >= SHORTEST)):
+        if held and (size + len(block) > MAX_CHARACTERS or (moved and size >= MIN_CHARACTERS)):
             passages.append(Passage(trail, "\n".join(held)))
             held, size = [], 0
         if not held:
@@ -91,7 +91,7 @@ def _split(line: str) -> Iterator[str]:
     piece = ""
     for sentence in _SENTENCE_END.split(line):
         for part in _words(sentence):
-            if piece and len(piece) + len(part) + 1 > LONGEST:
+            if piece and len(piece) + len(part) + 1 > MAX_CHARACTERS:
                 yield piece
                 piece = part
             else:
@@ -101,9 +101,9 @@ def _split(line: str) -> Iterator[str]:
 
 
 def _words(sentence: str) -> Iterator[str]:
-    while len(sentence) > LONGEST:
-        space = sentence.rfind(" ", 1, LONGEST)
-        end = space if space > 0 else LONGEST
+    while len(sentence) > MAX_CHARACTERS:
+        space = sentence.rfind(" ", 1, MAX_CHARACTERS)
+        end = space if space > 0 else MAX_CHARACTERS
         yield sentence[:end]
         sentence = sentence[end:].lstrip()
     if sentence:

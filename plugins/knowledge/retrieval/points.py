@@ -32,7 +32,7 @@ TERMS = "terms"
 MARK = "mark"
 """The payload field that names what a point was made of."""
 
-_LEAD = 200
+_LEAD_CHARACTERS = 200
 _AVERAGE_TERMS = 56.0
 
 
@@ -62,7 +62,7 @@ def prepare(document: Document) -> Prepared:
     """Cut a document up for the index."""
     passages = tuple(cut(document.content))
     title = one_line(document.title)
-    lead = passages[0].text[:_LEAD] if passages else ""
+    lead = passages[0].text[:_LEAD_CHARACTERS] if passages else ""
     aliases = ", ".join(alias.lstrip("#") for alias in document.aliases)
     parts = (f"{title}.", document.description, aliases, lead)
     return Prepared(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from gateway.contract import Cache, Reranker
 
-KEPT_SECONDS = 3600.0
+SCORES_TTL_S = 3600.0
 
 
 async def scores(
@@ -36,5 +36,5 @@ async def scores(
     if kept := await cache.get(key):
         return [float(score) for score in json.loads(kept)]
     judged = await reranker.scores(question, passages)
-    await cache.set(key, json.dumps(judged).encode(), KEPT_SECONDS)
+    await cache.set(key, json.dumps(judged).encode(), SCORES_TTL_S)
     return judged

@@ -1,7 +1,7 @@
 """Two-stage retrieval (knowledge server specification, section 6).
 
 First the store finds candidates, by similarity of passages and heads and by BM25, and
-``ranking.py`` weighs them; then, where the portal has a reranker, a cross-encoder orders the best
+``relevance.py`` weighs them; then, where the portal has a reranker, a cross-encoder orders the best
 twenty. Documents are fetched for the final results only.
 """
 
@@ -17,13 +17,13 @@ from plugins.knowledge.notes.documents import Entry
 from plugins.knowledge.results import SearchResult, SearchResults
 from plugins.knowledge.retrieval import bm25, rerank
 from plugins.knowledge.retrieval.excerpts import excerpt
-from plugins.knowledge.retrieval.filters import MOST_RESULTS, SearchFilters
+from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
 from plugins.knowledge.retrieval.floor import fits, nothing_fits
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.markup import one_line
 from plugins.knowledge.retrieval.names import Names
 from plugins.knowledge.retrieval.points import HEAD, PASSAGE, TERMS
-from plugins.knowledge.retrieval.ranking import PERFECT, Candidate, Hits, rank
+from plugins.knowledge.retrieval.relevance import PERFECT, Candidate, Hits, rank
 from plugins.knowledge.store import Store
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-LONGEST_QUESTION = 2000
-_PASSAGES = 50
-_HEADS = 30
-_BY_TERMS = 30
-_SHOWN = ("key", "text")
+MAX_QUESTION_CHARACTERS = 2000
+_MAX_PASSAGES = 50
+_MAX_HEADS = 30
+_MAX_TERM_HITS = 30
+_PAYLOAD = ("key", "text")
 _KEYWORD_NOTE = "This portal has no embedding model: results are found by words alone."
 
 
@@ -93,7 +93,7 @@ class Search:
             ToolFailed: ``invalid_query``: empty, over 2,000 characters, or with control
                 characters.
         """
-        question = checked(question)
+        question = check_question(question)
         hits = await self._hits(question, filters, up_to, vector)
         ranked = rank(question, hits, len(self._store.entries(up_to)))
         found = self._visible(ranked, up_to)
@@ -136,12 +136,12 @@ class Search:
         )
         asked = {}
         if sparse.indices:
-            asked[TERMS] = VectorQuery(TERMS, sparse, where, _BY_TERMS, _SHOWN)
+            asked[TERMS] = VectorQuery(TERMS, sparse, where, _MAX_TERM_HITS, _PAYLOAD)
         if self._host.embedder is not None:
             if vector is None:
                 vector = await self._host.embedder.query(question)
-            asked[PASSAGE] = VectorQuery(PASSAGE, vector, where, _PASSAGES, _SHOWN)
-            asked[HEAD] = VectorQuery(HEAD, vector, where, _HEADS, ("key",))
+            asked[PASSAGE] = VectorQuery(PASSAGE, vector, where, _MAX_PASSAGES, _PAYLOAD)
+            asked[HEAD] = VectorQuery(HEAD, vector, where, _MAX_HEADS, ("key",))
         answers = await self._index.collection.search(list(asked.values()))
         found = dict(zip(asked, answers, strict=True))
         return Hits(found.get(PASSAGE, []), found.get(HEAD, []), found.get(TERMS, []), named)
@@ -152,7 +152,7 @@ class Search:
         for candidate in ranked:
             if entry := self._store.entry(candidate.key, up_to):
                 found.append(_Found(candidate, entry))
-            if len(found) == MOST_RESULTS:
+            if len(found) == MAX_RESULTS:
                 break
         return found
 
@@ -177,7 +177,7 @@ class Search:
         return [result for result in results if result.document is not None]
 
 
-def checked(question: str) -> str:
+def check_question(question: str) -> str:
     """A question fit to be searched for, without spaces around it.
 
     Raises:
@@ -186,10 +186,10 @@ def checked(question: str) -> str:
     question = question.strip()
     if not question:
         raise ToolFailed("invalid_query", "The query is empty; say what to look for.")
-    if len(question) > LONGEST_QUESTION:
+    if len(question) > MAX_QUESTION_CHARACTERS:
         raise ToolFailed(
             "invalid_query",
-            f"The query has {len(question)} characters; {LONGEST_QUESTION} is the limit. "
+            f"The query has {len(question)} characters; {MAX_QUESTION_CHARACTERS} is the limit. "
             "Ask in a sentence or two.",
         )
     if plain(question) != question:

@@ -1,4 +1,4 @@
-"""A branch on GitHub as a source: what was fetched of it, read like any other notes."""
+"""A branch on GitHub as a source of notes: reads what was fetched of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plugins.knowledge.notes.ids import raw_key
 from plugins.knowledge.notes.paths import is_note
 from plugins.knowledge.sync import listing as listings
 from plugins.knowledge.sync.listing import Listing
-from plugins.knowledge.sync.sources import File, Notes, Scan
+from plugins.knowledge.sync.sources import File, NoteSource, Scan
 
 LISTINGS = "sources/"
 """What the keys of listings begin with."""
@@ -21,7 +21,7 @@ FETCHED = "fetched/"
 """What the keys of everything begin with that is kept until a sync has taken it in."""
 
 
-class GithubSource(Notes):
+class GithubSource(NoteSource):
     """Notes of a branch on GitHub. It asks GitHub nothing: what it holds was fetched before.
 
     The listing is kept for good, the bytes of a note only until a sync has taken them in.

@@ -1,4 +1,4 @@
-"""What a repository on GitHub held when it was last asked, as it is kept in the object store."""
+"""The notes of a commit on GitHub, as they are listed in the object store."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 from gateway.contract import Objects
 
 
-class Listed(BaseModel):
+class ListedFile(BaseModel):
     """One note of a commit.
 
     Attributes:
@@ -35,7 +35,7 @@ class Listing(BaseModel):
 
     commit: str = ""
     synced: datetime | None = None
-    files: dict[str, Listed] = Field(default_factory=dict)
+    files: dict[str, ListedFile] = Field(default_factory=dict)
     left_out: dict[str, str] = Field(default_factory=dict)
 
 

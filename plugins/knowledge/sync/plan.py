@@ -10,7 +10,7 @@ from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note
 from plugins.knowledge.sync.manifest import FileRecord, Manifest
-from plugins.knowledge.sync.sources import Notes, Scan
+from plugins.knowledge.sync.sources import NoteSource, Scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Planner:
     """
 
     def __init__(
-        self, manifest: Manifest, scans: Sequence[tuple[Notes, Scan]], rules: str, index: str
+        self, manifest: Manifest, scans: Sequence[tuple[NoteSource, Scan]], rules: str, index: str
     ) -> None:
         self._manifest = manifest
         self._files = {

@@ -1,66 +1,40 @@
-"""How far the first index is: a bar on a terminal, lines in a log elsewhere."""
+"""The progress of a sync, for admins over REST and for a command's progress bar."""
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from plugins.knowledge.sync.stage import Stage
-from plugins.knowledge.sync.transfer import Progress
-
-if TYPE_CHECKING:
-    from structlog.typing import FilteringBoundLogger
-
-LOG_SECONDS = 5.0
-FEW = 10
-"""So few documents are indexed before a person has read that they are."""
+OnProgress = Callable[[str, int, int], None]
+"""``tell(what is done, done, total)``."""
 
 
-@contextmanager
-def shown(log: FilteringBoundLogger, stage: Stage) -> Iterator[Progress]:
-    """Show the progress of one sync, for as long as the block lasts.
+def _ignore(what: str, done: int, total: int) -> None:
+    return
 
-    Args:
-        log: where lines go if standard error is no terminal.
-        stage: is told of it too; where it shows it to somebody, nothing else does.
+
+@dataclass(slots=True)
+class Progress:
+    """What is being done just now.
+
+    Attributes:
+        doing: in words; an empty text where nothing is.
+        done: how much of it is done, in notes or documents.
+        total: how much there is to do; 0 where that is not known.
+        tell: told of each change.
     """
-    if stage.is_shown:
-        yield lambda done, total: stage.at("Indexing", done, total)
-        return
-    if not sys.stderr.isatty():
-        say = _lines(log)
 
-        def noted(done: int, total: int) -> None:
-            stage.at("Indexing", done, total)
-            say(done, total)
+    doing: str = ""
+    done: int = 0
+    total: int = 0
+    tell: OnProgress = field(default=_ignore, repr=False)
 
-        yield noted
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+    @property
+    def is_shown(self) -> bool:
+        """Whether somebody is shown it as it changes."""
+        return self.tell is not _ignore
 
-    columns = ("Indexing", BarColumn(), MofNCompleteColumn(), "documents", TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("index", total=None, visible=False)
-
-        def tell(done: int, total: int) -> None:
-            stage.at("Indexing", done, total)
-            bar.update(task, completed=done, total=total, visible=total > FEW)
-
-        yield tell
-
-
-def _lines(log: FilteringBoundLogger) -> Progress:
-    last = time.monotonic()
-
-    def tell(done: int, total: int) -> None:
-        nonlocal last
-        if total > FEW and (done == 0 or time.monotonic() - last > LOG_SECONDS):
-            last = time.monotonic()
-            log.info("indexing", done=done, total=total)
-
-    return tell
+    def at(self, doing: str, done: int = 0, total: int = 0) -> None:
+        """Say what is being done."""
+        self.doing, self.done, self.total = doing, done, total
+        self.tell(doing, done, total)

@@ -11,11 +11,11 @@ from pathlib import Path
 from gateway.contract import ContentScrub
 from gateway.repositories import Checkout
 from plugins.knowledge.config import SourceConfig
-from plugins.knowledge.notes.cleaning import clean
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note, Origin, Rules, parse
 from plugins.knowledge.notes.paths import PATH_TYPES, is_note
+from plugins.knowledge.notes.secrets import clean
 
 
 class SourceMissing(OSError):
@@ -63,7 +63,7 @@ class Scan:
     problems: list[Problem] = field(default_factory=list)
 
 
-class Notes:
+class NoteSource:
     """What every source has in common: which files are notes, and how one is read.
 
     Args:
@@ -156,7 +156,7 @@ class Notes:
         return note
 
 
-class Source(Notes):
+class DirectorySource(NoteSource):
     """A directory of notes. Its methods block; call them in a thread.
 
     Args:

@@ -12,29 +12,29 @@ from typing import TypeVar
 from gateway.contract import ContentScrub, Objects
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.notes.frontmatter import Problem, summed
-from plugins.knowledge.retrieval.indexing import SearchIndex
+from plugins.knowledge.retrieval.index_protocol import SearchIndex
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync import manifest as manifests
+from plugins.knowledge.sync.adopt import adopt_manifest, manifest_changes
 from plugins.knowledge.sync.manifest import FileRecord, Manifest
-from plugins.knowledge.sync.older import clean_older
+from plugins.knowledge.sync.outdated_notes import clean_outdated
 from plugins.knowledge.sync.plan import Planner
-from plugins.knowledge.sync.sources import Notes, Scan
-from plugins.knowledge.sync.taking_over import news, take_over
-from plugins.knowledge.sync.transfer import Progress, Transfer
+from plugins.knowledge.sync.sources import NoteSource, Scan
+from plugins.knowledge.sync.transfer import OnDocuments, Transfer
 
 Result = TypeVar("Result")
 
-READER = 2
+READER_VERSION = 2
 """The version of the code that reads notes: when it changes, every note is read again."""
 
-UNREAD = {"memory", "github", "schedule"}
+SETTINGS_NOT_READ = {"memory", "github", "schedule"}
 """The settings that change nothing about how a note is read."""
 
 
 def rules_of(config: KnowledgeConfig, scrub: ContentScrub | None = None) -> str:
     """What names the configuration by which notes are read and cleaned, and the code that does."""
     cleaning = (scrub or ContentScrub("knowledge")).fingerprint()
-    written = f"{READER}:{cleaning}:{config.model_dump_json(exclude=UNREAD)}"
+    written = f"{READER_VERSION}:{cleaning}:{config.model_dump_json(exclude=SETTINGS_NOT_READ)}"
     return hashlib.blake2b(written.encode(), digest_size=16).hexdigest()
 
 
@@ -70,7 +70,7 @@ class Status:
             return ""
         return "The notes are being read for the first time. Ask again in a minute."
 
-    def saw(self, files: Mapping[str, FileRecord], problems: Iterable[Problem]) -> None:
+    def update(self, files: Mapping[str, FileRecord], problems: Iterable[Problem]) -> None:
         """Take in what the sources hold, and what is wrong with it."""
         self.notes = len(files)
         self.unpublished = sum(record.is_unpublished for record in files.values())
@@ -115,7 +115,7 @@ class Sync:
 
     def __init__(
         self,
-        sources: Sequence[Notes],
+        sources: Sequence[NoteSource],
         objects: Objects,
         store: Store,
         index: SearchIndex,
@@ -145,7 +145,7 @@ class Sync:
         self.status.notes = len(self._manifest.files)
         self._store.show(self._manifest.entries().values())
 
-    async def run(self, progress: Progress = lambda done, total: None) -> Outcome:
+    async def run(self, progress: OnDocuments = lambda done, total: None) -> Outcome:
         """Sync once.
 
         Args:
@@ -165,16 +165,16 @@ class Sync:
             self.status.ready = True
             return outcome
 
-    async def take_over(self, *, surely: bool = False) -> Outcome:
+    async def adopt(self, *, surely: bool = False) -> Outcome:
         """Serve what another process that shares the store has synced since, once it is done.
 
         Args:
             surely: whether to look even where nothing seems to have changed.
         """
         async with self._running:
-            return await self._take_over(finished=True, surely=surely)
+            return await self._adopt(finished=True, surely=surely)
 
-    async def _take_over(self, *, finished: bool, surely: bool = False) -> Outcome:
+    async def _adopt(self, *, finished: bool, surely: bool = False) -> Outcome:
         """The same within a turn; unless ``finished``, even of one that is half done."""
         seen = await manifests.stamp(self._objects)
         if seen == self._seen and not surely:
@@ -190,7 +190,7 @@ class Sync:
         for source in self._sources:
             await source.refresh()
         mine = self._manifest
-        found = news(self._known(), theirs)
+        found = manifest_changes(self._known(), theirs)
         if found.keys:  # what of it is in the index, should this process end in between
             begun = {"pending": sorted({*mine.pending, *found.keys})}
             await manifests.save_own(self.own, mine.model_copy(update=begun))
@@ -198,7 +198,7 @@ class Sync:
             doubted = {"pending": sorted({*mine.pending, *theirs.pending, *found.keys})}
             self._manifest = theirs.model_copy(update=doubted)
             return Outcome()
-        taken = await take_over(found, theirs, self._store, self._index, indexed=indexed)
+        taken = await adopt_manifest(found, theirs, self._store, self._index, indexed=indexed)
         undone = {
             "pending": sorted({*mine.pending, *taken.pending}),
             "pending_raw": sorted({*mine.pending_raw, *taken.pending_raw}),
@@ -207,7 +207,7 @@ class Sync:
         await manifests.save_own(self.own, self._manifest)
         self._seen = seen
         problems = [one for record in taken.files.values() for one in record.problems]
-        self.status.saw(taken.files, problems)
+        self.status.update(taken.files, problems)
         self.status.ready = True
         return Outcome(list(found.changed), found.removed)
 
@@ -219,13 +219,13 @@ class Sync:
         shown = {entry.key for entry in mine.entries().values()}
         return Manifest(pending=sorted({*mine.pending, *shown}))
 
-    async def _run(self, progress: Progress) -> Outcome:
-        taken = await self._take_over(finished=False)
+    async def _run(self, progress: OnDocuments) -> Outcome:
+        taken = await self._adopt(finished=False)
         done = await self._follow_sources(progress)
         written, removed = [*taken.written, *done.written], [*taken.removed, *done.removed]
         return Outcome(written, removed, done.recorded)
 
-    async def _follow_sources(self, progress: Progress) -> Outcome:
+    async def _follow_sources(self, progress: OnDocuments) -> Outcome:
         self.status.done = self.status.total = 0
         self._manifest = manifests.without(self._manifest, self._store.lost)
         self._store.lost.clear()
@@ -235,8 +235,8 @@ class Sync:
             await source.provide(needed)
         plan = await asyncio.to_thread(planner.plan)
         if self._manifest.rules != self._rules:
-            await clean_older(plan, scans, self._objects)
-        self.status.saw(plan.files, plan.problems)
+            await clean_outdated(plan, scans, self._objects)
+        self.status.update(plan.files, plan.problems)
         after = Manifest(
             rules=self._rules,
             index=self._index.fingerprint,
@@ -245,13 +245,13 @@ class Sync:
         )
         if not plan.changes_nothing:
             transfer = Transfer(self._objects, self._store, self._index, self._save, self._data_dir)
-            await transfer.carry_out(plan, self._manifest, after, self._telling(progress))
+            await transfer.carry_out(plan, self._manifest, after, self._reported(progress))
         if recorded := after != self._manifest:
             await self._save(after)
         written = [put.document.key for put in plan.puts.values()]
         return Outcome(written, plan.removals, recorded)
 
-    async def needed(self, source: Notes, scan: Scan) -> list[str]:
+    async def needed(self, source: NoteSource, scan: Scan) -> list[str]:
         """The files of a source whose bytes a sync would ask for.
 
         Args:
@@ -263,13 +263,15 @@ class Sync:
             found = await asyncio.to_thread(planner.needed)
         return [path for path in found if path in scan.files]
 
-    async def apart(self, work: Callable[[], Awaitable[Result]]) -> Result:
+    async def exclusively(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Do something while no sync runs."""
         async with self._running:
             return await work()
 
-    async def doubt(self, manifest: Manifest | None, keys: Set[str], paths: Set[str]) -> None:
-        """Have the next sync write documents and originals again; to be called :meth:`apart`.
+    async def mark_pending(
+        self, manifest: Manifest | None, keys: Set[str], paths: Set[str]
+    ) -> None:
+        """Have the next sync write documents and originals again; to be called :meth:`exclusively`.
 
         Args:
             manifest: what should be there; None means what this process knows.
@@ -282,8 +284,8 @@ class Sync:
         await self._save(manifest.model_copy(update=pending | raw))
 
     def _planner(
-        self, instead: tuple[Notes, Scan] | None = None
-    ) -> tuple[list[tuple[Notes, Scan]], Planner]:
+        self, instead: tuple[NoteSource, Scan] | None = None
+    ) -> tuple[list[tuple[NoteSource, Scan]], Planner]:
         """A planner for what the sources hold; ``instead`` is what one of them will hold."""
         if instead is None:
             scans = [(source, source.scan()) for source in self._sources]
@@ -291,7 +293,7 @@ class Sync:
             scans = [instead]
         return scans, Planner(self._manifest, scans, self._rules, self._index.fingerprint)
 
-    def _telling(self, progress: Progress) -> Progress:
+    def _reported(self, progress: OnDocuments) -> OnDocuments:
         def tell(done: int, total: int) -> None:
             self.status.done, self.status.total = done, total
             progress(done, total)

@@ -1,4 +1,4 @@
-"""Carries out a plan, in batches, so that it can be taken up again wherever it stops."""
+"""Carries out a plan in batches, so that it can be resumed wherever it stops."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pathlib import Path
 from gateway.contract import Objects, Tier
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.notes.ids import raw_key
-from plugins.knowledge.retrieval.indexing import SearchIndex
-from plugins.knowledge.store import Store, together
+from plugins.knowledge.retrieval.index_protocol import SearchIndex
+from plugins.knowledge.store import Store, write_together
 from plugins.knowledge.sync.manifest import FileRecord, Manifest
 from plugins.knowledge.sync.plan import Plan
 
-BATCH = 32
+BATCH_SIZE = 32
 """How many documents are written and indexed together."""
-CHECKPOINT_SECONDS = 10.0
+CHECKPOINT_INTERVAL_S = 10.0
 """How much work a process that is killed may have to do again."""
 
-RESERVE_BYTES = 100 * 1024 * 1024
+MIN_FREE_BYTES = 100 * 1024 * 1024
 """Free space below which nothing is written: an embedded index maps its files into memory, and
 writing to such a file on a full disk ends the process."""
 
-Progress = Callable[[int, int], None]
+OnDocuments = Callable[[int, int], None]
 """``progress(done, total)``, in documents."""
-Save = Callable[[Manifest], Awaitable[None]]
+SaveManifest = Callable[[Manifest], Awaitable[None]]
 
 
 class Transfer:
@@ -42,7 +42,7 @@ class Transfer:
     """
 
     def __init__(
-        self, objects: Objects, store: Store, index: SearchIndex, save: Save, data_dir: Path
+        self, objects: Objects, store: Store, index: SearchIndex, save: SaveManifest, data_dir: Path
     ) -> None:
         self._objects = objects
         self._store = store
@@ -51,7 +51,7 @@ class Transfer:
         self._data_dir = data_dir
 
     async def carry_out(
-        self, plan: Plan, before: Manifest, after: Manifest, progress: Progress
+        self, plan: Plan, before: Manifest, after: Manifest, progress: OnDocuments
     ) -> None:
         """Write and remove what the plan says; ``after`` is for the caller to save.
 
@@ -74,10 +74,10 @@ class Transfer:
         progress(0, total)
         while waiting:
             self._check_room()
-            batch, waiting = waiting[:BATCH], waiting[BATCH:]
+            batch, waiting = waiting[:BATCH_SIZE], waiting[BATCH_SIZE:]
             await self._index.replace(await self._write(plan, batch))
             progress(total - len(waiting), total)
-            if waiting and time.monotonic() - saved > CHECKPOINT_SECONDS:
+            if waiting and time.monotonic() - saved > CHECKPOINT_INTERVAL_S:
                 await self._index.finish()
                 await self._save(_interim(plan, before, after, waiting, started=True))
                 saved = time.monotonic()
@@ -85,8 +85,8 @@ class Transfer:
 
     def _check_room(self) -> None:
         free = shutil.disk_usage(self._data_dir).free
-        if free < RESERVE_BYTES:
-            megabytes = f"{free // 2**20} MiB are free, {RESERVE_BYTES // 2**20} MiB are needed"
+        if free < MIN_FREE_BYTES:
+            megabytes = f"{free // 2**20} MiB are free, {MIN_FREE_BYTES // 2**20} MiB are needed"
             raise OSError(errno.ENOSPC, f"no room left: {megabytes}", str(self._data_dir))
 
     async def _remove(self, plan: Plan) -> None:
@@ -98,7 +98,7 @@ class Transfer:
     async def _write(self, plan: Plan, batch: Sequence[str]) -> list[Document]:
         """Store a batch's new documents and fetch those that only the index lacks."""
         puts = [plan.puts[path] for path in batch if path in plan.puts]
-        await together(self._objects.put(raw_key(put.document.path), put.raw) for put in puts)
+        await write_together(self._objects.put(raw_key(put.document.path), put.raw) for put in puts)
         documents = [put.document for put in puts]
         await self._store.put(documents)
         stored = [plan.files[path] for path in batch if path not in plan.puts]

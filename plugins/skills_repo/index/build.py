@@ -1,4 +1,4 @@
-"""From the files of a source to its index: each file is seen once and then let go."""
+"""Builds the index of a source, reading each file once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from gateway.repositories import Entry, Repository
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.entries import (
-    LAYOUT,
+    LAYOUT_VERSION,
     AgentEntry,
     DocEntry,
     FileEntry,
@@ -25,12 +25,12 @@ from plugins.skills_repo.index.entries import (
 from plugins.skills_repo.index.frontmatter import Frontmatter, read
 
 SKILL_FILE = "SKILL.md"
-PAGES = (".md", ".mdx")
-LONGEST_BODY = 6_000
+PAGE_SUFFIXES = (".md", ".mdx")
+MAX_BODY_CHARS = 6_000
 """Characters of a skill's body that search reads."""
 
-_AT_ONCE = 16
-ABOUT_THE_REPOSITORY = frozenset(
+_FILES_PER_TURN = 16
+REPOSITORY_FILES = frozenset(
     ("readme", "license", "contributing", "changelog", "code_of_conduct", "security")
 )
 """Files among the agent profiles that are none, unless they have frontmatter."""
@@ -43,12 +43,20 @@ Progress = Callable[[int], None]
 """Told how many files have been read."""
 
 
-def settings_of(source: Source) -> str:
-    """What names the place that a source's index is read from, and the code that reads it."""
+def source_fingerprint(source: Source) -> str:
+    """Identifies what an index was built from: the place, its settings, and the code's version."""
     place = source.github or f"{source.directory}"
-    said = f"{LAYOUT}:{source.kind}:{place}:{source.ref or ''}:{source.path}:{source.credential}"
-    chosen = f":{source.include}:{source.exclude}" if source.include or source.exclude else ""
-    return said + chosen
+    parts: list[object] = [
+        LAYOUT_VERSION,
+        source.kind,
+        place,
+        source.ref or "",
+        source.path,
+        source.credential,
+    ]
+    if source.include or source.exclude:
+        parts += [source.include, source.exclude]
+    return ":".join(map(str, parts))
 
 
 async def build(
@@ -68,7 +76,7 @@ async def build(
         SourceFailed: it cannot be read to its end.
     """
     with_texts = source.credential != "caller"
-    builder = Builder(source.name, source.kind, settings_of(source), with_texts=with_texts)
+    builder = Builder(source.name, source.kind, source_fingerprint(source), with_texts=with_texts)
     async with repository.snapshot() as snapshot:
         count = 0
         async for entry in snapshot.files(source.path):
@@ -76,7 +84,7 @@ async def build(
             builder.take(inside, entry)
             count += 1
             progress(count)
-            if count % _AT_ONCE == 0:
+            if count % _FILES_PER_TURN == 0:
                 await asyncio.sleep(0)  # Reading YAML takes a while, and others want a turn.
         left_out = [f"{each.path}: {each.reason}" for each in snapshot.left_out]
         return builder.done(snapshot.commit, left_out)
@@ -112,7 +120,7 @@ class Builder:
         """
         if self._kind == "skills":
             self._take_skill_file(path, entry)
-        elif path.endswith(PAGES):
+        elif path.endswith(PAGE_SUFFIXES):
             if self._kind == "agents":
                 self._take_agent(path, _frontmatter(entry))
             else:
@@ -146,7 +154,7 @@ class Builder:
         if name == SKILL_FILE:
             found = _frontmatter(entry)
             if self._with_texts:
-                self._bodies[directory] = found.body[:LONGEST_BODY]
+                self._bodies[directory] = found.body[:MAX_BODY_CHARS]
             self._skills[directory] = _without_body(found)
 
     def _all_skills(self) -> tuple[SkillEntry, ...]:
@@ -163,7 +171,7 @@ class Builder:
 
     def _take_agent(self, path: str, found: Frontmatter) -> None:
         stem = PurePosixPath(path).stem
-        if not found.present and stem.lower() in ABOUT_THE_REPOSITORY:
+        if not found.present and stem.lower() in REPOSITORY_FILES:
             return
         self._agents.append(
             AgentEntry(

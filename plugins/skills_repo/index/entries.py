@@ -10,15 +10,15 @@ from pydantic import BaseModel, ConfigDict
 
 Kind = Literal["skills", "agents", "docs"]
 
-LAYOUT = 4
+LAYOUT_VERSION = 4
 """The version of the index files: one of another version is built anew."""
 
 
-class _Kept(BaseModel):
+class _StoredModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class FileEntry(_Kept):
+class FileEntry(_StoredModel):
     """A file of a skill: its path from the skill's directory, its bytes and their SHA-256."""
 
     path: str
@@ -26,7 +26,7 @@ class FileEntry(_Kept):
     sha256: str
 
 
-class SkillEntry(_Kept):
+class SkillEntry(_StoredModel):
     """A skill, from the frontmatter of its SKILL.md.
 
     Attributes:
@@ -70,7 +70,7 @@ class SkillEntry(_Kept):
         return f"{self.directory}/{path}" if self.directory else path
 
 
-class AgentEntry(_Kept):
+class AgentEntry(_StoredModel):
     """An agent profile, from the frontmatter of its file; ``path`` is from the source's root."""
 
     path: str
@@ -92,7 +92,7 @@ class AgentEntry(_Kept):
         return tuple(dict.fromkeys((self.stem, self.name, self.stem.rpartition("/")[2])))
 
 
-class DocEntry(_Kept):
+class DocEntry(_StoredModel):
     """A page; ``path`` is its file's path from the source's root."""
 
     path: str
@@ -102,7 +102,7 @@ class DocEntry(_Kept):
     slip: str = ""
 
 
-class SourceIndex(_Kept):
+class SourceIndex(_StoredModel):
     """All of one source.
 
     Attributes:
@@ -114,7 +114,7 @@ class SourceIndex(_Kept):
         passed_over: files that were not read, such as links that lead elsewhere, and why.
     """
 
-    layout: int = LAYOUT
+    layout: int = LAYOUT_VERSION
     source: str
     kind: Kind
     commit: str | None = None
@@ -133,22 +133,23 @@ class SourceIndex(_Kept):
         return self.model_copy(update={"built": other.built}) == other
 
     @property
+    def entries(self) -> tuple[SkillEntry | AgentEntry | DocEntry, ...]:
+        """Everything that is indexed."""
+        return (*self.skills, *self.agents, *self.docs)
+
+    @property
     def faults(self) -> list[str]:
         """The files whose frontmatter cannot be read, and why."""
-        entries: tuple[SkillEntry | AgentEntry | DocEntry, ...]
-        entries = (*self.skills, *self.agents, *self.docs)
-        return [f"{self.source}/{each.path}: {each.fault}" for each in entries if each.fault]
+        return [f"{self.source}/{each.path}: {each.fault}" for each in self.entries if each.fault]
 
     @property
     def slips(self) -> list[str]:
         """The files whose frontmatter is no YAML and was read line by line, and why."""
-        entries: tuple[SkillEntry | AgentEntry | DocEntry, ...]
-        entries = (*self.skills, *self.agents, *self.docs)
-        return [f"{self.source}/{each.path}: {each.slip}" for each in entries if each.slip]
+        return [f"{self.source}/{each.path}: {each.slip}" for each in self.entries if each.slip]
 
 
-class SourceTexts(_Kept):
+class SourceTexts(_StoredModel):
     """What search reads of a source beside its index: the beginning of each skill's body."""
 
-    layout: int = LAYOUT
+    layout: int = LAYOUT_VERSION
     bodies: Mapping[str, str] = {}

@@ -1,4 +1,4 @@
-"""All indexes at once, as one caller may see them: what is listed, and what a name means.
+"""All indexes together: what is listed, and which entry a name means.
 
 Whoever is below a source's tier finds nothing of it, as if it were not there.
 """
@@ -14,17 +14,17 @@ from gateway.contract import Tier
 from gateway.repositories import SourceFailed
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.entries import AgentEntry, DocEntry, Kind, SkillEntry, SourceIndex
-from plugins.skills_repo.index.pages import candidates, shown
+from plugins.skills_repo.index.pages import candidates, page_name
 
-Named = TypeVar("Named", SkillEntry, AgentEntry)
+Entry = TypeVar("Entry", SkillEntry, AgentEntry)
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Generic[Named]):
+class Found(Generic[Entry]):
     """An entry, and the source that it is from."""
 
     source: Source
-    entry: Named
+    entry: Entry
 
 
 class Library:
@@ -111,7 +111,7 @@ class Library:
         if kind == "agents":
             agents = self.agents(tier, source)
             return [name for each in agents for name in (each.entry.name, each.entry.stem)]
-        return [shown(page.path) for _, pages in self.docs(tier, source) for page in pages]
+        return [page_name(page.path) for _, pages in self.docs(tier, source) for page in pages]
 
     def page(self, source: Source, path: Sequence[str]) -> DocEntry | None:
         """The page that a path means, if the source's index has it."""
@@ -129,23 +129,23 @@ class Library:
         return self.indexes.get(source.name) or SourceIndex(source=source.name, kind=source.kind)
 
     def _entries(
-        self, of: Callable[[SourceIndex], Sequence[Named]]
-    ) -> Iterator[tuple[Source, Named]]:
+        self, of: Callable[[SourceIndex], Sequence[Entry]]
+    ) -> Iterator[tuple[Source, Entry]]:
         for source in self.sources:
             for entry in of(self._index(source)):
                 yield source, entry
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate(Generic[Named]):
+class _Candidate(Generic[Entry]):
     """An entry under one of its names; the lower the rank, the surer the name."""
 
     rank: int
-    found: Found[Named]
+    found: Found[Entry]
 
 
-def _by_name(entries: Iterable[tuple[Source, Named]]) -> dict[str, list[_Candidate[Named]]]:
-    names: dict[str, list[_Candidate[Named]]] = defaultdict(list)
+def _by_name(entries: Iterable[tuple[Source, Entry]]) -> dict[str, list[_Candidate[Entry]]]:
+    names: dict[str, list[_Candidate[Entry]]] = defaultdict(list)
     for source, entry in entries:
         for rank, name in enumerate(entry.names):
             names[name].append(_Candidate(rank, Found(source, entry)))
@@ -163,10 +163,10 @@ def _by_folded_name(
 
 
 def _one(
-    name: str, candidates: Sequence[_Candidate[Named]], seen: Sequence[Source]
-) -> Found[Named] | None:
+    name: str, candidates: Sequence[_Candidate[Entry]], seen: Sequence[Source]
+) -> Found[Entry] | None:
     """The one entry meant: of each source the surest, and only one source may have it."""
-    best: list[Found[Named]] = []
+    best: list[Found[Entry]] = []
     for source in seen:
         own = [each for each in candidates if each.found.source is source]
         surest = min((each.rank for each in own), default=0)
@@ -176,7 +176,7 @@ def _one(
     return best[0] if best else None
 
 
-def _ambiguous(name: str, found: Sequence[Found[Named]]) -> SourceFailed:
+def _ambiguous(name: str, found: Sequence[Found[Entry]]) -> SourceFailed:
     sources = list(dict.fromkeys(each.source.name for each in found))
     if len(sources) > 1:
         error = SourceFailed(

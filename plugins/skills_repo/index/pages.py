@@ -28,7 +28,7 @@ def candidates(path: Sequence[str]) -> list[str]:
     return [*found, stem] if stem.endswith(_ENDINGS) else found
 
 
-def shown(file: str) -> str:
+def page_name(file: str) -> str:
     """What a page is asked for by, as one text: its path without an ending or ``index``."""
     stem = file.rpartition(".")[0]
     return stem.removesuffix("/index")

@@ -8,10 +8,10 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from gateway.contract import Objects
-from plugins.skills_repo.index.entries import LAYOUT, Kind, SourceIndex, SourceTexts
+from plugins.skills_repo.index.entries import LAYOUT_VERSION, Kind, SourceIndex, SourceTexts
 
 _STAMP = "index/stamp"
-Kept = TypeVar("Kept", SourceIndex, SourceTexts)
+Stored = TypeVar("Stored", SourceIndex, SourceTexts)
 
 
 class IndexStore:
@@ -54,7 +54,7 @@ class IndexStore:
         """What changes whenever an index is kept."""
         return await self._objects.get(_STAMP) or b""
 
-    async def _read(self, key: str, model: type[Kept]) -> Kept | None:
+    async def _read(self, key: str, model: type[Stored]) -> Stored | None:
         data = await self._objects.get(key)
         if data is None:
             return None
@@ -62,7 +62,7 @@ class IndexStore:
             kept = model.model_validate_json(data)
         except ValidationError:
             return None
-        return kept if kept.layout == LAYOUT else None
+        return kept if kept.layout == LAYOUT_VERSION else None
 
 
 def _json(kept: BaseModel) -> bytes:

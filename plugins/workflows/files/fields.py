@@ -9,11 +9,12 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from gateway.contract import ToolFailed
+from gateway.toolkit.yaml_lines import Listing, Node, Scalar, plain
+from gateway.toolkit.yaml_lines import Mapping as Keys
 from plugins.workflows import checks, limits
-from plugins.workflows.files.nodes import Listing, Node, Problem, Scalar, plain, said
-from plugins.workflows.files.nodes import Mapping as Keys
+from plugins.workflows.files.nodes import Problem, describe
 
-SLUG = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{limits.KEY - 1}}}")
+SLUG = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{limits.MAX_KEY_CHARS - 1}}}")
 """What a key, and so a file name without its ending, is made of."""
 UNRESOLVED = "unresolved"
 """The key, in a stage's ``extra``, of the steps whose prompt or card is not there."""
@@ -109,7 +110,7 @@ class Fields:
     def checked(self, node: Node, what: str, most: int, *, lines: bool = False) -> str | None:
         """The text of a node, or None with a problem."""
         if not isinstance(node, Scalar):
-            self.complain(node.line, f"{what}: must be a text, not {said(node)}")
+            self.complain(node.line, f"{what}: must be a text, not {describe(node)}")
             return None
         text = node.text.replace("\r\n", "\n").replace("\r", "\n")
         try:
@@ -126,7 +127,7 @@ class Fields:
         word = node.text.lower() if isinstance(node, Scalar) else ""
         if node is None or word in _YES | _NO:
             return None if node is None else word in _YES
-        self.complain(node.line, f"{key} must be true or false, not {said(node)}")
+        self.complain(node.line, f"{key} must be true or false, not {describe(node)}")
         return None
 
     def choice(self, key: str, words: type[Choice]) -> Choice | None:
@@ -139,7 +140,7 @@ class Fields:
             if word.value.lower() == written.lower():
                 return word
         known = ", ".join(word.value for word in words)
-        self.complain(node.line, f"{key} must be one of {known}, not {said(node)}")
+        self.complain(node.line, f"{key} must be one of {known}, not {describe(node)}")
         return None
 
     def listed(self, key: str) -> list[Node]:
@@ -148,7 +149,9 @@ class Fields:
         if isinstance(node, Listing):
             return node.items
         if node is not None:
-            self.complain(node.line, f"{key} must be a list, not {said(node)}; begin lines with -")
+            self.complain(
+                node.line, f"{key} must be a list, not {describe(node)}; begin lines with -"
+            )
         return []
 
     def tags(self) -> tuple[str, ...]:
@@ -159,11 +162,12 @@ class Fields:
             items: list[Node] = [*given]
         else:
             items = self.listed("tags")
-        found = [self.checked(each, "a tag", limits.TAG) for each in items]
+        found = [self.checked(each, "a tag", limits.MAX_TAG_CHARS) for each in items]
         tags = {tag.casefold() for tag in found if tag}
-        if len(tags) > limits.TAGS:
+        if len(tags) > limits.MAX_TAGS:
             self.complain(
-                self.line_of("tags"), f"{len(tags):,} tags are more than the most, {limits.TAGS}"
+                self.line_of("tags"),
+                f"{len(tags):,} tags are more than the most, {limits.MAX_TAGS}",
             )
         return tuple(sorted(tags))
 
@@ -173,7 +177,9 @@ class Fields:
         if node is None:
             return {}
         if not isinstance(node, Keys):
-            self.complain(node.line, f"extra must be made of `key: value` lines, not {said(node)}")
+            self.complain(
+                node.line, f"extra must be made of `key: value` lines, not {describe(node)}"
+            )
             return {}
         return self.kept(plain(node), node.line)
 

@@ -6,7 +6,7 @@ import json
 import re
 from typing import NoReturn
 
-from plugins.workflows.files.nodes import MAX_DEPTH, Broken, Listing, Mapping, Node, Scalar, add
+from gateway.toolkit.yaml_lines import MAX_DEPTH, Broken, Listing, Mapping, Node, Scalar
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,3})?")
@@ -89,7 +89,7 @@ class _Reader:
             if self.peek() != ":":
                 self.fail("a colon is missing here")
             self._at += 1
-            add(mapping, key, self.value(depth + 1), line)
+            mapping.add(key, self.value(depth + 1), line)
         return mapping
 
     def _listing(self, depth: int) -> Listing:

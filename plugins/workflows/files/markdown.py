@@ -6,14 +6,11 @@ layout, all else is the text's own.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from gateway.toolkit import frontmatter
+from gateway.toolkit.yaml_lines import Mapping
 from plugins.workflows.files import yaml_text
-from plugins.workflows.files.nodes import Broken, Mapping
-
-_OPENING = re.compile(r"---[ \t]*\n")
-_CLOSING = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,39 +28,17 @@ class Markdown:
     line: int
 
 
-def decoded(data: bytes) -> str:
-    """A file as text: without a byte order mark, and with line feeds as its line ends.
-
-    Raises:
-        Broken: it is not UTF-8.
-    """
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        shown = f"0x{data[error.start]:02X}"
-        raise Broken(line, f"not UTF-8 (byte {shown}); save the file as UTF-8") from error
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
 def read(text: str) -> Markdown:
     """Split a file.
 
     Raises:
         Broken: the frontmatter is not closed, or is not made of ``key: value`` lines.
     """
-    opening = _OPENING.match(text)
-    if opening is None:
+    parts = frontmatter.split(text, dots=False)
+    if parts.front is None:
         return Markdown(Mapping(1), text.removesuffix("\n"), 1)
-    closing = _CLOSING.search(text, opening.end())
-    if closing is None:
-        raise Broken(1, "the frontmatter that begins here is never closed with ---")
-    front = yaml_text.read(text[opening.end() : closing.start()], first_line=2)
-    if front is not None and not isinstance(front, Mapping):
-        raise Broken(front.line, "the frontmatter is not made of `key: value` lines")
-    body = text[closing.end() :].removeprefix("\n").removesuffix("\n")
-    line = text.count("\n", 0, closing.end()) + 1
-    return Markdown(front or Mapping(1), body, line)
+    front = frontmatter.read(parts.front, numbers=yaml_text.json_number)
+    return Markdown(front, parts.body.removeprefix("\n").removesuffix("\n"), parts.body_line)
 
 
 def write(front: dict[str, object], body: str) -> str:

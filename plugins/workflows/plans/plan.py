@@ -94,7 +94,7 @@ class Plan:
 
 
 def build(workflow: Workflow, automatic: Automatic) -> Plan:
-    """Lay out a workflow's steps, for nobody in particular.
+    """Lay out all steps of a workflow, whoever may see them.
 
     Args:
         workflow: with everything in it, whoever may see it.
@@ -116,21 +116,21 @@ def build(workflow: Workflow, automatic: Automatic) -> Plan:
     )
 
 
-def seen_by(plan: Plan, viewer: Viewer) -> Plan:
+def visible_to(plan: Plan, viewer: Viewer) -> Plan:
     """The steps of a plan that someone may see, numbered anew from 0.
 
-    It goes by what the items were when the plan was built; ``Plans.followed`` asks anew for older
+    It goes by what the items were when the plan was built; ``Plans.of_run`` asks anew for older
     plans.
     """
-    return keeping(plan, lambda item: sees(viewer, item))
+    return filter_steps(plan, lambda item: can_see(viewer, item))
 
 
-def sees(viewer: Viewer, item: Item | PlanItem) -> bool:
+def can_see(viewer: Viewer, item: Item | PlanItem) -> bool:
     """Whether someone may see what is in a workflow that they see."""
     return item.visibility is Visibility.PUBLIC or item.owner == viewer
 
 
-def keeping(plan: Plan, wanted: Callable[[PlanItem], bool]) -> Plan:
+def filter_steps(plan: Plan, wanted: Callable[[PlanItem], bool]) -> Plan:
     """A plan with some of its steps, numbered anew from 0."""
     kept = [item for item in plan.items if wanted(item)]
     if len(kept) == len(plan.items):
@@ -145,10 +145,10 @@ def _wants_chat(workflow: Workflow, stage: Stage) -> bool:
 
 
 def _ordered(stage: Stage, chat: bool) -> Iterator[StageItem | AutoPrompt]:
-    return _arranged(stage, chat) if stage.item_order else _default(stage, chat)
+    return _custom_order(stage, chat) if stage.item_order else _default_order(stage, chat)
 
 
-def _default(stage: Stage, chat: bool) -> Iterator[StageItem | AutoPrompt]:
+def _default_order(stage: Stage, chat: bool) -> Iterator[StageItem | AutoPrompt]:
     for item in stage.items:
         yield item
         if chat:
@@ -157,7 +157,7 @@ def _default(stage: Stage, chat: bool) -> Iterator[StageItem | AutoPrompt]:
         yield AutoPrompt.MEMORY_BOARD
 
 
-def _arranged(stage: Stage, chat: bool) -> Iterator[StageItem | AutoPrompt]:
+def _custom_order(stage: Stage, chat: bool) -> Iterator[StageItem | AutoPrompt]:
     held: defaultdict[str, deque[int]] = defaultdict(deque)
     for position, item in enumerate(stage.items):
         held[item.item.id].append(position)

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plugins.workflows import errors
 from plugins.workflows.model import Run, TargetType, Viewer, Workflow
-from plugins.workflows.plans.kept import Kept
-from plugins.workflows.plans.plan import Plan, PlanItem, build, keeping, seen_by, sees
+from plugins.workflows.plans.plan import Plan, PlanItem, build, can_see, filter_steps, visible_to
+from plugins.workflows.plans.plan_cache import PlanCache
 
 if TYPE_CHECKING:
     from plugins.workflows.playbook import Playbook
     from plugins.workflows.store.runs import Runs
 
-KEPT, KEPT_BYTES = 1_000, 32 * 1024 * 1024
+PLAN_CACHE_SIZE, PLAN_CACHE_SIZE_BYTES = 1_000, 32 * 1024 * 1024
 """Plans in memory at most, and about how many bytes their texts take."""
 _STEP_BYTES = 1_000
 """About what a step takes beside its texts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class WorkflowPlan:
     """One version of a workflow.
 
     Attributes:
@@ -37,8 +37,8 @@ class Known:
     plan: Plan
 
 
-class Followed(NamedTuple):
-    """What a run follows.
+class RunPlan(NamedTuple):
+    """The plan that a run follows.
 
     Attributes:
         plan: the steps of its version that its person may see now.
@@ -59,10 +59,14 @@ class Plans:
 
     def __init__(self, playbook: Playbook, runs: Runs) -> None:
         self._playbook, self._runs = playbook, runs
-        self._built: Kept[Known] = Kept(KEPT, KEPT_BYTES, lambda known: size(known.plan))
-        self._older: Kept[Plan] = Kept(KEPT, KEPT_BYTES, size)
+        self._built: PlanCache[WorkflowPlan] = PlanCache(
+            PLAN_CACHE_SIZE, PLAN_CACHE_SIZE_BYTES, lambda known: plan_size_bytes(known.plan)
+        )
+        self._older: PlanCache[Plan] = PlanCache(
+            PLAN_CACHE_SIZE, PLAN_CACHE_SIZE_BYTES, plan_size_bytes
+        )
 
-    async def known(self, id_or_key: str, viewer: Viewer) -> Known:
+    async def of_workflow(self, id_or_key: str, viewer: Viewer) -> WorkflowPlan:
         """A workflow with its whole plan; one cheap query where it is in memory.
 
         Raises:
@@ -71,11 +75,11 @@ class Plans:
         version = await self._playbook.workflow_version(id_or_key, viewer)
         known = await self._built.get(version, partial(self._read, version[0], viewer))
         # It was read for whoever asked first, and may be newer than the version that was looked up.
-        if not sees(viewer, known.workflow):
+        if not can_see(viewer, known.workflow):
             raise errors.private("Workflow")
         return known
 
-    async def followed(self, run: Run, known: Known) -> Followed:
+    async def of_run(self, run: Run, known: WorkflowPlan) -> RunPlan:
         """The steps of a run that its person may see now.
 
         A step that was taken back since the run began is not shown any more.
@@ -85,16 +89,16 @@ class Plans:
             known: its workflow as it is now, read for the same person.
         """
         if known.plan.version == run.version:
-            return Followed(seen_by(known.plan, run.person), len(known.plan.items))
+            return RunPlan(visible_to(known.plan, run.person), len(known.plan.items))
         plan = await self._older.get((run.workflow, run.version), partial(self._pinned, run))
         seen = await self._seen_now(plan.items, run.person)
-        return Followed(keeping(plan, lambda item: item.id in seen), len(plan.items))
+        return RunPlan(filter_steps(plan, lambda item: item.id in seen), len(plan.items))
 
-    async def _read(self, workflow_id: str, viewer: Viewer) -> Known:
+    async def _read(self, workflow_id: str, viewer: Viewer) -> WorkflowPlan:
         workflow = await self._playbook.whole_workflow(workflow_id, viewer)
         plan = build(workflow, await self._playbook.automatic())
         stages = (replace(stage, items=(), item_order=None) for stage in workflow.stages)
-        return Known(replace(workflow, stages=tuple(stages)), plan)
+        return WorkflowPlan(replace(workflow, stages=tuple(stages)), plan)
 
     async def _pinned(self, run: Run) -> Plan:
         plan = await self._runs.plan(run.workflow, run.version)
@@ -116,7 +120,7 @@ class Plans:
         return seen
 
 
-def size(plan: Plan) -> int:
+def plan_size_bytes(plan: Plan) -> int:
     """About how many bytes a plan takes in memory."""
     return sum(
         _STEP_BYTES + sys.getsizeof(item.content) + len(json.dumps(dict(item.extra)))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gateway.contract import Database, Embedder
 from plugins.workflows.model import TargetType
-from plugins.workflows.search.embedding import vectors
-from plugins.workflows.search.rows import SearchRows
+from plugins.workflows.search.embedding import embed_texts
+from plugins.workflows.store.search_rows import SearchRows
 
-_BATCH = 16
+_BATCH_SIZE = 16
 """Texts that are embedded at once: someone who writes meanwhile waits for half a second."""
 
 
@@ -26,8 +26,8 @@ async def backfill(database: Database, embedder: Embedder) -> int:
     done = 0
     for type in (TargetType.WORKFLOW, TargetType.SKILL):
         rows, after = SearchRows(database, type), ""
-        while lacking := await rows.lacking(embedder.model, after, _BATCH):
-            made = await vectors(embedder, [text for _, text in lacking])
+        while lacking := await rows.lacking(embedder.model, after, _BATCH_SIZE):
+            made = await embed_texts(embedder, [text for _, text in lacking])
             fresh = [(id, text, vector) for (id, text), vector in zip(lacking, made, strict=True)]
             done += await rows.complete(embedder.model, fresh)
             after = lacking[-1][0]

@@ -11,21 +11,22 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from gateway.contract import Embedder
-from plugins.workflows.search.texts import head_and_body
+from gateway.toolkit.vectors import embed_parts
+from plugins.workflows.store.item_texts import head_and_body
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from structlog.typing import FilteringBoundLogger
 
-PATIENCE = 5.0
+EMBED_TIMEOUT_S = 5.0
 """Seconds that a writer waits for a vector: the model may be busy with a whole index."""
 
 Embed: TypeAlias = Callable[[str], Awaitable[tuple[str | None, bytes | None]]]
 """``await embed(text)``: what identifies the model, and the vector; None and None without one."""
 
 
-def embed_with(embedder: Embedder | None, log: FilteringBoundLogger | None = None) -> Embed:
+def make_embed(embedder: Embedder | None, log: FilteringBoundLogger | None = None) -> Embed:
     """A function that gives the model and the vector of one text.
 
     Args:
@@ -41,47 +42,40 @@ def embed_with(embedder: Embedder | None, log: FilteringBoundLogger | None = Non
         if embedder is None:
             return None, None
         try:
-            async with asyncio.timeout(PATIENCE):
-                (vector,) = await vectors(embedder, [text])
+            async with asyncio.timeout(EMBED_TIMEOUT_S):
+                (vector,) = await embed_texts(embedder, [text])
             return embedder.model, vector
         except Exception as error:
-            tell(log, "workflows_not_embedded", error)
+            log_model_failure(log, "workflows_not_embedded", error)
             return None, None
 
     return embed
 
 
-async def vectors(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
-    """The vectors of texts of ``texts.py``: float32, little endian, of length one.
+async def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+    """The vectors of texts of ``store/item_texts.py``: float32, little endian, of length one.
 
     Each is the middle of two, where there are two: that of the head, what an item is called and
     says of itself, and that of the body, what there is inside. One vector of the whole text finds
     fewer paraphrased tasks: what is inside drowns what the item is.
     """
     parts = [[each for each in head_and_body(text) if each] or [""] for text in texts]
-    read = iter(await embedder.passages([each for some in parts for each in some]))
-    return [as_bytes(_middle([next(read) for _ in some])) for some in parts]
+    return [vector_to_bytes(vector) for vector in await embed_parts(embedder, parts)]
 
 
-def _middle(of: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-    total = sum(of[1:], start=of[0])
-    length = float((total @ total) ** 0.5)
-    return total / length if length else total
-
-
-def as_bytes(vector: NDArray[np.float32]) -> bytes:
+def vector_to_bytes(vector: NDArray[np.float32]) -> bytes:
     """A vector as it is stored."""
     return vector.astype("<f4").tobytes()
 
 
-def from_bytes(stored: bytes) -> NDArray[np.float32]:
+def vector_from_bytes(stored: bytes) -> NDArray[np.float32]:
     """A stored vector."""
     import numpy as np
 
     return np.frombuffer(stored, dtype="<f4")
 
 
-def tell(log: FilteringBoundLogger | None, event: str, error: Exception) -> None:
+def log_model_failure(log: FilteringBoundLogger | None, event: str, error: Exception) -> None:
     """Say in the log that the model failed."""
     if log is None:
         import structlog

@@ -1,4 +1,4 @@
-"""What search knows of all workflows, or of all skill cards, in memory; imported late, for numpy.
+"""The search index of all workflows, or of all skill cards, in memory; imported late, for numpy.
 
 The index holds everyone's items and decides nothing about who sees them: it says which fit best,
 and the store's queries say which of those are shown. It is used on the event loop alone.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from plugins.workflows.search.embedding import from_bytes
+from plugins.workflows.search.embedding import vector_from_bytes
 from plugins.workflows.search.matrix import Matrix
 from plugins.workflows.search.postings import Floats, Postings, counted
 from plugins.workflows.search.words import normal, terms
@@ -21,18 +21,18 @@ from plugins.workflows.search.words import normal, terms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-WEIGHT_OF_WORDS = 0.2
+WORD_WEIGHT = 0.2
 """How much the words of names and tags count beside meaning: enough to lift what is named, too
 little to outdo what is meant."""
-_BELOW_A_NAME = 0.99
+_MAX_SCORE_WITHOUT_NAME = 0.99
 """The most that an item scores whose name is not what was asked for."""
-_SPARE = 500
+_MAX_WASTED_ROWS = 500
 """Rows given up that are not worth an index made anew."""
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """What is stored for search of one item, read into terms.
+class IndexedItem:
+    """One item as the index takes it in.
 
     Attributes:
         stamp: when it was written, in the order of all such writing.
@@ -53,8 +53,8 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is looked for.
+class Query:
+    """A search query.
 
     Attributes:
         name: the form in which names are compared.
@@ -67,13 +67,13 @@ class Question:
     vector: NDArray[np.float32] | None
 
     @classmethod
-    def of(cls, text: str, vector: NDArray[np.float32] | None) -> Question:
-        """A question in words, and its vector."""
+    def of(cls, text: str, vector: NDArray[np.float32] | None) -> Query:
+        """The query of a text and its vector."""
         return cls(normal(text), tuple(terms(text)), vector)
 
 
-def read(text: str) -> tuple[str, dict[str, int]]:
-    """The name, as names are compared, and the counted terms of a text of ``texts.py``."""
+def parse_text(text: str) -> tuple[str, dict[str, int]]:
+    """The comparable name and the counted terms of a text made by ``store/item_texts.py``."""
     name, _, rest = text.partition("\n")
     tags, _, body = rest.partition("\n")
     return normal(name), counted(f"{name}\n{tags}", body)
@@ -83,7 +83,7 @@ def vector_of(stored: bytes | None, dimensions: int) -> NDArray[np.float32] | No
     """A stored vector, or None where there is none of that length."""
     if stored is None or len(stored) != 4 * dimensions:
         return None
-    return from_bytes(stored)
+    return vector_from_bytes(stored)
 
 
 class Index:
@@ -113,10 +113,10 @@ class Index:
     @property
     def wasteful(self) -> bool:
         """Whether an index made anew would be a good deal smaller."""
-        return len(self._ids) > _SPARE + 1.5 * len(self._rows)
+        return len(self._ids) > _MAX_WASTED_ROWS + 1.5 * len(self._rows)
 
-    def put(self, item: Text) -> None:
-        """Take in an item as it is now, unless what is known of it is newer."""
+    def put(self, item: IndexedItem) -> None:
+        """Add or update an item, unless the index already has a newer state of it."""
         if self.knows(item.id, item.stamp):
             return
         row = self._rows.get(item.id)
@@ -143,7 +143,7 @@ class Index:
         row = self._rows.get(id)
         return row is not None and bool(self._embedded[row])
 
-    def best(self, question: Question, most: int) -> list[tuple[str, float]]:
+    def best(self, question: Query, most: int) -> list[tuple[str, float]]:
         """The items that fit best, each with its score in 0..1; none with 0."""
         scores = self._scores(question)
         rows = np.flatnonzero(scores)
@@ -151,7 +151,7 @@ class Index:
             rows = rows[np.argpartition(scores[rows], -most)[-most:]]
         return self._sorted(scores, rows)
 
-    def among(self, question: Question, ids: Iterable[str]) -> list[tuple[str, float]]:
+    def among(self, question: Query, ids: Iterable[str]) -> list[tuple[str, float]]:
         """Those of some items that fit, best first, as :meth:`best` gives them."""
         scores = self._scores(question)
         known = [row for id in ids if (row := self._rows.get(id)) is not None]
@@ -165,7 +165,7 @@ class Index:
         found = zip((-rounded).tolist(), [known[row] for row in rows.tolist()], strict=True)
         return [(id, -negative) for negative, id in sorted(found)]
 
-    def _scores(self, question: Question) -> Floats:
+    def _scores(self, question: Query) -> Floats:
         if not self._ids:
             return np.zeros(0, np.float32)
         public = np.frombuffer(self._public, np.uint8)
@@ -173,14 +173,14 @@ class Index:
         if self._matrix is not None and question.vector is not None:
             meant = self._matrix.dot(question.vector, len(self._ids))
             np.maximum(meant, 0, out=meant)
-            both = np.float32(1 - WEIGHT_OF_WORDS) * meant + np.float32(WEIGHT_OF_WORDS) * head
+            both = np.float32(1 - WORD_WEIGHT) * meant + np.float32(WORD_WEIGHT) * head
             np.copyto(scores, both, where=_flags(self._embedded))
-        scores = np.minimum(scores, 1) * np.float32(_BELOW_A_NAME)
+        scores = np.minimum(scores, 1) * np.float32(_MAX_SCORE_WITHOUT_NAME)
         scores[self._names.get(question.name, [])] = 1
         scores[~_flags(self._live)] = 0
         return scores
 
-    def _added(self, item: Text) -> int:
+    def _added(self, item: IndexedItem) -> int:
         row = self._rows[item.id] = len(self._ids)
         self._ids.append(item.id)
         self._stamps.append(item.stamp)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Floats: TypeAlias = "NDArray[np.float32]"
 Flags: TypeAlias = "NDArray[np.uint8]"
 
-MOST_TERMS = 64
+MAX_QUERY_TERMS = 64
 """Different terms of a question that count: the first ones."""
 
 _K = 1.2
@@ -113,7 +113,7 @@ class Postings:
         """The inverse document frequency of each term of a question."""
         there = int(public.sum())
         weights = {}
-        for term in islice(dict.fromkeys(asked), MOST_TERMS):
+        for term in islice(dict.fromkeys(asked), MAX_QUERY_TERMS):
             posting = self._of.get(term)
             known = 0
             if posting is not None:

@@ -13,57 +13,42 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gateway.contract import Database, Embedder
-from plugins.workflows.model import Complexity, Summary, TargetType, Viewer
-from plugins.workflows.search.embedding import PATIENCE
-from plugins.workflows.search.following import Following
-from plugins.workflows.search.texts import clean
+from plugins.workflows.model import Summary, TargetType, Viewer
+from plugins.workflows.search.embedding import EMBED_TIMEOUT_S
+from plugins.workflows.search.index_sync import IndexSync
+from plugins.workflows.store.item_texts import clean
+from plugins.workflows.store.queries import Filters
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
     from plugins.workflows.playbook import Playbook
-    from plugins.workflows.search.index import Index, Question
+    from plugins.workflows.search.index import Index, Query
 
-Scope: TypeAlias = Literal["all", "mine", "library"]
 Mode: TypeAlias = Literal["semantic", "text"]
 
-LONGEST = 2_000
+MAX_QUERY_CHARS = 2_000
 """Characters of a question that are read; the rest is left out, and the answer says so."""
 
-_FIRST = 5
+_EXTRA_CANDIDATES = 5
 """Candidates beside the limit that are asked for first; mostly all of them are shown."""
-_CANDIDATES = 200
+_MAX_CANDIDATES = 200
 """Candidates that are asked for before the store is asked for all that the caller sees."""
-_AT_ONCE = 1_000
+_MAX_IDS_PER_QUERY = 1_000
 """Ids in one query, at most."""
-FLOOR = 0.12
+MIN_SCORE = 0.12
 """The score below which an item that is compared by meaning does not fit.
 
 Of 24 tasks put in other words than the starter workflows', 22 score higher with theirs; of 20 that
 have nothing to do with any, 15 stay below. What falls below is named as far from the task.
 """
-_FAR_NAMED = 3
-_CUT = f"Only the first {LONGEST} characters were read."
+_MAX_NEAREST = 3
+_CUT = f"Only the first {MAX_QUERY_CHARS} characters were read."
 _BY_WORDS = "This portal has no embedding model: these were found by their words alone."
 _MODEL_FAILED = "The embedding model did not answer: these were found by their words alone."
 _NO_WORDS = "There is no word in it to look for: say in words what the task is about."
 _NOT_EMBEDDED = "Some of these have no vector yet and were found by their words alone."
 _MORE = "There are more: give a task, or filters, to find what fits."
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What items must be.
-
-    Attributes:
-        tags: as in :meth:`Playbook.matching`.
-        complexity: that of workflows, or None for any.
-        scope: all that the caller sees, their own, or their library.
-    """
-
-    tags: tuple[str, ...] = ()
-    complexity: Complexity | None = None
-    scope: Scope = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +74,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
+class _Request:
     """One search, as its steps hand it on."""
 
     type: TargetType
@@ -120,7 +105,7 @@ class Search:
         self._embedder = embedder
         self._log = log
         self._kinds = {
-            type: Following(database, type, embedder)
+            type: IndexSync(database, type, embedder)
             for type in (TargetType.WORKFLOW, TargetType.SKILL)
         }
 
@@ -129,9 +114,9 @@ class Search:
     ) -> Found:
         """The workflows that fit a task.
 
-        Without a task, or with one of nothing but spaces, they are listed by name. Of one with
-        more than :data:`LONGEST` characters the beginning is read. One of stop words alone is
-        compared by meaning; without a model it finds only what is called so.
+        Without a task, or with a blank one, they are listed by name. Of a task longer than
+        :data:`MAX_QUERY_CHARS` characters only the beginning is read. A task made of stop words
+        is compared by meaning; without a model it finds only items with that very name.
 
         Args:
             query: the task, or a workflow's name, or None.
@@ -139,13 +124,13 @@ class Search:
             filters: what the workflows must be.
             limit: how many at most.
         """
-        return await self._found(query, _Asking(TargetType.WORKFLOW, viewer, filters, limit))
+        return await self._found(query, _Request(TargetType.WORKFLOW, viewer, filters, limit))
 
     async def skills(
         self, query: str | None, viewer: Viewer, filters: Filters, limit: int
     ) -> Found:
         """The skill cards that fit a task; as :meth:`workflows`."""
-        return await self._found(query, _Asking(TargetType.SKILL, viewer, filters, limit))
+        return await self._found(query, _Request(TargetType.SKILL, viewer, filters, limit))
 
     async def backfill(self) -> int:
         """Embed what has no vector by the model in use, once through; for the background.
@@ -162,19 +147,19 @@ class Search:
             return 0
         return await backfill(self._database, self._embedder)
 
-    async def _found(self, query: str | None, asking: _Asking) -> Found:
-        text = clean(query[: 4 * LONGEST]) if query else ""
+    async def _found(self, query: str | None, request: _Request) -> Found:
+        text = clean(query[: 4 * MAX_QUERY_CHARS]) if query else ""
         if not text:
-            return await self._listed(asking)
-        question, failed = await self._question(text[:LONGEST])
-        index = await self._kinds[asking.type].index()
-        hits = await self._ranked(index, question, asking)
+            return await self._listed(request)
+        question, failed = await self._question(text[:MAX_QUERY_CHARS])
+        index = await self._kinds[request.type].index()
+        hits = await self._ranked(index, question, request)
         far: list[Hit] = []
         if question.vector is not None:
-            hits, far = _fitting(hits, index)
+            hits, far = _split_by_fit(hits, index)
         notes = [
             _nothing_fits(far) if far and not hits else None,
-            _CUT if len(text) > LONGEST else None,
+            _CUT if len(text) > MAX_QUERY_CHARS else None,
             _MODEL_FAILED if failed else None,
             _BY_WORDS if self._embedder is None else None,
             _NO_WORDS if not question.terms and question.vector is None and not hits else None,
@@ -185,94 +170,81 @@ class Search:
         mode: Mode = "text" if question.vector is None else "semantic"
         return Found(tuple(hits), mode, " ".join(filter(None, notes)) or None)
 
-    async def _question(self, text: str) -> tuple[Question, bool]:
+    async def _question(self, text: str) -> tuple[Query, bool]:
         """The question, and whether the model failed to read it."""
-        from plugins.workflows.search.index import Question
+        from plugins.workflows.search.index import Query
 
         if self._embedder is None:
-            return Question.of(text, None), False
+            return Query.of(text, None), False
         try:
-            async with asyncio.timeout(PATIENCE):
-                return Question.of(text, await self._embedder.query(text)), False
+            async with asyncio.timeout(EMBED_TIMEOUT_S):
+                return Query.of(text, await self._embedder.query(text)), False
         except Exception as error:
-            from plugins.workflows.search.embedding import tell
+            from plugins.workflows.search.embedding import log_model_failure
 
-            tell(self._log, "workflows_question_not_embedded", error)
-            return Question.of(text, None), True
+            log_model_failure(self._log, "workflows_question_not_embedded", error)
+            return Query.of(text, None), True
 
-    async def _ranked(self, index: Index, question: Question, asking: _Asking) -> list[Hit]:
+    async def _ranked(self, index: Index, question: Query, request: _Request) -> list[Hit]:
         """The best items that are shown, exactly: each is asked for before one that fits less."""
         hits: list[Hit] = []
-        filters = asking.filters
+        filters = request.filters
         if filters.scope == "all" and not filters.tags:  # else few are left, and soon found
-            best = index.best(question, _CANDIDATES)
-            first = asking.limit + _FIRST
+            best = index.best(question, _MAX_CANDIDATES)
+            first = request.limit + _EXTRA_CANDIDATES
             for some in (best[:first], best[first:]):
-                hits += await self._shown(some, asking)
-                if len(hits) >= asking.limit:
-                    return hits[: asking.limit]
-            if len(best) < _CANDIDATES:
+                hits += await self._shown(some, request)
+                if len(hits) >= request.limit:
+                    return hits[: request.limit]
+            if len(best) < _MAX_CANDIDATES:
                 return hits
-        seen = await self._matching(asking)
-        return await self._shown(index.among(question, seen)[: asking.limit], asking)
+        seen = await self._matching(request)
+        return await self._shown(index.among(question, seen)[: request.limit], request)
 
-    async def _shown(self, some: Sequence[tuple[str, float]], asking: _Asking) -> list[Hit]:
+    async def _shown(self, some: Sequence[tuple[str, float]], request: _Request) -> list[Hit]:
         if not some:
             return []
-        summaries = await self._summaries([id for id, _ in some], asking)
+        summaries = await self._summaries([id for id, _ in some], request)
         return [Hit(summaries[id], score) for id, score in some if id in summaries]
 
-    async def _listed(self, asking: _Asking) -> Found:
-        filters = asking.filters
+    async def _listed(self, request: _Request) -> Found:
+        filters = request.filters
         if filters.tags or filters.complexity is not None:
-            summaries = await self._by_name(asking)
+            summaries = await self._by_name(request)
         else:
             summaries = await self._playbook.page(
-                asking.type, asking.viewer, None, asking.limit + 1, scope=filters.scope
+                request.type, request.viewer, None, request.limit + 1, scope=filters.scope
             )
-        hits = tuple(Hit(each, None) for each in summaries[: asking.limit])
-        return Found(hits, None, _MORE if len(summaries) > asking.limit else None)
+        hits = tuple(Hit(each, None) for each in summaries[: request.limit])
+        return Found(hits, None, _MORE if len(summaries) > request.limit else None)
 
-    async def _by_name(self, asking: _Asking) -> list[Summary]:
+    async def _by_name(self, request: _Request) -> list[Summary]:
         """All that match, in the order of :meth:`Playbook.page`."""
-        seen = await self._matching(asking)
+        seen = await self._matching(request)
         found: list[Summary] = []
-        for start in range(0, len(seen), _AT_ONCE):
-            found += (await self._summaries(seen[start : start + _AT_ONCE], asking)).values()
+        for start in range(0, len(seen), _MAX_IDS_PER_QUERY):
+            found += (
+                await self._summaries(seen[start : start + _MAX_IDS_PER_QUERY], request)
+            ).values()
         return sorted(found, key=lambda each: (each.name, each.id))
 
-    async def _summaries(self, ids: Sequence[str], asking: _Asking) -> dict[str, Summary]:
-        filters = asking.filters
-        return await self._playbook.summaries(
-            asking.type,
-            ids,
-            asking.viewer,
-            tags=filters.tags,
-            complexity=filters.complexity,
-            scope=filters.scope,
-        )
+    async def _summaries(self, ids: Sequence[str], request: _Request) -> dict[str, Summary]:
+        return await self._playbook.summaries(request.type, ids, request.viewer, request.filters)
 
-    async def _matching(self, asking: _Asking) -> list[str]:
-        filters = asking.filters
-        return await self._playbook.matching(
-            asking.type,
-            asking.viewer,
-            tags=filters.tags,
-            complexity=filters.complexity,
-            scope=filters.scope,
-        )
+    async def _matching(self, request: _Request) -> list[str]:
+        return await self._playbook.matching(request.type, request.viewer, request.filters)
 
 
-def _fitting(hits: Sequence[Hit], index: Index) -> tuple[list[Hit], list[Hit]]:
+def _split_by_fit(hits: Sequence[Hit], index: Index) -> tuple[list[Hit], list[Hit]]:
     """The hits that fit, and those too far from the task in meaning to be called an answer."""
     far = [
         hit
         for hit in hits
-        if hit.score is not None and hit.score < FLOOR and index.has_vector(hit.summary.id)
+        if hit.score is not None and hit.score < MIN_SCORE and index.has_vector(hit.summary.id)
     ]
     return [hit for hit in hits if hit not in far], far
 
 
 def _nothing_fits(far: Sequence[Hit]) -> str:
-    nearest = ", ".join(f"{hit.summary.name} ({hit.summary.key})" for hit in far[:_FAR_NAMED])
+    nearest = ", ".join(f"{hit.summary.name} ({hit.summary.key})" for hit in far[:_MAX_NEAREST])
     return f"Nothing here fits that. Nearest, though far from it: {nearest}."

@@ -10,20 +10,21 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import asdict
 
 from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Objects
-from plugins.workflows.drafts import AttachmentDraft
+from plugins.workflows.inputs import AttachmentDraft
 from plugins.workflows.model import Attachment
 from plugins.workflows.store.change import Change
-from plugins.workflows.tables import revision_files, skill_attachments
+from plugins.workflows.store.tables import revision_files, skill_attachments
 
 _FOLDER = "attachments/"
 
 
-def described(files: Sequence[AttachmentDraft]) -> tuple[Attachment, ...]:
+def describe(files: Sequence[AttachmentDraft]) -> tuple[Attachment, ...]:
     """What is stored of files, beside their bytes."""
     return tuple(
         Attachment(each.name, each.mime_type, len(each.data), _digest(each)) for each in files
@@ -46,7 +47,7 @@ async def store(objects: Objects, files: Sequence[AttachmentDraft]) -> None:
 async def ensure(objects: Objects, files: Sequence[AttachmentDraft]) -> None:
     """Write again the bytes that somebody else has deleted since :func:`store`.
 
-    It is called in a transaction that is alone with the playbook, as :func:`clean` is.
+    It is called in a transaction that is alone with the playbook, as :func:`delete_unused` is.
     """
     for each in files:
         if await load(objects, _digest(each)) is None:
@@ -58,7 +59,9 @@ async def load(objects: Objects, digest: str) -> bytes | None:
     return await objects.get(_FOLDER + digest)
 
 
-async def clean(connection: AsyncConnection, objects: Objects, digests: Collection[str]) -> None:
+async def delete_unused(
+    connection: AsyncConnection, objects: Objects, digests: Collection[str]
+) -> None:
     """Delete the bytes that no card uses.
 
     Args:
@@ -70,7 +73,7 @@ async def clean(connection: AsyncConnection, objects: Objects, digests: Collecti
         await objects.delete(_FOLDER + digest)
 
 
-async def all_stored(objects: Objects) -> AsyncIterator[str]:
+async def stored_digests(objects: Objects) -> AsyncIterator[str]:
     """The digests of all files whose bytes are there, whoever uses them."""
     async for each in objects.list(_FOLDER):
         yield each.key.removeprefix(_FOLDER)
@@ -93,14 +96,7 @@ async def write(change: Change, skill: str, files: Sequence[Attachment]) -> None
         of = skill_attachments.c.skill
         await change.connection.execute(delete(skill_attachments).where(of == skill))
     rows = [
-        {
-            "skill": skill,
-            "position": position,
-            "name": each.name,
-            "mime_type": each.mime_type,
-            "size": each.size,
-            "digest": each.digest,
-        }
+        {"skill": skill, "position": position, **asdict(each)}
         for position, each in enumerate(files)
     ]
     if rows:

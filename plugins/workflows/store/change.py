@@ -16,24 +16,24 @@ from sqlalchemy import Row, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from plugins.workflows import errors
-from plugins.workflows.drafts import Writer
+from plugins.workflows.inputs import Writer
 from plugins.workflows.model import PORTAL, Revision, Skill, TargetType, Visibility, Workflow
 from plugins.workflows.store import revisions
-from plugins.workflows.store.kinds import PLACES, TABLES, WORDS
-from plugins.workflows.store.reading import find
-from plugins.workflows.store.revisions import Revised
-from plugins.workflows.tables import stages, workflows
+from plugins.workflows.store.kinds import STAGE_TABLES, TABLES, TYPE_NAMES
+from plugins.workflows.store.queries import find
+from plugins.workflows.store.revisions import NewRevision
+from plugins.workflows.store.tables import stages, workflows
 
-_SHOWN = {"name", "visibility", "deleted"}
+_NAME_COLUMNS = {"name", "visibility", "deleted"}
 """Columns of mini-prompts and cards that decide which names a workflow shows."""
-_AT_ONCE = 1_000
+_BATCH_SIZE = 1_000
 """Rows that one statement changes."""
-_CALLED = {TargetType.MINI_PROMPT: "prompt", TargetType.SKILL: "skill"}
+_LABELS = {TargetType.MINI_PROMPT: "prompt", TargetType.SKILL: "skill"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """A mini-prompt or card that changed; ``public`` is its name, where others may hear of it."""
+    """A changed mini-prompt or card; ``public`` is its name where others may know it, else None."""
 
     owner: str
     name: str
@@ -67,11 +67,11 @@ class Change:
         self.dropped: set[str] = set()
         self.read: dict[str, Workflow] = {}
         self.read_skills: dict[str, Skill] = {}
-        self._touched: dict[TargetType, dict[str, _Touched]] = {each: {} for each in PLACES}
-        self._revisions: list[Revised] = []
+        self._touched: dict[TargetType, dict[str, _Touched]] = {each: {} for each in STAGE_TABLES}
+        self._revisions: list[NewRevision] = []
 
     @property
-    def revised(self) -> Sequence[Revised]:
+    def revised(self) -> Sequence[NewRevision]:
         """The versions that this change has made, in their order."""
         return self._revisions
 
@@ -93,10 +93,10 @@ class Change:
         """
         found = await find(self.connection, type, ref, self.writer.person, whole=True)
         if found.owner != self.writer.person:
-            raise errors.not_yours(WORDS[type])
+            raise errors.not_yours(TYPE_NAMES[type])
         if version is not None and found.version != version:
             since = await revisions.since(self.connection, type, found.id, version)
-            raise errors.stale(WORDS[type], version, found.version, since)
+            raise errors.stale(TYPE_NAMES[type], version, found.version, since)
         return found
 
     async def add(self, type: TargetType, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -149,6 +149,11 @@ class Change:
         values = {"deleted": self.now, "key": f"{row.key}~{row.id}"}
         await self.edit(type, row, values, ["deleted"])
 
+    async def discard(self, type: TargetType, row: Row[Any]) -> None:
+        """Delete another owner's item that nothing uses any more; nobody's name is left on it."""
+        values = {"deleted": self.now, "key": f"{row.key}~{row.id}", "updated": self.now}
+        await self._update(type, row.id, {**values, "version": row.version + 1})
+
     async def finish(self) -> None:
         """Bump the workflows that use what has changed, and write all revisions.
 
@@ -188,14 +193,14 @@ class Change:
 
     def _revise(self, type: TargetType, id: str, version: int, fields: Sequence[str]) -> None:
         new = Revision(version, self.now, self.writer.name, tuple(fields))
-        self._revisions.append(Revised(type, id, new))
+        self._revisions.append(NewRevision(type, id, new))
 
     def _touch(self, type: TargetType, row: Row[Any], values: Mapping[str, Any]) -> None:
         name = values.get("name", row.name)
         was_public = row.visibility == Visibility.PUBLIC
         is_public = values.get("visibility", row.visibility) == Visibility.PUBLIC
         public = row.name if was_public else name if is_public else None
-        self.renamed = self.renamed or not values.keys().isdisjoint(_SHOWN)
+        self.renamed = self.renamed or not values.keys().isdisjoint(_NAME_COLUMNS)
         before = self._touched[type].get(row.id)
         self._touched[type][row.id] = before or _Touched(row.owner, name, public)
 
@@ -209,7 +214,7 @@ class Change:
         for type, items in self._touched.items():
             if not items:
                 continue
-            places, item = PLACES[type]
+            places, item = STAGE_TABLES[type]
             query = (
                 select(item.label("item"), workflows.c.id, workflows.c.owner, workflows.c.version)
                 .distinct()
@@ -220,7 +225,7 @@ class Change:
             for row in await self.connection.execute(query):
                 touched = items[row.item]
                 name = touched.name if row.owner == touched.owner else touched.public
-                called = _CALLED[type] if name is None else f"{_CALLED[type]}: {name}"
+                called = _LABELS[type] if name is None else f"{_LABELS[type]}: {name}"
                 found.setdefault(row.id, (row.version, []))[1].append(called)
         return found
 
@@ -229,8 +234,8 @@ class Change:
         for id in grown:
             version, fields = using[id]
             self._revise(TargetType.WORKFLOW, id, version + 1, sorted(fields))
-        for start in range(0, len(grown), _AT_ONCE):
-            some = workflows.c.id.in_(grown[start : start + _AT_ONCE])
+        for start in range(0, len(grown), _BATCH_SIZE):
+            some = workflows.c.id.in_(grown[start : start + _BATCH_SIZE])
             values = {"version": workflows.c.version + 1, "updated": self.now}
             await self.connection.execute(update(workflows).where(some).values(values))
         self.bumped |= set(grown)

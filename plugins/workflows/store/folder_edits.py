@@ -11,21 +11,21 @@ from sqlalchemy import and_, bindparam, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
+from gateway.toolkit.sql import exclusive, lock_number
 from plugins.workflows import checks, errors, limits
-from plugins.workflows.drafts import Writer
+from plugins.workflows.inputs import Writer
 from plugins.workflows.model import Folder, Revision, TargetType, Visibility
-from plugins.workflows.store import folders as shelf
+from plugins.workflows.store import folders as folder_store
 from plugins.workflows.store import revisions
 from plugins.workflows.store.folder_tree import Tree
 from plugins.workflows.store.folders import FolderDraft
-from plugins.workflows.store.locks import alone
-from plugins.workflows.store.revisions import FOLDER, Revised
-from plugins.workflows.store.targets import target
-from plugins.workflows.tables import folder_items, folders
+from plugins.workflows.store.revisions import FOLDER, NewRevision
+from plugins.workflows.store.tables import folder_items, folders
+from plugins.workflows.store.targets import find_target
 
-FIELDS = ("name", "description", "visibility", "parent", "position")
+EDITABLE_FIELDS = ("name", "description", "visibility", "parent", "position")
 """What an edit may change of a folder itself."""
-ITEMS = "items"
+ITEMS_FIELD = "items"
 """The field that stands for what is in a folder, in its revisions."""
 
 
@@ -59,7 +59,7 @@ class FolderChanges:
     """What an edit does to a folder.
 
     Attributes:
-        fields: new values of ``FIELDS``; ``parent`` is an id or key, or None for the top.
+        fields: new values of ``EDITABLE_FIELDS``; ``parent`` is an id or key, or None for the top.
         add: what comes in.
         remove: what goes out, first.
     """
@@ -74,10 +74,6 @@ class FolderEdits:
 
     A folder's version grows with each edit of it; putting a new item into it with the tool that
     makes the item is no edit.
-
-    Args:
-        database: the plugin's database.
-        clock: gives the time, with its zone.
     """
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
@@ -94,15 +90,19 @@ class FolderEdits:
             ToolFailed: there is no such parent, it lies too deep, the key is taken, or the
                 writer may not publish.
         """
-        _may_have(writer, draft.visibility)
-        draft = replace(draft, key=draft.key and checks.key(draft.key), **_checked(asdict(draft)))
+        _check_may_publish(writer, draft.visibility)
+        draft = replace(
+            draft, key=draft.key and checks.key(draft.key), **_checked_texts(asdict(draft))
+        )
         async with self._database.begin() as connection:
-            await alone(connection, shelf.of(writer.person))
+            await exclusive(
+                connection, lock_number("playbook", folder_store.lock_key(writer.person))
+            )
             if draft.parent is not None:
-                parent = await shelf.own(connection, draft.parent, writer.person)
+                parent = await folder_store.own(connection, draft.parent, writer.person)
                 (await _tree(connection, writer.person)).check_room(parent.id)
                 draft = replace(draft, parent=parent.id)
-            return await shelf.make(connection, writer.person, draft)
+            return await folder_store.make(connection, writer.person, draft)
 
     async def edit(
         self, writer: Writer, ref: str, version: int, changes: FolderChanges
@@ -124,14 +124,18 @@ class FolderEdits:
                 is to be, and the writer may not publish.
         """
         async with self._database.begin() as connection:
-            await alone(connection, shelf.of(writer.person))
-            folder = await _edited(connection, writer.person, ref, version)
-            wanted = await _wanted(connection, writer, folder, changes.fields)
-            changed = [name for name in FIELDS if getattr(wanted, name) != getattr(folder, name)]
+            await exclusive(
+                connection, lock_number("playbook", folder_store.lock_key(writer.person))
+            )
+            folder = await _read_for_edit(connection, writer.person, ref, version)
+            wanted = await _apply_fields(connection, writer, folder, changes.fields)
+            changed = [
+                name for name in EDITABLE_FIELDS if getattr(wanted, name) != getattr(folder, name)
+            ]
             if await self._moved(connection, writer, folder, changes):
-                changed.append(ITEMS)
+                changed.append(ITEMS_FIELD)
             if changed:
-                _may_have(writer, wanted.visibility)
+                _check_may_publish(writer, wanted.visibility)
                 wanted = await self._write(connection, writer, wanted, changed)
         return wanted, tuple(changed)
 
@@ -147,8 +151,10 @@ class FolderEdits:
         gone = update(folders).where(folders.c.id == bindparam("folder"))
         gone = gone.values(deleted=self._clock(), key=folders.c.key + "~" + folders.c.id)
         async with self._database.begin() as connection:
-            await alone(connection, shelf.of(writer.person))
-            folder = await _edited(connection, writer.person, ref, version)
+            await exclusive(
+                connection, lock_number("playbook", folder_store.lock_key(writer.person))
+            )
+            folder = await _read_for_edit(connection, writer.person, ref, version)
             levels = (await _tree(connection, writer.person)).levels(folder.id)
             ids = [each for level in levels for each in level]
             await connection.execute(gone, [{"folder": each} for each in ids])
@@ -157,18 +163,18 @@ class FolderEdits:
     async def _moved(
         self, connection: AsyncConnection, writer: Writer, folder: Folder, changes: FolderChanges
     ) -> bool:
-        """Take items out and put items in; whether anything changed."""
+        """Remove and add items; whether anything changed."""
         moved = [
             await _take_out(connection, writer.person, folder, each) for each in changes.remove
         ]
         for each in changes.add:
-            found = await target(connection, each.ref, writer.person, _types(each.type))
+            found = await find_target(connection, each.ref, writer.person, _types(each.type))
             if each.from_folder is not None:
-                other = await shelf.own(connection, each.from_folder, writer.person)
+                other = await folder_store.own(connection, each.from_folder, writer.person)
                 if other.id != folder.id:
                     await self._leave(connection, writer, other, found.type, found.id)
             moved.append(
-                await shelf.put(connection, folder.id, found.type, found.id, each.position)
+                await folder_store.put(connection, folder.id, found.type, found.id, each.position)
             )
         return any(moved)
 
@@ -180,33 +186,35 @@ class FolderEdits:
         type: TargetType,
         item: str,
     ) -> None:
-        if await _taken_out(connection, folder, type, item):
-            await self._write(connection, writer, folder, [ITEMS])
+        if await _remove_item(connection, folder, type, item):
+            await self._write(connection, writer, folder, [ITEMS_FIELD])
 
     async def _write(
         self, connection: AsyncConnection, writer: Writer, folder: Folder, changed: Sequence[str]
     ) -> Folder:
         """Write a folder's next version, and what is new in it."""
         folder = replace(folder, version=folder.version + 1)
-        values = {name: getattr(folder, name) for name in (*FIELDS, "version")}
+        values = {name: getattr(folder, name) for name in (*EDITABLE_FIELDS, "version")}
         await connection.execute(update(folders).where(folders.c.id == folder.id).values(values))
         new = Revision(folder.version, self._clock(), writer.name, tuple(changed))
-        await revisions.write(connection, [Revised(FOLDER, folder.id, new)])
+        await revisions.write(connection, [NewRevision(FOLDER, folder.id, new)])
         return folder
 
 
-def _may_have(writer: Writer, visibility: Visibility) -> None:
+def _check_may_publish(writer: Writer, visibility: Visibility) -> None:
     if visibility is Visibility.PUBLIC and not writer.may_publish:
         raise errors.may_not_publish()
 
 
-def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _checked_texts(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The texts among some fields, in the form in which they are stored."""
     found: dict[str, Any] = {}
     if "name" in fields:
-        found["name"] = checks.line(fields["name"], "name", limits.FOLDER_NAME)
+        found["name"] = checks.line(fields["name"], "name", limits.MAX_FOLDER_NAME_CHARS)
     if fields.get("description") is not None:
-        found["description"] = checks.text(fields["description"], "description", limits.DESCRIPTION)
+        found["description"] = checks.text(
+            fields["description"], "description", limits.MAX_DESCRIPTION_CHARS
+        )
     return found
 
 
@@ -215,31 +223,33 @@ def _types(type: TargetType | None) -> tuple[TargetType, ...]:
 
 
 async def _tree(connection: AsyncConnection, owner: str) -> Tree:
-    rows = await connection.execute(select(folders).where(shelf.live(owner)))
-    return Tree(shelf.folder_of(row) for row in rows)
+    rows = await connection.execute(select(folders).where(folder_store.live(owner)))
+    return Tree(folder_store.folder_of(row) for row in rows)
 
 
-async def _edited(connection: AsyncConnection, person: str, ref: str, version: int) -> Folder:
+async def _read_for_edit(
+    connection: AsyncConnection, person: str, ref: str, version: int
+) -> Folder:
     """The folder that is to be changed, where it is of the version that was read."""
-    folder = await shelf.own(connection, ref, person)
+    folder = await folder_store.own(connection, ref, person)
     if folder.version != version:
         changes = await revisions.since(connection, FOLDER, folder.id, version)
         raise errors.stale("Folder", version, folder.version, changes)
     return folder
 
 
-async def _wanted(
+async def _apply_fields(
     connection: AsyncConnection, writer: Writer, folder: Folder, fields: Mapping[str, Any]
 ) -> Folder:
     """The folder as it is to be."""
-    wanted = {**fields, **_checked(fields)}
+    wanted = {**fields, **_checked_texts(fields)}
     if wanted.get("parent") is not None:
-        wanted["parent"] = (await shelf.own(connection, wanted["parent"], writer.person)).id
+        wanted["parent"] = (await folder_store.own(connection, wanted["parent"], writer.person)).id
     after = replace(folder, **wanted)
     if after.parent != folder.parent:
         (await _tree(connection, writer.person)).check_move(folder.id, after.parent)
         if "position" not in fields:
-            last = await shelf.last_position(connection, writer.person, after.parent)
+            last = await folder_store.last_position(connection, writer.person, after.parent)
             after = replace(after, position=last)
     return after
 
@@ -249,13 +259,13 @@ async def _take_out(
 ) -> bool:
     """Take an item out by its id, also one that its owner has hidden since, or by its key."""
     for type in _types(removal.type):
-        if await _taken_out(connection, folder, type, removal.ref):
+        if await _remove_item(connection, folder, type, removal.ref):
             return True
-    found = await target(connection, removal.ref, person, _types(removal.type))
-    return await _taken_out(connection, folder, found.type, found.id)
+    found = await find_target(connection, removal.ref, person, _types(removal.type))
+    return await _remove_item(connection, folder, found.type, found.id)
 
 
-async def _taken_out(
+async def _remove_item(
     connection: AsyncConnection, folder: Folder, type: TargetType, item: str
 ) -> bool:
     this = and_(

@@ -25,15 +25,21 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
 from plugins.workflows.model import PORTAL, Folder, Summary, TargetType, Viewer
-from plugins.workflows.store import folders as shelf
+from plugins.workflows.store import folders as folder_store
 from plugins.workflows.store.kinds import TABLES
-from plugins.workflows.store.reading import SAID, said, size_of, snapshot, tags_of
+from plugins.workflows.store.queries import (
+    ITEM_COLUMNS,
+    complexity_of,
+    item_fields,
+    snapshot,
+    tags_of,
+)
+from plugins.workflows.store.tables import folder_items, folders, workflows
 from plugins.workflows.store.visibility import visible
-from plugins.workflows.tables import folder_items, folders, workflows
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class FolderEntry:
     """An item in a folder, and its position there."""
 
     item: Summary
@@ -41,7 +47,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class FolderPage:
     """A part of what somebody sees in a folder: its folders first, then its items.
 
     Attributes:
@@ -54,21 +60,17 @@ class Page:
     folder: Folder | None
     parent: Folder | None
     folders: tuple[Folder, ...]
-    items: tuple[Placed, ...]
+    items: tuple[FolderEntry, ...]
     total: int
 
 
 class FolderLists:
-    """Reads folders; only what the viewer may see is read at all, or counted.
-
-    Args:
-        database: the plugin's database.
-    """
+    """Reads folders; only what the viewer may see is read at all, or counted."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def top(self, viewer: Viewer, offset: int, limit: int) -> Page:
+    async def top(self, viewer: Viewer, offset: int, limit: int) -> FolderPage:
         """A viewer's own folders at the top, then the portal's.
 
         Args:
@@ -85,9 +87,11 @@ class FolderLists:
             total = await _count(connection, select(folders.c.id).where(which))
             query = select(folders).where(which).order_by(folders.c.owner == PORTAL)
             found = await _ordered(connection, query, folders, offset, limit)
-        return Page(None, None, tuple(shelf.folder_of(row) for row in found), (), total)
+        return FolderPage(
+            None, None, tuple(folder_store.folder_of(row) for row in found), (), total
+        )
 
-    async def inside(self, ref: str, viewer: Viewer, offset: int, limit: int) -> Page:
+    async def inside(self, ref: str, viewer: Viewer, offset: int, limit: int) -> FolderPage:
         """A folder, and what is in it.
 
         Args:
@@ -100,30 +104,32 @@ class FolderLists:
             ToolFailed: there is no such folder, or it is another's private one.
         """
         async with snapshot(self._database) as connection:
-            folder = await shelf.find(connection, ref, viewer)
-            parent = await _seen(connection, folder.parent, viewer)
+            folder = await folder_store.find(connection, ref, viewer)
+            parent = await _visible_folder(connection, folder.parent, viewer)
             inner = select(folders).where(folders.c.parent == folder.id, visible(folders, viewer))
             number = await _count(connection, inner.with_only_columns(folders.c.id))
             rows = await _ordered(connection, inner, folders, offset, limit)
-            found = tuple(shelf.folder_of(row) for row in rows)
-            held = union_all(*(_held(type, folder.id, viewer) for type in TABLES)).subquery()
+            found = tuple(folder_store.folder_of(row) for row in rows)
+            held = union_all(*(_items_query(type, folder.id, viewer) for type in TABLES)).subquery()
             total = number + await _count(connection, select(held.c.id))
             rest = max(0, offset - number), limit - len(found)
             items = await _ordered(connection, select(held), held, *rest) if rest[1] else []
             tags = await _tags(connection, items)
-        placed = tuple(Placed(_summary(row, tags.get(row.id, ())), row.position) for row in items)
-        return Page(folder, parent, found, placed, total)
+        placed = tuple(
+            FolderEntry(_summary(row, tags.get(row.id, ())), row.position) for row in items
+        )
+        return FolderPage(folder, parent, found, placed, total)
 
-    async def has(self, person: str, where: shelf.Place) -> bool:
+    async def has(self, person: str, where: folder_store.Place) -> bool:
         """Whether a person has the folder already that an item is to go into by its name."""
         if where.folder is None:
             return True
         called = or_(folders.c.name == where.folder, folders.c.key == where.folder)
-        query = select(folders.c.id).where(shelf.live(person), called).limit(1)
+        query = select(folders.c.id).where(folder_store.live(person), called).limit(1)
         async with self._database.engine.connect() as connection:
             return await connection.scalar(query) is not None
 
-    async def holding(self, person: str, type: TargetType, target: str) -> Folder | None:
+    async def containing(self, person: str, type: TargetType, target: str) -> Folder | None:
         """A folder of a person's that an item is in, or None.
 
         Args:
@@ -133,21 +139,23 @@ class FolderLists:
         """
         inside = and_(folder_items.c.folder == folders.c.id, folder_items.c.type == type)
         query = select(folders).join(folder_items, inside)
-        query = query.where(folder_items.c.target == target, shelf.live(person)).limit(1)
+        query = query.where(folder_items.c.target == target, folder_store.live(person)).limit(1)
         async with self._database.engine.connect() as connection:
             row = (await connection.execute(query)).first()
-        return None if row is None else shelf.folder_of(row)
+        return None if row is None else folder_store.folder_of(row)
 
 
-async def _seen(connection: AsyncConnection, folder: str | None, viewer: Viewer) -> Folder | None:
+async def _visible_folder(
+    connection: AsyncConnection, folder: str | None, viewer: Viewer
+) -> Folder | None:
     if folder is None:
         return None
     query = select(folders).where(folders.c.id == folder, visible(folders, viewer))
     row = (await connection.execute(query)).first()
-    return None if row is None else shelf.folder_of(row)
+    return None if row is None else folder_store.folder_of(row)
 
 
-def _held(type: TargetType, folder: str, viewer: Viewer) -> Select[Any]:
+def _items_query(type: TargetType, folder: str, viewer: Viewer) -> Select[Any]:
     """The items of one type in a folder that a viewer sees."""
     table = TABLES[type]
     placed = and_(
@@ -156,7 +164,7 @@ def _held(type: TargetType, folder: str, viewer: Viewer) -> Select[Any]:
         folder_items.c.target == table.c.id,
     )
     size = workflows.c.complexity if table is workflows else type_coerce(null(), Text)
-    columns = [table.c[name] for name in SAID]
+    columns = [table.c[name] for name in ITEM_COLUMNS]
     kind, position = literal(str(type)).label("type"), folder_items.c.position
     query = select(kind, position, *columns, size.label("complexity"))
     return query.join(folder_items, placed).where(visible(table, viewer))
@@ -184,4 +192,6 @@ async def _tags(
 
 
 def _summary(row: Row[Any], tags: tuple[str, ...]) -> Summary:
-    return Summary(**said(row), type=TargetType(row.type), tags=tags, complexity=size_of(row))
+    return Summary(
+        **item_fields(row), type=TargetType(row.type), tags=tags, complexity=complexity_of(row)
+    )

@@ -49,11 +49,11 @@ class Tree:
             ToolFailed: folders would lie deeper than ``limits.FOLDER_DEPTH``.
         """
         chain = self.down_to(parent)
-        if len(chain) + levels > limits.FOLDER_DEPTH:
+        if len(chain) + levels > limits.MAX_FOLDER_DEPTH:
             raise errors.bad_input(
-                f"Folders may lie {limits.FOLDER_DEPTH} deep; in {_path(chain)} there would be "
+                f"Folders may lie {limits.MAX_FOLDER_DEPTH} deep; in {_path(chain)} there would be "
                 f"{len(chain) + levels} levels. Choose a folder further up.",
-                limit=limits.FOLDER_DEPTH,
+                limit=limits.MAX_FOLDER_DEPTH,
             )
 
     def check_move(self, folder: str, parent: str | None) -> None:

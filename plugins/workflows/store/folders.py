@@ -6,20 +6,20 @@ made once, a key is given once and a cycle never arises.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import count
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from gateway.toolkit.sql import exclusive, lock_number
 from plugins.workflows import checks, errors, limits
 from plugins.workflows.ids import new_id, slug
 from plugins.workflows.model import PORTAL, Folder, TargetType, Viewer, Visibility
-from plugins.workflows.store.kinds import known
-from plugins.workflows.store.locks import alone
+from plugins.workflows.store.kinds import enum_or_none
+from plugins.workflows.store.tables import folder_items, folders
 from plugins.workflows.store.visibility import visible
-from plugins.workflows.tables import folder_items, folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +75,11 @@ async def place(
         return None
     if where.folder_id is not None and where.folder is not None:
         raise errors.bad_input("Give folder_id or folder, not both.")
-    await alone(connection, of(person))
+    await exclusive(connection, lock_number("playbook", lock_key(person)))
     if where.folder_id is not None:
         folder = await own(connection, where.folder_id, person)
     else:
-        name = checks.line(where.folder or "", "folder", limits.FOLDER_NAME)
+        name = checks.line(where.folder or "", "folder", limits.MAX_FOLDER_NAME_CHARS)
         folder = await _found_or_made(connection, person, name)
     await put(connection, folder.id, type, target)
     return folder
@@ -189,7 +189,7 @@ async def last_position(connection: AsyncConnection, owner: str, parent: str | N
     return await _next(connection, folders.c.position, beside)
 
 
-def of(person: str) -> str:
+def lock_key(person: str) -> str:
     """What a transaction that changes somebody's folders is alone with (``locks.alone``)."""
     return f"folders of {person}"
 
@@ -201,17 +201,9 @@ def live(owner: str) -> ColumnElement[bool]:
 
 def folder_of(row: Row[Any]) -> Folder:
     """The folder in a row of its table."""
-    return Folder(
-        id=row.id,
-        key=row.key,
-        owner=row.owner,
-        name=row.name,
-        description=row.description,
-        visibility=known(Visibility, row.visibility) or Visibility.PRIVATE,
-        parent=row.parent,
-        position=row.position,
-        version=row.version,
-    )
+    visibility = enum_or_none(Visibility, row.visibility) or Visibility.PRIVATE
+    values = {each.name: getattr(row, each.name) for each in fields(Folder)}
+    return Folder(**values | {"visibility": visibility})
 
 
 async def _found_or_made(connection: AsyncConnection, person: str, name: str) -> Folder:
@@ -234,7 +226,7 @@ async def _found_or_made(connection: AsyncConnection, person: str, name: str) ->
 async def _key(connection: AsyncConnection, owner: str, draft: FolderDraft) -> str:
     """The key that was asked for, or one made of the name that the owner has not given yet."""
     base = draft.key or slug(draft.name)
-    begins = folders.c.key.startswith(base[: limits.KEY - 8], autoescape=True)
+    begins = folders.c.key.startswith(base[: limits.MAX_KEY_CHARS - 8], autoescape=True)
     rows = await connection.execute(select(folders.c.key).where(folders.c.owner == owner, begins))
     taken = {row.key for row in rows}
     if base not in taken:
@@ -245,7 +237,7 @@ async def _key(connection: AsyncConnection, owner: str, draft: FolderDraft) -> s
             "of the name; or give another.",
             key=base,
         )
-    numbered = (f"{base[: limits.KEY - 8]}-{number}" for number in count(2))
+    numbered = (f"{base[: limits.MAX_KEY_CHARS - 8]}-{number}" for number in count(2))
     return next(key for key in numbered if key not in taken)
 
 
@@ -254,4 +246,4 @@ async def _next(
 ) -> int:
     """The position behind all others."""
     last = await connection.scalar(select(func.max(column)).where(where))
-    return 0 if last is None else min(last + 1, limits.POSITION)
+    return 0 if last is None else min(last + 1, limits.MAX_POSITION)

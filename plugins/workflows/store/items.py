@@ -9,12 +9,12 @@ from sqlalchemy import Row, and_, delete, insert, select
 
 from plugins.workflows.model import TargetType
 from plugins.workflows.store.change import Change
-from plugins.workflows.store.keys import check_new
-from plugins.workflows.store.kinds import TABLES, TAGS
-from plugins.workflows.store.reading import tags_of
+from plugins.workflows.store.keys import check_new_key
+from plugins.workflows.store.kinds import TABLES, TAG_TABLES
+from plugins.workflows.store.queries import tags_of
 
 
-async def own(change: Change, type: TargetType, key: str) -> Row[Any] | None:
+async def own_item(change: Change, type: TargetType, key: str) -> Row[Any] | None:
     """The writer's item of a key, or None."""
     table = TABLES[type]
     theirs = and_(table.c.owner == change.writer.person, table.c.deleted.is_(None))
@@ -49,7 +49,7 @@ async def new_columns(
     if by_key and row.author != change.writer.name:
         columns["author"] = change.writer.name
     if "key" in columns:
-        await check_new(change.connection, type, row, columns["key"])
+        await check_new_key(change.connection, type, row, columns["key"])
     return columns
 
 
@@ -73,7 +73,7 @@ async def new_tags(
 
 async def write_tags(change: Change, type: TargetType, id: str, tags: Sequence[str]) -> None:
     """Write the tags of an item in place of those that it has."""
-    table, of = TAGS[type]
+    table, of = TAG_TABLES[type]
     if id not in change.added:
         await change.connection.execute(delete(table).where(of == id))
     if tags:

@@ -1,4 +1,4 @@
-"""What people keep of others' items. It gives no sight of anything, it only remembers."""
+"""The items that people have put into their libraries; that grants no access to them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from datetime import datetime
 from sqlalchemy import and_, delete
 
 from gateway.contract import Database
+from gateway.toolkit.sql import insert_into
 from plugins.workflows.model import TargetType
-from plugins.workflows.store.dialects import insert_into
-from plugins.workflows.store.targets import target
-from plugins.workflows.tables import library
+from plugins.workflows.store.tables import library
+from plugins.workflows.store.targets import find_target
 
-KINDS = (TargetType.WORKFLOW, TargetType.SKILL)
-"""What a library holds: what people search for and walk."""
+LIBRARY_TYPES = (TargetType.WORKFLOW, TargetType.SKILL)
+"""The kinds of item that a library may hold."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What became of an item in a library.
+class LibraryEdit:
+    """The outcome of adding or removing an item.
 
     Attributes:
-        changed: whether it was not so already.
+        changed: False where it was so already.
     """
 
     type: TargetType
@@ -32,17 +32,12 @@ class Kept:
 
 
 class Library:
-    """The libraries of all people; each is changed by its own person only.
-
-    Args:
-        database: the plugin's database.
-        clock: gives the time, with its zone.
-    """
+    """The libraries of all people; each is changed by its own person only."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database, self._clock = database, clock
 
-    async def add(self, person: str, ref: str, type: TargetType | None = None) -> Kept:
+    async def add(self, person: str, ref: str, type: TargetType | None = None) -> LibraryEdit:
         """Keep an item; one that is kept already stays.
 
         Args:
@@ -54,14 +49,14 @@ class Library:
             ToolFailed: the person sees no such item.
         """
         async with self._database.begin() as connection:
-            found = await target(connection, ref, person, _kinds(type))
+            found = await find_target(connection, ref, person, _types(type))
             new = insert_into(connection, library).values(
                 person=person, type=found.type, target=found.id, added=self._clock()
             )
             result = await connection.execute(new.on_conflict_do_nothing())
-        return Kept(found.type, found.id, result.rowcount > 0)
+        return LibraryEdit(found.type, found.id, result.rowcount > 0)
 
-    async def remove(self, person: str, ref: str, type: TargetType | None = None) -> Kept:
+    async def remove(self, person: str, ref: str, type: TargetType | None = None) -> LibraryEdit:
         """Keep an item no longer.
 
         By its id that is possible even where its owner has hidden it since.
@@ -74,17 +69,17 @@ class Library:
         Raises:
             ToolFailed: the person neither keeps nor sees such an item.
         """
-        kept = and_(library.c.person == person, library.c.type.in_(_kinds(type)))
+        kept = and_(library.c.person == person, library.c.type.in_(_types(type)))
         async with self._database.begin() as connection:
             gone = delete(library).where(kept, library.c.target == ref).returning(library.c.type)
             row = (await connection.execute(gone)).first()
             if row is not None:
-                return Kept(TargetType(row.type), ref, changed=True)
-            found = await target(connection, ref, person, _kinds(type))
+                return LibraryEdit(TargetType(row.type), ref, changed=True)
+            found = await find_target(connection, ref, person, _types(type))
             this = and_(library.c.type == found.type, library.c.target == found.id)
             result = await connection.execute(delete(library).where(kept, this))
-        return Kept(found.type, found.id, result.rowcount > 0)
+        return LibraryEdit(found.type, found.id, result.rowcount > 0)
 
 
-def _kinds(type: TargetType | None) -> tuple[TargetType, ...]:
-    return KINDS if type is None else (type,)
+def _types(type: TargetType | None) -> tuple[TargetType, ...]:
+    return LIBRARY_TYPES if type is None else (type,)

@@ -10,25 +10,25 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from sqlalchemy import Row, and_, exists, or_, select, update
 
 from plugins.workflows import errors, limits
-from plugins.workflows.drafts import PromptDraft
 from plugins.workflows.ids import new_id, slug
-from plugins.workflows.model import PORTAL, AutoPrompt, TargetType, Visibility
+from plugins.workflows.inputs import PromptDraft
+from plugins.workflows.model import FORMER, PORTAL, AutoPrompt, TargetType, Visibility
 from plugins.workflows.store.change import Change
-from plugins.workflows.store.items import own
-from plugins.workflows.store.keys import id_for
+from plugins.workflows.store.items import own_item
+from plugins.workflows.store.keys import new_item_id
+from plugins.workflows.store.tables import mini_prompts, stage_mini_prompts, stages, workflows
 from plugins.workflows.store.visibility import visible
-from plugins.workflows.tables import mini_prompts, stage_mini_prompts, stages, workflows
 
-Put: TypeAlias = Literal["added", "updated", "unchanged"]
+PutOutcome: TypeAlias = Literal["added", "updated", "unchanged"]
 """What an import did to an item."""
 _KIND = TargetType.MINI_PROMPT
-_WORDS = ("name", "content", "description")
-_RANDOM = 8
+_TEXT_COLUMNS = ("name", "content", "description")
+_SUFFIX_CHARS = 8
 """Characters that are put behind a key that is taken."""
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class OwningWorkflow:
     """The workflow that mini-prompts are written with.
 
     Attributes:
@@ -45,7 +45,7 @@ class Home:
     by_key: bool = False
 
 
-class Named(NamedTuple):
+class NamedItem(NamedTuple):
     """An item, and what an ``item_order`` may call it."""
 
     id: str
@@ -53,7 +53,7 @@ class Named(NamedTuple):
     name: str
 
 
-class _There:
+class _OwnPrompts:
     """The writer's mini-prompts that drafts may mean."""
 
     def __init__(self, rows: Sequence[Row[Any]], held: Collection[str]) -> None:
@@ -75,20 +75,20 @@ class _There:
         return row
 
     def _mean(self, which: str | None, draft: PromptDraft, where: str) -> None:
-        if _words(self._meant.setdefault(which or "", draft)) != _words(draft):
+        if _texts(self._meant.setdefault(which or "", draft)) != _texts(draft):
             raise errors.bad_input(
                 f"{where}: the mini-prompt {which} is there twice, with different words.",
                 place=where,
             )
 
     def _is_same(self, row: Row[Any], draft: PromptDraft) -> bool:
-        same = all(getattr(row, each) == getattr(draft, each) for each in _WORDS)
+        same = all(getattr(row, each) == getattr(draft, each) for each in _TEXT_COLUMNS)
         return same and row.id not in self._meant
 
 
 async def write(
-    change: Change, home: Home, drafts: Sequence[tuple[str, PromptDraft]]
-) -> list[Named]:
+    change: Change, home: OwningWorkflow, drafts: Sequence[tuple[str, PromptDraft]]
+) -> list[NamedItem]:
     """Write the mini-prompts of a workflow: new ones, and new words for those that are there.
 
     Args:
@@ -100,9 +100,9 @@ async def write(
         ToolFailed: one is named by its id that is not there, or not the writer's.
     """
     if home.by_key:
-        drafts = list(_keyed(home.key, drafts))
-    there = _There(await _own(change, home, [each for _, each in drafts]), home.held)
-    named: dict[int, Named] = {}
+        drafts = list(_with_keys(home.key, drafts))
+    there = _OwnPrompts(await _own_rows(change, home, [each for _, each in drafts]), home.held)
+    named: dict[int, NamedItem] = {}
     new: list[int] = []
     # Those that are named come first: a draft without an id means none of them.
     for number in sorted(range(len(drafts)), key=lambda n: drafts[n][1].id is None):
@@ -110,9 +110,9 @@ async def write(
         row = there.meant(draft, where)
         if row is not None:
             await _reword(change, row, draft)
-            named[number] = Named(row.id, row.key, draft.name)
+            named[number] = NamedItem(row.id, row.key, draft.name)
         elif draft.id is not None:
-            named[number] = await _others(change, draft, where)
+            named[number] = await _foreign(change, draft, where)
         else:
             new.append(number)
     new.sort()
@@ -121,20 +121,20 @@ async def write(
     return [named[number] for number in range(len(drafts))]
 
 
-async def put(change: Change, draft: PromptDraft) -> Put:
+async def put(change: Change, draft: PromptDraft) -> PutOutcome:
     """Write a mini-prompt that stands alone, by its key."""
     person = change.writer.person
     if draft.automatic is not None and person != PORTAL:
         raise errors.bad_input("automatic: only the portal has automatic prompts.")
     key = draft.key or slug(draft.name)
-    row = await own(change, _KIND, key)
+    row = await own_item(change, _KIND, key)
     is_public = Visibility.PUBLIC if person == PORTAL else Visibility.PRIVATE
     if row is None:
         values = {"visibility": is_public, "stand_alone": True, "automatic": draft.automatic}
         await _insert(change, [draft], [key], values)
-        await _take_over(change, draft.automatic, id_for(_KIND, person, key))
+        await _take_over(change, draft.automatic, new_item_id(_KIND, person, key))
         return "added"
-    wanted = {each: getattr(draft, each) for each in (*_WORDS, "automatic")}
+    wanted = {each: getattr(draft, each) for each in (*_TEXT_COLUMNS, "automatic")}
     wanted |= {"stand_alone": True, "author": change.writer.name}
     if person == PORTAL:
         wanted["visibility"] = is_public
@@ -147,11 +147,12 @@ async def put(change: Change, draft: PromptDraft) -> Put:
     return "updated"
 
 
-async def follow(change: Change, ids: Collection[str]) -> None:
-    """Let the writer's mini-prompts follow the workflows that use them.
+async def sync_with_workflows(change: Change, ids: Collection[str]) -> None:
+    """Bring mini-prompts into line with the workflows that use them.
 
-    One is PUBLIC while a PUBLIC workflow of its owner's uses it, and goes when none uses it at
-    all, unless it stands alone. The portal's own that stand alone are left as they are.
+    One that does not stand alone is deleted as soon as no workflow uses it, whoever its owner is.
+    The writer's own are PUBLIC while a PUBLIC workflow of theirs uses them. The portal's own that
+    stand alone are left as they are, and so is what people left who deleted their accounts.
 
     Args:
         change: the transaction, in which the workflows are written already.
@@ -172,18 +173,19 @@ async def follow(change: Change, ids: Collection[str]) -> None:
     columns: list[Any] = [*mini_prompts.c, used.label("used"), published.label("published")]
     query = select(*columns).where(
         mini_prompts.c.id.in_(sorted(ids)),
-        mini_prompts.c.owner == change.writer.person,
+        mini_prompts.c.owner != FORMER,
         mini_prompts.c.deleted.is_(None),
     )
     for row in (await change.connection.execute(query)).all():
         wanted = Visibility.PUBLIC if row.published else Visibility.PRIVATE
+        is_own = row.owner == change.writer.person
         if not row.used and not row.stand_alone:
-            await change.remove(_KIND, row)
-        elif row.visibility != wanted and not (row.stand_alone and row.owner == PORTAL):
+            await (change.remove if is_own else change.discard)(_KIND, row)
+        elif is_own and row.visibility != wanted and not (row.stand_alone and row.owner == PORTAL):
             await change.edit(_KIND, row, {"visibility": wanted}, ["visibility"])
 
 
-def _keyed(
+def _with_keys(
     home: str, drafts: Sequence[tuple[str, PromptDraft]]
 ) -> Iterator[tuple[str, PromptDraft]]:
     """The drafts, each with a key that is the same at the next import of the same file."""
@@ -197,7 +199,9 @@ def _keyed(
         yield where, draft
 
 
-async def _own(change: Change, home: Home, drafts: Sequence[PromptDraft]) -> Sequence[Row[Any]]:
+async def _own_rows(
+    change: Change, home: OwningWorkflow, drafts: Sequence[PromptDraft]
+) -> Sequence[Row[Any]]:
     ids = home.held | {each.id for each in drafts if each.id is not None}
     keys = {each.key for each in drafts if each.key is not None}
     if not ids and not keys:
@@ -208,7 +212,7 @@ async def _own(change: Change, home: Home, drafts: Sequence[PromptDraft]) -> Seq
     return (await change.connection.execute(query)).all()
 
 
-async def _others(change: Change, draft: PromptDraft, where: str) -> Named:
+async def _foreign(change: Change, draft: PromptDraft, where: str) -> NamedItem:
     """Another's mini-prompt, with the very words that it has: it is used as it is.
 
     Raises:
@@ -222,27 +226,29 @@ async def _others(change: Change, draft: PromptDraft, where: str) -> Named:
             "out.",
             place=where,
         )
-    if any(getattr(row, each) != getattr(draft, each) for each in _WORDS):
+    if any(getattr(row, each) != getattr(draft, each) for each in _TEXT_COLUMNS):
         raise errors.not_yours("Mini-prompt")
-    return Named(row.id, row.key, row.name)
+    return NamedItem(row.id, row.key, row.name)
 
 
 async def _reword(change: Change, row: Row[Any], draft: PromptDraft) -> None:
     if row.id in change.touched:
         return  # the same draft was there before
-    values = {each: getattr(draft, each) for each in _WORDS}
+    values = {each: getattr(draft, each) for each in _TEXT_COLUMNS}
     values = {name: value for name, value in values.items() if getattr(row, name) != value}
     if values:
         await change.edit(_KIND, row, values, sorted(values))
 
 
-async def _add(change: Change, home: Home, drafts: Sequence[PromptDraft]) -> list[Named]:
+async def _add(
+    change: Change, home: OwningWorkflow, drafts: Sequence[PromptDraft]
+) -> list[NamedItem]:
     keys = [_new_key(draft) for draft in drafts]
     once = dict(zip(keys, drafts, strict=True))
     values = {"visibility": home.visibility, "stand_alone": False, "automatic": None}
     ids = await _insert(change, list(once.values()), list(once), values)
     by_key = dict(zip(once, ids, strict=True))
-    return [Named(by_key[key], key, once[key].name) for key in keys]
+    return [NamedItem(by_key[key], key, once[key].name) for key in keys]
 
 
 def _new_key(draft: PromptDraft) -> str:
@@ -251,19 +257,20 @@ def _new_key(draft: PromptDraft) -> str:
     One that is made says nothing of the workflow, which may be private where the prompt is not,
     and is like no other, so that an export of it takes the place of nothing.
     """
-    return draft.key or f"{slug(draft.name)[: limits.KEY - _RANDOM - 1]}-{new_id()[:_RANDOM]}"
+    start = slug(draft.name)[: limits.MAX_KEY_CHARS - _SUFFIX_CHARS - 1]
+    return draft.key or f"{start}-{new_id()[:_SUFFIX_CHARS]}"
 
 
 def _key_in(home: str, name: str) -> str:
-    return f"{home}-{slug(name)}"[: limits.KEY - _RANDOM - 1]
+    return f"{home}-{slug(name)}"[: limits.MAX_KEY_CHARS - _SUFFIX_CHARS - 1]
 
 
 async def _insert(
     change: Change, drafts: Sequence[PromptDraft], keys: Sequence[str], values: Mapping[str, Any]
 ) -> list[str]:
-    ids = [id_for(_KIND, change.writer.person, key) for key in keys]
+    ids = [new_item_id(_KIND, change.writer.person, key) for key in keys]
     rows = [
-        {"id": id, "key": key, **{each: getattr(draft, each) for each in _WORDS}, **values}
+        {"id": id, "key": key, **{each: getattr(draft, each) for each in _TEXT_COLUMNS}, **values}
         for id, key, draft in zip(ids, keys, drafts, strict=True)
     ]
     if rows:
@@ -280,5 +287,5 @@ async def _take_over(change: Change, kind: AutoPrompt | None, id: str) -> None:
     await change.connection.execute(update(mini_prompts).where(others).values(automatic=None))
 
 
-def _words(draft: PromptDraft) -> tuple[str | None, ...]:
-    return tuple(getattr(draft, each) for each in _WORDS)
+def _texts(draft: PromptDraft) -> tuple[str | None, ...]:
+    return tuple(getattr(draft, each) for each in _TEXT_COLUMNS)

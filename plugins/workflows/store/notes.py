@@ -1,20 +1,16 @@
-"""What the plugin remembers of itself: texts by their names."""
+"""The plugin's own notes: texts by name."""
 
 from __future__ import annotations
 
 from sqlalchemy import select
 
 from gateway.contract import Database
-from plugins.workflows.store.dialects import insert_into
-from plugins.workflows.tables import notes
+from gateway.toolkit.sql import insert_into
+from plugins.workflows.store.tables import notes
 
 
 class Notes:
-    """The table of notes.
-
-    Args:
-        database: the plugin's.
-    """
+    """The table of notes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

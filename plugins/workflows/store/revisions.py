@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from sqlalchemy import and_, bindparam, delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from plugins.workflows import limits
 from plugins.workflows.model import Revision, TargetType
-from plugins.workflows.tables import revision_files, revisions
+from plugins.workflows.store.tables import revision_files, revisions
 
-REVISIONS = 50
+MAX_REVISIONS = 50
 """Revisions that are kept of an item."""
 FOLDER = "FOLDER"
 """The type of a folder's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Revised:
+class NewRevision:
     """A new revision, and whose it is.
 
     Attributes:
@@ -32,25 +32,15 @@ class Revised:
     revision: Revision
 
 
-async def write(connection: AsyncConnection, new: Sequence[Revised]) -> None:
+async def write(connection: AsyncConnection, new: Sequence[NewRevision]) -> None:
     """Write revisions; those that are too old go."""
-    rows = [
-        {
-            "type": each.type,
-            "target": each.target,
-            "version": each.revision.version,
-            "at": each.revision.at,
-            "by": each.revision.by,
-            "fields": list(each.revision.fields),
-        }
-        for each in new
-    ]
+    rows = [{"type": each.type, "target": each.target, **asdict(each.revision)} for each in new]
     if rows:
         await connection.execute(insert(revisions), rows)
     old = [
-        {"of": each.type, "id": each.target, "up_to": each.revision.version - REVISIONS}
+        {"of": each.type, "id": each.target, "up_to": each.revision.version - MAX_REVISIONS}
         for each in new
-        if each.revision.version > REVISIONS
+        if each.revision.version > MAX_REVISIONS
     ]
     if old:
         whose = (revisions.c.type == bindparam("of"), revisions.c.target == bindparam("id"))
@@ -65,7 +55,7 @@ async def since(
     connection: AsyncConnection, type: TargetType | str, target: str, version: int
 ) -> list[Revision]:
     """The revisions after a version, as far as they are kept, the oldest first."""
-    if version >= limits.VERSION:  # no database would take more
+    if version >= limits.MAX_VERSION:  # no database would take more
         return []
     whose = and_(revisions.c.type == type, revisions.c.target == target)
     query = select(revisions).where(whose, revisions.c.version > version)

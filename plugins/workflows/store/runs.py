@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -23,18 +23,17 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database, ToolFailed
+from gateway.toolkit.sql import exclusive, insert_into, lock_number
 from plugins.workflows import checks, errors, limits
 from plugins.workflows.ids import new_id
 from plugins.workflows.model import Outcome, Run
-from plugins.workflows.store.dialects import insert_into
-from plugins.workflows.store.kinds import known
-from plugins.workflows.store.locks import alone
-from plugins.workflows.tables import plans, runs
+from plugins.workflows.store.kinds import enum_or_none
+from plugins.workflows.store.tables import plans, runs
 
 State = Literal["open", "finished", "all"]
-_NAMED = 5
+_MAX_NAMED_RUNS = 5
 """Open runs that are named to someone who has too many."""
-_PLANS = "plans of runs"
+_PLANS_LOCK = "plans of runs"
 """What is held by whoever deletes plans, and shared by those who begin to follow one."""
 
 
@@ -79,9 +78,9 @@ class Runs:
             note=None,
         )
         async with self._database.begin() as connection:
-            await alone(connection, _PLANS, shared=True)
-            await alone(connection, f"runs of {person}")
-            await _have_room(connection, person)
+            await exclusive(connection, lock_number("playbook", _PLANS_LOCK), shared=True)
+            await exclusive(connection, lock_number("playbook", f"runs of {person}"))
+            await _check_run_limit(connection, person)
             await _keep_plan(connection, workflow_id, version, plan)
             await connection.execute(insert(runs).values(asdict(run)))
         return run
@@ -111,7 +110,7 @@ class Runs:
             ToolFailed: they have no such run, it is finished, or there is no such step.
         """
         wanted = func.coalesce(runs.c.step, -1) + 1 if step is None else literal(step)
-        which = and_(_open(person, run_id), wanted < total)
+        which = and_(_is_open(person, run_id), wanted < total)
         async with self._database.begin() as connection:
             if step is None or 0 <= step < total:
                 moved = update(runs).where(which).values(step=wanted, updated=self._clock())
@@ -119,7 +118,7 @@ class Runs:
                 if row is not None:
                     return int(row.step)
             run = await _get(connection, person, run_id)
-        raise _ended(run) if run.finished else beyond_the_end(step, total, in_run=True)
+        raise _already_finished(run) if run.finished else no_such_step(step, total, in_run=True)
 
     async def finish(
         self, person: str, run_id: str, outcome: Outcome, note: str | None = None
@@ -130,15 +129,15 @@ class Runs:
             ToolFailed: they have no such run, or it is finished with another outcome; or the note
                 cannot be kept.
         """
-        note = checks.text(note, "note", limits.DESCRIPTION) if note else None
+        note = checks.text(note, "note", limits.MAX_DESCRIPTION_CHARS) if note else None
         now = self._clock()
         ended = {"finished": now, "updated": now, "outcome": outcome, "note": note}
         async with self._database.begin() as connection:
-            closing = update(runs).where(_open(person, run_id)).values(ended).returning(runs)
+            closing = update(runs).where(_is_open(person, run_id)).values(ended).returning(runs)
             row = (await connection.execute(closing)).first()
             run = await _get(connection, person, run_id) if row is None else _run(row)
         if run.outcome != outcome:
-            raise _ended(run)
+            raise _already_finished(run)
         return run
 
     async def listed(
@@ -191,7 +190,7 @@ class Runs:
     async def _delete(self, old: ColumnElement[bool]) -> None:
         async with self._database.begin() as connection:
             # Nobody begins to follow a plan while it is decided that nobody does.
-            await alone(connection, _PLANS)
+            await exclusive(connection, lock_number("playbook", _PLANS_LOCK))
             gone = delete(runs).where(old).returning(runs.c.workflow, runs.c.version)
             followed = {(row.workflow, row.version) for row in await connection.execute(gone)}
             unused = delete(plans).where(
@@ -206,7 +205,7 @@ class Runs:
                 await connection.execute(unused, values)
 
 
-def beyond_the_end(step: int | None, total: int, *, in_run: bool) -> ToolFailed:
+def no_such_step(step: int | None, total: int, *, in_run: bool) -> ToolFailed:
     """There is no such step; ``step`` is None for the one after the last."""
     last = f"The workflow has {total} steps, 0 to {total - 1}"
     if total < 2:
@@ -216,7 +215,7 @@ def beyond_the_end(step: int | None, total: int, *, in_run: bool) -> ToolFailed:
     return ToolFailed("no_such_step", f"{last}; {asked}.{todo}", {"totalSteps": total})
 
 
-def _ended(run: Run) -> ToolFailed:
+def _already_finished(run: Run) -> ToolFailed:
     at = "" if run.finished is None else f" at {run.finished.isoformat(timespec='seconds')}"
     return ToolFailed(
         "run_finished",
@@ -226,7 +225,7 @@ def _ended(run: Run) -> ToolFailed:
     )
 
 
-async def _have_room(connection: AsyncConnection, person: str) -> None:
+async def _check_run_limit(connection: AsyncConnection, person: str) -> None:
     """See to it that a person may open one more run.
 
     Raises:
@@ -234,13 +233,15 @@ async def _have_room(connection: AsyncConnection, person: str) -> None:
     """
     mine = and_(runs.c.person == person, runs.c.finished.is_(None))
     number = await connection.scalar(select(func.count()).select_from(runs).where(mine))
-    if (number or 0) < limits.OPEN_RUNS:
+    if (number or 0) < limits.MAX_OPEN_RUNS:
         return
-    oldest = select(runs.c.id).where(mine).order_by(runs.c.updated, runs.c.id).limit(_NAMED)
+    oldest = (
+        select(runs.c.id).where(mine).order_by(runs.c.updated, runs.c.id).limit(_MAX_NAMED_RUNS)
+    )
     ids = [row.id for row in await connection.execute(oldest)]
     raise ToolFailed(
         "too_many_runs",
-        f"You have {number} open runs, and {limits.OPEN_RUNS} is the most. Finish some with "
+        f"You have {number} open runs, and {limits.MAX_OPEN_RUNS} is the most. Finish some with "
         f"finish_run first; those that moved longest ago: {', '.join(ids)}.",
         {"openRuns": number, "oldest": ids},
     )
@@ -262,20 +263,10 @@ async def _get(connection: AsyncConnection, person: str, run_id: str) -> Run:
     return _run(row)
 
 
-def _open(person: str, run_id: str) -> ColumnElement[bool]:
+def _is_open(person: str, run_id: str) -> ColumnElement[bool]:
     return and_(runs.c.id == run_id, runs.c.person == person, runs.c.finished.is_(None))
 
 
 def _run(row: Row[Any]) -> Run:
-    return Run(
-        id=row.id,
-        person=row.person,
-        workflow=row.workflow,
-        version=row.version,
-        step=row.step,
-        started=row.started,
-        updated=row.updated,
-        finished=row.finished,
-        outcome=known(Outcome, row.outcome),
-        note=row.note,
-    )
+    values = {each.name: getattr(row, each.name) for each in fields(Run)}
+    return Run(**values | {"outcome": enum_or_none(Outcome, row.outcome)})

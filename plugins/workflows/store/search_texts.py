@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 from sqlalchemy import and_, bindparam, insert, select, update
 
 from plugins.workflows.model import Skill, TargetType, Visibility, Workflow
-from plugins.workflows.search.texts import skill_text, workflow_text
 from plugins.workflows.store.change import Change
-from plugins.workflows.store.kinds import TABLES, TEXTS
-from plugins.workflows.store.stamps import drawn
-from plugins.workflows.store.whole_items import everything, read_skills, read_workflows, seen_by
+from plugins.workflows.store.full_items import not_deleted, read_skills, read_workflows, visible_to
+from plugins.workflows.store.item_texts import skill_text, workflow_text
+from plugins.workflows.store.kinds import TABLES, TEXT_TABLES
+from plugins.workflows.store.sequence import next_value
 
 _FLOW = TargetType.WORKFLOW
 Vectors = Mapping[str, tuple[str | None, bytes | None]]
 """The model and the vector of texts."""
 
 
-class Lacking(NamedTuple):
+class UnembeddedText(NamedTuple):
     """A text of an item that was written without a vector."""
 
     type: TargetType
@@ -28,7 +28,7 @@ class Lacking(NamedTuple):
     text: str
 
 
-async def write_texts(change: Change, vectors: Vectors) -> list[Lacking]:
+async def write_texts(change: Change, vectors: Vectors) -> list[UnembeddedText]:
     """Write what search reads of the items that a transaction has written.
 
     It is called behind everything else, since the stamp is drawn here. An item that stays, with
@@ -44,20 +44,22 @@ async def write_texts(change: Change, vectors: Vectors) -> list[Lacking]:
     """
     new = {TargetType.WORKFLOW: await _workflows(change), TargetType.SKILL: await _skills(change)}
     old = {type: await _stored(change, type, texts) for type, texts in new.items()}
-    lacking: list[Lacking] = []
+    lacking: list[UnembeddedText] = []
     if not change.written and old == new:
         return lacking
-    stamp = await drawn(change.connection)
+    stamp = await next_value(change.connection)
     for type, texts in new.items():
         other = {id: text for id, text in texts.items() if old[type].get(id) != text}
         await _write(change, type, other, stamp, (vectors, set(old[type])))
         same = {id for kind, id in change.written if kind is type} - other.keys()
         if same:
-            table, of = TEXTS[type]
+            table, of = TEXT_TABLES[type]
             stamped = update(table).where(of.in_(sorted(same))).values(stamp=stamp)
             await change.connection.execute(stamped)
         written = [id for id in other if (type, id) in change.written]
-        lacking += [Lacking(type, id, other[id]) for id in written if other[id] not in vectors]
+        lacking += [
+            UnembeddedText(type, id, other[id]) for id in written if other[id] not in vectors
+        ]
     return lacking
 
 
@@ -69,7 +71,7 @@ async def _write(
     known: tuple[Vectors, set[str]],
 ) -> None:
     vectors, there = known
-    table, of = TEXTS[type]
+    table, of = TEXT_TABLES[type]
     rows = []
     for id, text in texts.items():
         model, vector = vectors.get(text, (None, None))
@@ -91,7 +93,7 @@ async def _workflows(change: Change) -> dict[str, str]:
     if change.renamed and (others := sorted(change.bumped - written)):
         table = TABLES[_FLOW]
         where = and_(table.c.id.in_(others), table.c.deleted.is_(None))
-        found = [*found, *await read_workflows(change.connection, where, everything)]
+        found = [*found, *await read_workflows(change.connection, where, not_deleted)]
     return {each.id: workflow_text(_as_shown(each)) for each in found}
 
 
@@ -101,7 +103,7 @@ async def written_workflows(change: Change, ids: Collection[str]) -> Sequence[Wo
     if new:
         table = TABLES[_FLOW]
         where = and_(table.c.id.in_(new), table.c.deleted.is_(None))
-        seen = seen_by(change.writer.person)
+        seen = visible_to(change.writer.person)
         found = await read_workflows(change.connection, where, seen)
         change.read |= {each.id: each for each in found}
     return [change.read[id] for id in ids if id in change.read]
@@ -127,7 +129,7 @@ async def _stored(change: Change, type: TargetType, texts: Collection[str]) -> d
     ids = sorted(set(texts) - change.added)
     if not ids:
         return {}
-    table, of = TEXTS[type]
+    table, of = TEXT_TABLES[type]
     query = select(of.label("of"), table.c.text).where(of.in_(ids))
     return {row.of: row.text for row in await change.connection.execute(query)}
 

@@ -8,15 +8,15 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from plugins.workflows.drafts import SkillDraft
 from plugins.workflows.ids import slug
+from plugins.workflows.inputs import SkillDraft
 from plugins.workflows.model import TargetType
 from plugins.workflows.store import attachments
 from plugins.workflows.store.change import Change
-from plugins.workflows.store.contents import forget_files
-from plugins.workflows.store.items import new_columns, new_tags, own, write_tags
-from plugins.workflows.store.keys import free, id_for
-from plugins.workflows.store.mini_prompts import Put
+from plugins.workflows.store.items import new_columns, new_tags, own_item, write_tags
+from plugins.workflows.store.keys import free_key, new_item_id
+from plugins.workflows.store.mini_prompts import PutOutcome
+from plugins.workflows.store.version_contents import forget_files
 
 _KIND = TargetType.SKILL
 _COLUMNS = ("name", "content", "description", "visibility", "key")
@@ -26,12 +26,12 @@ FIELDS = tuple(each.name for each in fields(SkillDraft))
 async def add(change: Change, draft: SkillDraft) -> str:
     """Write a new card, whose bytes are stored, and give its id."""
     person = change.writer.person
-    key = await free(change.connection, _KIND, person, draft.key, draft.name)
-    id = id_for(_KIND, person, key)
+    key = await free_key(change.connection, _KIND, person, draft.key, draft.name)
+    id = new_item_id(_KIND, person, key)
     row = {name: getattr(draft, name) for name in _COLUMNS} | {"id": id, "key": key}
     await change.add(_KIND, [row])
     await write_tags(change, _KIND, id, draft.tags)
-    await attachments.write(change, id, attachments.described(draft.attachments))
+    await attachments.write(change, id, attachments.describe(draft.attachments))
     return id
 
 
@@ -56,7 +56,7 @@ async def edit(
         new.append("tags")
         await write_tags(change, _KIND, row.id, tags)
     if "attachments" in changes:
-        files = attachments.described(changes["attachments"])
+        files = attachments.describe(changes["attachments"])
         if files != await attachments.of_skill(change.connection, row.id):
             new.append("attachments")
             await attachments.write(change, row.id, files)
@@ -72,9 +72,9 @@ async def remove(change: Change, row: Row[Any]) -> None:
     await change.remove(_KIND, row)
 
 
-async def put(change: Change, draft: SkillDraft) -> Put:
+async def put(change: Change, draft: SkillDraft) -> PutOutcome:
     """Write a card by its key: a new one, or all values of the one that is there."""
-    row = await own(change, _KIND, draft.key or slug(draft.name))
+    row = await own_item(change, _KIND, draft.key or slug(draft.name))
     if row is None:
         await add(change, draft)
         return "added"

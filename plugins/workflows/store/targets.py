@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.contract import ToolFailed
 from plugins.workflows import errors
 from plugins.workflows.model import PORTAL, TargetType, Viewer
-from plugins.workflows.store.kinds import WORDS
-from plugins.workflows.store.reading import find
+from plugins.workflows.store.kinds import TYPE_NAMES
+from plugins.workflows.store.queries import find
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Target:
     owner: str
 
 
-async def target(
+async def find_target(
     connection: AsyncConnection,
     ref: str,
     viewer: Viewer,
@@ -49,7 +49,7 @@ async def target(
             if failed.code == "access_denied":
                 denied = failed
     if not found:
-        one = WORDS[next(iter(types))] if len(types) == 1 else "Item"
+        one = TYPE_NAMES[next(iter(types))] if len(types) == 1 else "Item"
         raise denied or errors.not_found(one)
     best = min(_distance(each, viewer) for each in found)
     nearest = [each for each in found if _distance(each, viewer) == best]

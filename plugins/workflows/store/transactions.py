@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from gateway.contract import Database, Objects
-from plugins.workflows.drafts import AttachmentDraft, Writer
-from plugins.workflows.search.rows import SearchRows
-from plugins.workflows.store import attachments, contents, search_texts
+from gateway.toolkit.sql import exclusive, lock_number
+from plugins.workflows.inputs import AttachmentDraft, Writer
+from plugins.workflows.store import attachments, search_texts, version_contents
 from plugins.workflows.store.change import Change
-from plugins.workflows.store.locks import alone
-from plugins.workflows.store.search_texts import Lacking, Vectors
+from plugins.workflows.store.search_rows import SearchRows
+from plugins.workflows.store.search_texts import UnembeddedText, Vectors
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -23,11 +23,11 @@ Embed: TypeAlias = Callable[[str], Awaitable[tuple[str | None, bytes | None]]]
 """``await embed(text)``: the model and the vector of a text, or None and None."""
 
 
-_AT_ONCE = 500
+_BATCH_SIZE = 500
 """Files that are looked for in one query."""
 
 
-class Writing:
+class Transactions:
     """How the playbook is written: one change after another.
 
     PostgreSQL's writers wait for each other under one lock, as SQLite's do anyway: what they read
@@ -72,12 +72,12 @@ class Writing:
                 await attachments.ensure(self._objects, files)
                 change = Change(connection, writer, self._clock())
                 yield change
-                await contents.keep(change)
+                await version_contents.record(change)
                 lacking = await search_texts.write_texts(change, vectors or {})
         except BaseException:
             if files:
                 with suppress(Exception):  # what went wrong first is what the caller hears of
-                    await self._clean([each.digest for each in attachments.described(files)])
+                    await self._clean([each.digest for each in attachments.describe(files)])
             raise
         # The change is written. What fails from here on is made up for: nobody reads these bytes,
         # and search finds the item by its words until it gets its vector.
@@ -91,9 +91,9 @@ class Writing:
         They are left where a process died, or the object store was away, after a card was deleted.
         """
         gone = 0
-        stored = [each async for each in attachments.all_stored(self._objects)]
-        for start in range(0, len(stored), _AT_ONCE):
-            some = stored[start : start + _AT_ONCE]
+        stored = [each async for each in attachments.stored_digests(self._objects)]
+        for start in range(0, len(stored), _BATCH_SIZE):
+            some = stored[start : start + _BATCH_SIZE]
             async with self._database.read() as connection:
                 left = await attachments.unused(connection, some)
             await self._clean(left)  # which looks again, alone with the playbook
@@ -103,15 +103,15 @@ class Writing:
     @asynccontextmanager
     async def _alone(self) -> AsyncGenerator[AsyncConnection]:
         async with self._turn, self._database.begin() as connection:
-            await alone(connection, "items")
+            await exclusive(connection, lock_number("playbook", "items"))
             yield connection
 
     async def _clean(self, digests: Collection[str]) -> None:
         if digests:
             async with self._alone() as connection:
-                await attachments.clean(connection, self._objects, digests)
+                await attachments.delete_unused(connection, self._objects, digests)
 
-    async def _complete(self, lacking: Sequence[Lacking]) -> None:
+    async def _complete(self, lacking: Sequence[UnembeddedText]) -> None:
         for type, id, text in lacking:
             model, vector = await self._embed(text)
             if model is not None and vector is not None:

@@ -1,4 +1,4 @@
-"""Who sees which row: the one condition that every query of the playbook carries.
+"""Who sees which row: the condition that every query of the playbook contains.
 
 A line of ``tiers.yaml`` may keep a published workflow from a tier (decision 0020). Which ones those
 are stands beside the call and not in each question, so that no question can leave it out.
@@ -18,38 +18,36 @@ if TYPE_CHECKING:
 
 
 _WORKFLOWS = "playbook_workflows"
-_WITHHELD: ContextVar[tuple[str, ...]] = ContextVar("withheld", default=())
-"""The published workflows that are not there for the call that runs (``sight.py``)."""
+_HIDDEN: ContextVar[tuple[str, ...]] = ContextVar("withheld", default=())
+"""The published workflows that are not there for the call that runs (``tier_filter.py``)."""
 
 
 @contextmanager
-def withholding(workflows: tuple[str, ...]) -> Iterator[None]:
-    """Let published workflows not be there, but for their owners, for as long as the block lasts.
+def hide_workflows(workflows: tuple[str, ...]) -> Iterator[None]:
+    """Hide published workflows from all but their owners, for as long as the block lasts.
 
     Args:
         workflows: their ids.
     """
-    before = _WITHHELD.set(workflows)
+    before = _HIDDEN.set(workflows)
     try:
         yield
     finally:
-        _WITHHELD.reset(before)
+        _HIDDEN.reset(before)
 
 
-def given(table: Table) -> ColumnElement[bool]:
-    """The condition that a row is not withheld from this call, asked anew at every execution."""
+def not_hidden(table: Table) -> ColumnElement[bool]:
+    """The condition that a row is not hidden from this call, evaluated at every execution."""
     from sqlalchemy import Text, bindparam, true
 
     if table.name != _WORKFLOWS:
         return true()
-    ids: Any = bindparam(
-        "withheld", callable_=_WITHHELD.get, expanding=True, unique=True, type_=Text
-    )
+    ids: Any = bindparam("withheld", callable_=_HIDDEN.get, expanding=True, unique=True, type_=Text)
     return table.c.id.not_in(ids)
 
 
 def visible(table: Table, viewer: Viewer) -> ColumnElement[bool]:
-    """The condition that a row is there for someone: published, or their own, and not deleted.
+    """The condition that someone sees a row: published or their own, and not deleted.
 
     Args:
         table: workflows, skills, mini_prompts or folders (of ``tables.py``).
@@ -57,11 +55,11 @@ def visible(table: Table, viewer: Viewer) -> ColumnElement[bool]:
     """
     from sqlalchemy import and_
 
-    return and_(table.c.deleted.is_(None), shown(table, viewer))
+    return and_(table.c.deleted.is_(None), visible_or_replaced(table, viewer))
 
 
-def shown(table: Table, viewer: Viewer) -> ColumnElement[bool]:
-    """The condition that a row is there for someone, or was when it was replaced.
+def visible_or_replaced(table: Table, viewer: Viewer) -> ColumnElement[bool]:
+    """The condition that someone sees a row, or saw it until an edit replaced it.
 
     Only what follows an older version of a workflow may ask this, and of its mini-prompts alone:
     those that an edit has left out are deleted, and were not taken back.
@@ -72,5 +70,5 @@ def shown(table: Table, viewer: Viewer) -> ColumnElement[bool]:
     """
     from sqlalchemy import and_, or_
 
-    seen = and_(table.c.visibility == Visibility.PUBLIC, given(table))
+    seen = and_(table.c.visibility == Visibility.PUBLIC, not_hidden(table))
     return seen if viewer is None else or_(seen, table.c.owner == viewer)

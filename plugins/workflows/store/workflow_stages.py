@@ -12,19 +12,19 @@ from sqlalchemy import and_, delete, insert, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from plugins.workflows import errors
-from plugins.workflows.drafts import PromptDraft, Reference, StageDraft
-from plugins.workflows.ids import derived, new_id
-from plugins.workflows.model import PORTAL, AutoPrompt, TargetType
+from plugins.workflows.ids import derived_id, new_id
+from plugins.workflows.inputs import PromptDraft, Reference, StageDraft
+from plugins.workflows.model import PORTAL, AutoPrompt, StageSettings, TargetType, stage_settings
 from plugins.workflows.store import mini_prompts
 from plugins.workflows.store.change import Change
-from plugins.workflows.store.kinds import PLACES, TABLES, WORDS
-from plugins.workflows.store.mini_prompts import Home, Named
+from plugins.workflows.store.kinds import STAGE_TABLES, TABLES, TYPE_NAMES
+from plugins.workflows.store.mini_prompts import NamedItem, OwningWorkflow
+from plugins.workflows.store.tables import stages
 from plugins.workflows.store.visibility import visible
-from plugins.workflows.tables import stages
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class StoredItem:
     """An item at its place in a stage."""
 
     type: TargetType
@@ -33,63 +33,50 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arranged:
+class StoredStage(StageSettings):
     """A stage as its rows are."""
 
     id: str
-    name: str
-    description: str | None
-    color: str | None
-    with_review: bool
-    include_multi_agent_chat: bool | None
-    item_order: tuple[str, ...] | None
-    extra: Mapping[str, Any]
-    items: tuple[Placed, ...]
+    items: tuple[StoredItem, ...]
 
 
-async def held(connection: AsyncConnection, workflow: str) -> list[Arranged]:
+async def read_stages(connection: AsyncConnection, workflow: str) -> list[StoredStage]:
     """The stages of a workflow as they are, with everything in them: nothing to be shown."""
     query = select(stages).where(stages.c.workflow == workflow).order_by(stages.c.position)
     rows = (await connection.execute(query)).all()
-    items: dict[str, list[tuple[int, Placed]]] = {}
-    for type, (places, item) in PLACES.items():
+    items: dict[str, list[tuple[int, StoredItem]]] = {}
+    for type, (places, item) in STAGE_TABLES.items():
         columns = (places.c.stage, places.c.position, item.label("item"), places.c.extra)
         joined = places.join(stages, stages.c.id == places.c.stage)
         found = select(*columns).select_from(joined).where(stages.c.workflow == workflow)
         for row in await connection.execute(found):
-            placed = (row.position, Placed(type, row.item, row.extra))
+            placed = (row.position, StoredItem(type, row.item, row.extra))
             items.setdefault(row.stage, []).append(placed)
     return [
-        Arranged(
+        StoredStage(
+            **stage_settings(row),
             id=row.id,
-            name=row.name,
-            description=row.description,
-            color=row.color,
-            with_review=row.with_review,
-            include_multi_agent_chat=row.include_multi_agent_chat,
-            item_order=None if row.item_order is None else tuple(row.item_order),
-            extra=row.extra,
             items=tuple(each for _, each in sorted(items.get(row.id, ()), key=lambda x: x[0])),
         )
         for row in rows
     ]
 
 
-def prompts_in(arranged: Iterable[Arranged]) -> frozenset[str]:
+def prompt_ids(arranged: Iterable[StoredStage]) -> frozenset[str]:
     """The ids of the mini-prompts in stages."""
     items = (item for stage in arranged for item in stage.items)
     return frozenset(item.id for item in items if item.type is TargetType.MINI_PROMPT)
 
 
-async def arrange(
+async def prepare_stages(
     change: Change,
     workflow: str,
-    home: Home,
+    home: OwningWorkflow,
     drafts: Sequence[StageDraft],
-    before: Sequence[Arranged] = (),
+    before: Sequence[StoredStage] = (),
     *,
     keep_unseen: bool = False,
-) -> list[Arranged]:
+) -> list[StoredStage]:
     """Write the mini-prompts of stages, and give the stages as they are to be.
 
     Args:
@@ -108,36 +95,39 @@ async def arrange(
         for s, stage in enumerate(drafts)
         for n, item in enumerate(stage.items)
     ]
-    found = await _referred(
+    found = await _resolve_references(
         change, [(w, each) for w, each in places if isinstance(each, Reference)]
     )
     new = [(where, each) for where, each in places if isinstance(each, PromptDraft)]
     written = deque(await mini_prompts.write(change, home, new))
     ids = _stage_ids(workflow, change.writer.person, drafts, before)
-    unseen = await _unseen(change, before) if keep_unseen else {}
+    unseen = await _hidden_items(change, before) if keep_unseen else {}
     arranged = []
     for id, stage in zip(ids, drafts, strict=True):
-        named: list[Named] = []
-        placed: list[Placed] = []
+        named: list[NamedItem] = []
+        placed: list[StoredItem] = []
         for item in stage.items:
             if isinstance(item.what, Reference):
                 type, each = item.what.type, found[item.what]
             else:
                 type, each = TargetType.MINI_PROMPT, written.popleft()
             named.append(each)
-            placed.append(Placed(type, each.id, item.extra))
+            placed.append(StoredItem(type, each.id, item.extra))
         for position, hidden in unseen.get(id, ()):
             placed.insert(position, hidden)
-        arranged.append(_arranged(id, stage, named, placed))
+        settings = stage_settings(stage)
+        if stage.item_order is not None:
+            settings["item_order"] = _order_in_ids(stage.item_order, named)
+        arranged.append(StoredStage(**settings, id=id, items=tuple(placed)))
     return arranged
 
 
-async def _unseen(
-    change: Change, before: Sequence[Arranged]
-) -> dict[str, list[tuple[int, Placed]]]:
+async def _hidden_items(
+    change: Change, before: Sequence[StoredStage]
+) -> dict[str, list[tuple[int, StoredItem]]]:
     """What the stages hold that others have taken back: the writer sees it not, and it stays."""
     seen: set[str] = set()
-    for type in PLACES:
+    for type in STAGE_TABLES:
         table, ids = TABLES[type], {i.id for s in before for i in s.items if i.type is type}
         there = or_(visible(table, change.writer.person), table.c.deleted.is_not(None))
         query = select(table.c.id).where(table.c.id.in_(sorted(ids)), there)
@@ -148,9 +138,9 @@ async def _unseen(
     }
 
 
-def with_left_out(
-    after: Sequence[Arranged], before: Sequence[Arranged], removed: Collection[str]
-) -> list[Arranged]:
+def merge_left_out(
+    after: Sequence[StoredStage], before: Sequence[StoredStage], removed: Collection[str]
+) -> list[StoredStage]:
     """The stages of an edit, and those that it left out: each behind the one it stood behind.
 
     Args:
@@ -176,7 +166,7 @@ def with_left_out(
     return found
 
 
-async def replace(change: Change, workflow: str, arranged: Sequence[Arranged]) -> None:
+async def replace_stages(change: Change, workflow: str, arranged: Sequence[StoredStage]) -> None:
     """Write the stages of a workflow in place of those that are there.
 
     Args:
@@ -190,21 +180,15 @@ async def replace(change: Change, workflow: str, arranged: Sequence[Arranged]) -
         return
     rows = [
         {
+            **stage_settings(each),
             "id": each.id,
             "workflow": workflow,
             "position": position,
-            "name": each.name,
-            "description": each.description,
-            "color": each.color,
-            "with_review": each.with_review,
-            "include_multi_agent_chat": each.include_multi_agent_chat,
-            "item_order": None if each.item_order is None else list(each.item_order),
-            "extra": dict(each.extra),
         }
         for position, each in enumerate(arranged)
     ]
     await change.connection.execute(insert(stages), rows)
-    for type, (places, item) in PLACES.items():
+    for type, (places, item) in STAGE_TABLES.items():
         held_there = [
             {"stage": stage.id, "position": position, item.name: each.id, "extra": each.extra}
             for stage in arranged
@@ -215,13 +199,13 @@ async def replace(change: Change, workflow: str, arranged: Sequence[Arranged]) -
             await change.connection.execute(insert(places), held_there)
 
 
-async def _referred(
+async def _resolve_references(
     change: Change, references: Sequence[tuple[str, Reference]]
-) -> dict[Reference, Named]:
+) -> dict[Reference, NamedItem]:
     """The items that are referred to by id or key, as far as the writer sees them."""
     person = change.writer.person
-    found: dict[Reference, Named] = {}
-    for type in PLACES:
+    found: dict[Reference, NamedItem] = {}
+    for type in STAGE_TABLES:
         refs = sorted({each.id for _, each in references if each.type is type})
         if not refs:
             continue
@@ -238,11 +222,11 @@ async def _referred(
         for ref in refs:
             if ref in called:
                 row = called[ref]
-                found[Reference(type, ref)] = Named(row.id, row.key, row.name)
+                found[Reference(type, ref)] = NamedItem(row.id, row.key, row.name)
     for where, each in references:
         if each not in found:
             raise errors.bad_input(
-                f"{where}: {WORDS[each.type]} not found: {each.id}. It is not there, or it is "
+                f"{where}: {TYPE_NAMES[each.type]} not found: {each.id}. It is not there, or it is "
                 "another's and private.",
                 place=where,
             )
@@ -250,7 +234,7 @@ async def _referred(
 
 
 def _stage_ids(
-    workflow: str, owner: str, drafts: Sequence[StageDraft], before: Sequence[Arranged]
+    workflow: str, owner: str, drafts: Sequence[StageDraft], before: Sequence[StoredStage]
 ) -> list[str]:
     """Which stages stay: those that are named by id, and those of the same name."""
     left = {each.id: each.name for each in before}
@@ -272,32 +256,16 @@ def _stage_ids(
     return [id or _new_stage(workflow, owner, number, before) for number, id in enumerate(ids)]
 
 
-def _new_stage(workflow: str, owner: str, number: int, before: Sequence[Arranged]) -> str:
+def _new_stage(workflow: str, owner: str, number: int, before: Sequence[StoredStage]) -> str:
     """The id of a new stage; the portal's follows from its place, so that imports agree."""
     if owner != PORTAL:
         return new_id()
     taken = {each.id for each in before}
-    ids = (derived("STAGE", workflow, str(number), str(again)) for again in count())
+    ids = (derived_id("STAGE", workflow, str(number), str(again)) for again in count())
     return next(id for id in ids if id not in taken)
 
 
-def _arranged(
-    id: str, stage: StageDraft, named: Sequence[Named], placed: Sequence[Placed]
-) -> Arranged:
-    return Arranged(
-        id=id,
-        name=stage.name,
-        description=stage.description,
-        color=stage.color,
-        with_review=stage.with_review,
-        include_multi_agent_chat=stage.include_multi_agent_chat,
-        item_order=None if stage.item_order is None else _ordered(stage.item_order, named),
-        extra=stage.extra,
-        items=tuple(placed),
-    )
-
-
-def _ordered(order: Sequence[str], items: Sequence[Named]) -> tuple[str, ...]:
+def _order_in_ids(order: Sequence[str], items: Sequence[NamedItem]) -> tuple[str, ...]:
     """An order in ids: keys and names of the stage's items are replaced, all else stays."""
     ids = {each.id for each in items}
     called: dict[str, deque[str]] = {}

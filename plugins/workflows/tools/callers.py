@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gateway.contract import Caller, Exchange
-from plugins.workflows.drafts import Writer
 from plugins.workflows.errors import sign_in_first
+from plugins.workflows.inputs import Writer
 
 PUBLISH = "publish"
 """The tool whose tier in ``tiers.yaml`` says who may make something PUBLIC, by whatever tool."""

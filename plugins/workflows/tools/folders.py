@@ -9,16 +9,16 @@ from typing import Annotated
 from pydantic import Field
 
 from gateway.contract import Caller, Exchange, Tier, Tool
-from plugins.workflows.inputs.fields import Name
-from plugins.workflows.inputs.folders import CreateFolder, EditFolder
-from plugins.workflows.results.folders import FolderContents, FolderWritten
-from plugins.workflows.results.writing import Done
 from plugins.workflows.store.folder_edits import FolderEdits
 from plugins.workflows.store.folder_lists import FolderLists
-from plugins.workflows.tools.base import ADDS, EDITS, MOST, READS, Wire, clamped
+from plugins.workflows.tools.arguments.fields import Name
+from plugins.workflows.tools.arguments.folders import CreateFolder, EditFolder
+from plugins.workflows.tools.base import ADDS, EDITS, MAX_PAGE_SIZE, Wire, clamp, open_tool
 from plugins.workflows.tools.callers import writer
+from plugins.workflows.tools.results.edits import Done
+from plugins.workflows.tools.results.folders import FolderContents, FolderWritten
 
-_LAST = 1_000_000
+_MAX_PAGE = 1_000_000
 """The last page; what is beyond is as empty."""
 
 
@@ -30,10 +30,10 @@ def tools(lists: FolderLists, edits: FolderEdits, exchange: Callable[[], Exchang
         edits: writes them.
         exchange: gives the call that is running, which knows who may publish.
     """
-    return [_reading(lists), *_writing(FolderWriting(edits, exchange))]
+    return [_read_tool(lists), *_write_tools(FolderTools(edits, exchange))]
 
 
-def _reading(lists: FolderLists) -> Tool:
+def _read_tool(lists: FolderLists) -> Tool:
     async def get_by_folder(
         folder_key: Annotated[
             Name | None,
@@ -55,7 +55,7 @@ def _reading(lists: FolderLists) -> Tool:
             page: Which page, from 1.
             limit: How many subfolders and items are on a page, from 1 to 100.
         """
-        looks, page, limit = caller.person, clamped(page, _LAST), clamped(limit, MOST)
+        looks, page, limit = caller.person, clamp(page, _MAX_PAGE), clamp(limit, MAX_PAGE_SIZE)
         offset = (page - 1) * limit
         if folder_key is None:
             found = await lists.top(looks, offset, limit)
@@ -63,16 +63,10 @@ def _reading(lists: FolderLists) -> Tool:
             found = await lists.inside(folder_key, looks, offset, limit)
         return FolderContents.of(found, looks, page, limit).wire()
 
-    return Tool.of(
-        get_by_folder,
-        title="Look into a folder",
-        result=FolderContents,
-        tier=Tier.OPEN,
-        annotations=READS,
-    )
+    return open_tool(get_by_folder, "Look into a folder", FolderContents)
 
 
-def _writing(writing: FolderWriting) -> list[Tool]:
+def _write_tools(writes: FolderTools) -> list[Tool]:
     return [
         Tool(
             name="create_folder",
@@ -80,7 +74,7 @@ def _writing(writing: FolderWriting) -> list[Tool]:
             summary="Make a folder of your own for workflows, skill cards and mini-prompts, yours "
             "or others'. It is PRIVATE unless you say otherwise. Put items in with `edit_folder`; "
             "`add_workflow` and `add_skill` take a folder themselves, and make one where needed.",
-            run=writing.create,
+            run=writes.create,
             args=CreateFolder,
             result=FolderWritten,
             tier=Tier.PUBLIC,
@@ -93,7 +87,7 @@ def _writing(writing: FolderWriting) -> list[Tool]:
             "it; or delete it with the folders in it (`is_active` false), which deletes no "
             "items. Read it with `get_by_folder` first: `version` must be the one that you read. "
             "What you leave out stays as it is.",
-            run=writing.edit,
+            run=writes.edit,
             args=EditFolder,
             result=FolderWritten,
             tier=Tier.PUBLIC,
@@ -103,7 +97,7 @@ def _writing(writing: FolderWriting) -> list[Tool]:
 
 
 @dataclass(frozen=True, slots=True)
-class FolderWriting:
+class FolderTools:
     """What the writing tools do."""
 
     edits: FolderEdits

@@ -6,24 +6,24 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from gateway.contract import Caller, Tier, Tool, ToolFailed
+from gateway.contract import Caller, Tool, ToolFailed
 from plugins.workflows import limits
-from plugins.workflows.inputs.fields import Name
 from plugins.workflows.model import Outcome, Run
 from plugins.workflows.plans.plan import Plan
 from plugins.workflows.plans.plans import Plans
-from plugins.workflows.results.runs import RunInfo, RunList
 from plugins.workflows.store.runs import Runs, State
-from plugins.workflows.tools.base import MOST, READS, SETS, Wire, clamped
+from plugins.workflows.tools.arguments.fields import Name
+from plugins.workflows.tools.base import MAX_PAGE_SIZE, READS, SETS, Wire, clamp, personal_tool
 from plugins.workflows.tools.callers import signed_in
+from plugins.workflows.tools.results.runs import RunInfo, RunList
 
 
 def tools(plans: Plans, runs: Runs) -> list[Tool]:
     """The tools; both make no sense for someone who has not signed in."""
-    return [_listing(plans, runs), _finishing(plans, runs)]
+    return [_list_tool(plans, runs), _finish_tool(plans, runs)]
 
 
-def _listing(plans: Plans, runs: Runs) -> Tool:
+def _list_tool(plans: Plans, runs: Runs) -> Tool:
     async def list_runs(
         workflow_id: Annotated[
             Name | None, Field(description="Only runs of this workflow, by its id or key.")
@@ -41,31 +41,24 @@ def _listing(plans: Plans, runs: Runs) -> Tool:
         Args:
             limit: How many runs at most, from 1 to 100.
         """
-        person, most = signed_in(caller), clamped(limit, MOST)
+        person, most = signed_in(caller), clamp(limit, MAX_PAGE_SIZE)
         if workflow_id is not None:
             workflow_id = await _id(plans, runs, workflow_id, person)
         found = await runs.listed(person, workflow_id, state, most + 1)
-        told = [RunInfo.of(run, await shown(plans, run)) for run in found[:most]]
+        told = [RunInfo.of(run, await visible_plan(plans, run)) for run in found[:most]]
         return RunList(runs=told, has_more=len(found) > most).wire()
 
-    return Tool.of(
-        list_runs,
-        title="List your runs",
-        result=RunList,
-        tier=Tier.PUBLIC,
-        floor=Tier.PUBLIC,
-        annotations=READS,
-    )
+    return personal_tool(list_runs, "List your runs", RunList, READS)
 
 
-def _finishing(plans: Plans, runs: Runs) -> Tool:
+def _finish_tool(plans: Plans, runs: Runs) -> Tool:
     async def finish_run(
         run_id: Annotated[Name, Field(description="The run's id, as list_runs has it.")],
         outcome: Annotated[
             Outcome, Field(description="done, or abandoned where you stopped before the end.")
         ] = Outcome.DONE,
         note: Annotated[
-            Annotated[str, StringConstraints(max_length=limits.DESCRIPTION)] | None,
+            Annotated[str, StringConstraints(max_length=limits.MAX_DESCRIPTION_CHARS)] | None,
             Field(description="What to remember of it, in a few sentences."),
         ] = None,
         *,
@@ -74,26 +67,19 @@ def _finishing(plans: Plans, runs: Runs) -> Tool:
         """Finish a run of yours, whichever step it is at. It stays in `list_runs` with its outcome
         for some time. To finish it again with the same outcome changes nothing."""
         run = await runs.finish(signed_in(caller), run_id, outcome, note)
-        return RunInfo.of(run, await shown(plans, run)).wire()
+        return RunInfo.of(run, await visible_plan(plans, run)).wire()
 
-    return Tool.of(
-        finish_run,
-        title="Finish a run",
-        result=RunInfo,
-        tier=Tier.PUBLIC,
-        floor=Tier.PUBLIC,
-        annotations=SETS,
-    )
+    return personal_tool(finish_run, "Finish a run", RunInfo, SETS)
 
 
 async def _id(plans: Plans, runs: Runs, ref: str, person: str) -> str:
     """The id of a workflow to list runs of; one that they may not see any more has its runs too."""
     if await runs.listed(person, ref, "all", 1):
         return ref
-    return (await plans.known(ref, person)).workflow.id
+    return (await plans.of_workflow(ref, person)).workflow.id
 
 
-async def shown(plans: Plans, run: Run) -> Plan | None:
+async def visible_plan(plans: Plans, run: Run) -> Plan | None:
     """The steps of a run that its person may see now.
 
     Returns:
@@ -101,7 +87,7 @@ async def shown(plans: Plans, run: Run) -> Plan | None:
         and tells nothing of it.
     """
     try:
-        known = await plans.known(run.workflow, run.person)
-        return (await plans.followed(run, known)).plan
+        known = await plans.of_workflow(run.workflow, run.person)
+        return (await plans.of_run(run, known)).plan
     except ToolFailed:
         return None

@@ -7,20 +7,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gateway.contract import Caller, Exchange, Tier, Tool
+from gateway.contract import Caller, Exchange, Tool
 from plugins.workflows.history import History
-from plugins.workflows.inputs.fields import ANY_CASE, Name
-from plugins.workflows.limits import VERSION
+from plugins.workflows.limits import MAX_VERSION
 from plugins.workflows.model import TargetType, Workflow
 from plugins.workflows.notifications import Notifications
-from plugins.workflows.results.history import VersionInfo, Versions
-from plugins.workflows.results.writing import Written
-from plugins.workflows.tools.base import EDITS, READS, Wire
+from plugins.workflows.tools.arguments.fields import ANY_CASE, Name
+from plugins.workflows.tools.base import EDITS, READS, Wire, personal_tool
 from plugins.workflows.tools.callers import signed_in, writer
+from plugins.workflows.tools.results.edits import Written
+from plugins.workflows.tools.results.versions import VersionInfo, Versions
 
 Type = Annotated[Literal["WORKFLOW", "SKILL"], ANY_CASE, Field(description="What it is.")]
 Id = Annotated[Name, Field(description="The id or key of a workflow or skill card of yours.")]
-Number = Annotated[int, Field(ge=1, le=VERSION)]
+Number = Annotated[int, Field(ge=1, le=MAX_VERSION)]
 
 
 def tools(
@@ -73,26 +73,12 @@ def tools(
         kind, who = TargetType(type), writer(caller, exchange())
         done = await history.restore(kind, id, version, restore, who)
         if isinstance(done.item, Workflow):
-            notifications.written(done.item)
+            notifications.workflow_changed(done.item)
         warnings = [f"Not there any more, and left out: {each}." for each in done.missing]
         same = done.item.version == version
         return Written.of(done.item, "unchanged" if same else "updated", warnings=warnings).wire()
 
     return [
-        Tool.of(
-            get_versions,
-            title="See older versions",
-            result=Versions,
-            tier=Tier.PUBLIC,
-            floor=Tier.PUBLIC,
-            annotations=READS,
-        ),
-        Tool.of(
-            restore_version,
-            title="Restore an older version",
-            result=Written,
-            tier=Tier.PUBLIC,
-            floor=Tier.PUBLIC,
-            annotations=EDITS,
-        ),
+        personal_tool(get_versions, "See older versions", Versions, READS),
+        personal_tool(restore_version, "Restore an older version", Written, EDITS),
     ]

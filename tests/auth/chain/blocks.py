@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from auth.chain.endpoint import EndpointFailed, RangeRefused
-from auth.chain.follower import Place
-from auth.chain.logs import _topic
+from auth.chain.event_logs import _topic
+from auth.chain.follower import FollowerPosition
 from auth.facts import Question
 from auth.stores import StoreUnavailable
 from tests.chain.anvil import HATS
@@ -39,7 +39,7 @@ class Blocks:
 
     def worn(self, question: Question) -> bool:
         _, wearer, hat = question.key
-        wanted = [("given", wearer, hat), ("status", "", hat)]
+        wanted: list[tuple[Any, Any, Any]] = [("given", wearer, hat), ("status", "", hat)]
         events = [_named(event) for _, events in self.blocks for event in events]
         given, off = (events.count(each) % 2 for each in wanted)
         return bool(given and not off)
@@ -112,15 +112,15 @@ class Places:
     """Where followers keep their places, in memory; can be out of reach."""
 
     def __init__(self) -> None:
-        self.kept = Place()
+        self.kept = FollowerPosition()
         self.down = False
         self.known: list[str] = list(WEARERS)
 
-    async def place(self, chain: int) -> Place:
+    async def place(self, chain: int) -> FollowerPosition:
         self._check()
         return self.kept
 
-    async def move(self, chain: int, place: Place) -> bool:
+    async def move(self, chain: int, place: FollowerPosition) -> bool:
         self._check()
         if place.turn != self.kept.turn + 1:
             return False

@@ -11,14 +11,23 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from auth.chain import follower as module
-from auth.chain.follower import GAP, HEARD, LEASE, NEWS, STILL, WINDOW, Follower
-from auth.chain.logs import Watch, everything, tags
+from auth.chain.event_logs import Watch, everything, tags
+from auth.chain.follower import (
+    LEASE_TIMEOUT_S,
+    MAX_GAP_BLOCKS,
+    MAX_SILENCE_S,
+    MAX_STILL_HEAD_S,
+    NEWS_REPEAT_S,
+    REORG_WINDOW_BLOCKS,
+    Follower,
+)
 from auth.chain.rpc import Rpc
 from auth.facts import Facts, Question
 from auth.stores import StoreUnavailable
 from tests.auth.chain.blocks import HAT_IDS, WEARERS, Blocks, Node, Places
 from tests.auth.clocks import Clock
 from tests.chain.anvil import HATS
+from tests.examples import examples
 
 CHAIN = 10
 QUESTIONS = [Question("hats", ("wears", who, hat)) for who in WEARERS for hat in HAT_IDS]
@@ -66,7 +75,7 @@ class World:
         for node in self.nodes:
             node.down, node.says = False, None
         for _ in range(3):
-            self.clock.pass_(NEWS + 1)  # so that nothing counts again by then
+            self.clock.pass_(NEWS_REPEAT_S + 1)  # so that nothing counts again by then
             self.blocks.mine()
             if any([await self.look(0), await self.look(1)]):
                 return
@@ -102,12 +111,12 @@ USUAL = (
 RARE = (
     st.tuples(st.just("crash"), st.integers(0, 1)),
     st.tuples(st.just("stop"), st.integers(0, 1)),
-    st.tuples(st.just("pass"), st.sampled_from([1.0, NEWS + 1, STILL + 1])),
+    st.tuples(st.just("pass"), st.sampled_from([1.0, NEWS_REPEAT_S + 1, MAX_STILL_HEAD_S + 1])),
     st.tuples(st.just("down"), st.booleans()),
     st.tuples(st.just("away"), st.booleans()),
     st.tuples(st.just("says"), st.sampled_from([None, -1_000, 10_000_000])),
     st.tuples(st.just("most"), st.sampled_from([30, 10_000])),
-    st.tuples(st.just("many"), st.sampled_from([70, GAP + 100])),
+    st.tuples(st.just("many"), st.sampled_from([70, MAX_GAP_BLOCKS + 100])),
 )
 STEP = st.one_of(*USUAL * 6, *RARE)  # what forgets everything is rare, else it hides the rest
 
@@ -117,7 +126,7 @@ REPLACED = [("mine", (("given", 0, 0),)), ("look", 0), ("ask", 0), ("fork", [()]
 
 
 @example(steps=REPLACED, seed=0)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(steps=st.lists(STEP, min_size=4, max_size=40), seed=st.integers(0, 5))
 async def test_what_is_remembered_is_never_older_than_the_newest_log(
     steps: list[tuple[str, Any]], seed: int
@@ -192,7 +201,7 @@ async def test_nothing_is_granted_by_a_log(world: World) -> None:
 async def test_a_log_counts_again_for_a_while_as_a_node_may_be_behind(world: World) -> None:
     world.blocks.mine(("given", 0, 0))
     await world.look()
-    for passed in (5.0, NEWS - 5.0):
+    for passed in (5.0, NEWS_REPEAT_S - 5.0):
         world.clock.pass_(passed)
         world.told.clear()
         await world.look()
@@ -206,10 +215,10 @@ async def test_a_log_counts_again_for_a_while_as_a_node_may_be_behind(world: Wor
 async def test_a_restart_goes_on_where_it_stopped(world: World) -> None:
     await world.ask(1)
     await world.followers[0].stop()
-    for _ in range(WINDOW * 2):
+    for _ in range(REORG_WINDOW_BLOCKS * 2):
         world.blocks.mine()
     world.blocks.mine(("given", 0, 0))
-    for _ in range(WINDOW * 2):
+    for _ in range(REORG_WINDOW_BLOCKS * 2):
         world.blocks.mine()
     assert await world.look(1)
     assert world.stale() == []
@@ -219,7 +228,7 @@ async def test_a_restart_goes_on_where_it_stopped(world: World) -> None:
 
 async def test_after_too_long_a_gap_everything_is_asked_anew(world: World) -> None:
     await world.ask()
-    for _ in range(GAP + 1):
+    for _ in range(MAX_GAP_BLOCKS + 1):
         world.blocks.mine()
     world.told.clear()
     before = world.nodes[0].asked
@@ -234,7 +243,7 @@ async def test_a_replaced_block_counts_also_where_another_process_saw_it(world: 
     assert (await world.ask(1))[QUESTIONS[0]] is True
     await world.followers[0].stop()
     world.blocks.fork(1, ())
-    world.clock.pass_(NEWS + LEASE)
+    world.clock.pass_(NEWS_REPEAT_S + LEASE_TIMEOUT_S)
     assert await world.look(1)
     assert world.stale() == []
 
@@ -245,12 +254,12 @@ async def test_one_process_follows_and_another_takes_its_place_when_it_is_silent
     assert not await world.look(1)
     assert not world.followers[1].is_heard
     for _ in range(5):
-        world.clock.pass_(LEASE - 1)
+        world.clock.pass_(LEASE_TIMEOUT_S - 1)
         world.blocks.mine()
         assert await world.look(0)
         assert not await world.look(1)
         assert world.followers[1].is_heard  # by the other
-    world.clock.pass_(LEASE + 1)
+    world.clock.pass_(LEASE_TIMEOUT_S + 1)
     world.blocks.mine()
     assert await world.look(1)
     assert not await world.look(0)
@@ -291,9 +300,9 @@ async def test_where_the_only_node_lies_all_is_forgotten_and_found_again(
 
 
 async def test_a_head_that_stands_still_is_not_followed(world: World) -> None:
-    world.clock.pass_(STILL)
+    world.clock.pass_(MAX_STILL_HEAD_S)
     assert await world.look()
-    world.clock.pass_(HEARD + 1)
+    world.clock.pass_(MAX_SILENCE_S + 1)
     assert not await world.look()
     state = world.followers[0].state
     assert state.problem == f"The newest block that is told of is {state.block}."
@@ -303,7 +312,7 @@ async def test_a_head_that_stands_still_is_not_followed(world: World) -> None:
 
 async def test_a_silent_node_is_told_with_its_reason(world: World) -> None:
     world.nodes[0].down = True
-    world.clock.pass_(HEARD + 1)
+    world.clock.pass_(MAX_SILENCE_S + 1)
     assert not await world.look()
     problem = world.followers[0].state.problem
     assert problem is not None
@@ -322,7 +331,7 @@ async def test_a_range_that_is_refused_is_halved_until_it_is_not(world: World) -
     world.nodes[0].most = 0
     world.blocks.mine()
     before = world.nodes[0].asked
-    world.clock.pass_(HEARD + 1)
+    world.clock.pass_(MAX_SILENCE_S + 1)
     assert not await world.look()
     assert world.nodes[0].asked - before < 40
     assert "eth_getLogs" in str(world.followers[0].state.problem)
@@ -331,7 +340,7 @@ async def test_a_range_that_is_refused_is_halved_until_it_is_not(world: World) -
 async def test_more_changes_than_are_worth_telling_one_by_one_count_as_all(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MANY", 1)
+    monkeypatch.setattr(module, "MAX_TAGS_PER_READ", 1)
     world.blocks.mine(("given", 0, 0))
     world.told.clear()
     await world.look()

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from auth.chain.followers import Followers
-from auth.chain.roles import HatsSource, TokensSource
 from auth.chain.rpc import Rpc
-from auth.facts import SOON, Facts, Question
-from auth.hats import path
+from auth.facts import UNWATCHED_MAX_AGE_S, Facts, Question, Source
+from auth.hat_ids import path
 from auth.rules import AccessRules
+from auth.sources.hats import HatsSource
+from auth.sources.tokens import TokensSource
 from tests.auth.chain.blocks import Places
 from tests.auth.clocks import Clock
 from tests.chain.anvil import HATS, Chain
@@ -32,8 +33,8 @@ class World:
         self.followers = Followers(
             {chain.id: rpc}, (chain.id, HATS), self.places, self.forget, 10.0, hats.is_by_module
         )
-        sources = {"hats": hats, "tokens": TokensSource({chain.id: rpc})}
-        self.facts = Facts(sources, 1e9, clock=self.clock, untold=self.followers.untold)
+        sources: dict[str, Source] = {"hats": hats, "tokens": TokensSource({chain.id: rpc})}
+        self.facts = Facts(sources, 1e9, clock=self.clock, unwatched=self.followers.unwatched)
         self.hat = Question("hats", ("wears", self.holder, HAT))
 
     def rules(self) -> AccessRules:
@@ -146,21 +147,21 @@ async def test_a_block_that_is_replaced_takes_back_what_it_gave(world: World) ->
 async def test_a_hat_of_a_module_is_asked_for_again_soon(world: World) -> None:
     module = world.chain.deploy("eligibility")
     world.chain.give_hat(world.holder, HAT)
-    assert not world.followers.untold(world.hat)
+    assert not world.followers.unwatched(world.hat)
     world.chain.send(HATS, "setModules", HAT, module, module)
     await world.look()
     assert await world.value(world.hat) is True
-    assert world.followers.untold(world.hat)
+    assert world.followers.unwatched(world.hat)
     world.chain.send(module, "bar", world.holder)
     assert await world.value(world.hat) is True  # as it is remembered, and nobody will tell
-    world.clock.pass_(SOON)
+    world.clock.pass_(UNWATCHED_MAX_AGE_S)
     assert await world.value(world.hat) is False
 
 
 async def test_rules_that_change_change_what_is_followed(world: World) -> None:
     world.followers.apply(AccessRules())
     assert world.followers.states == []
-    assert not world.followers.untold(world.hat)
+    assert not world.followers.unwatched(world.hat)
     world.followers.apply(AccessRules.model_validate({"admins": {"hat": path(HAT)}}))
     await world.look()
     await world.value(world.hat)

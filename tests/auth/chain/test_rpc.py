@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from auth.chain import abi
-from auth.chain.endpoint import BATCH, Endpoint, EndpointFailed, RangeRefused
-from auth.chain.rpc import ASIDE, Call, Rpc
+from auth.chain.endpoint import MAX_BATCH_SIZE, Endpoint, EndpointFailed, RangeRefused
+from auth.chain.rpc import FAILED_ENDPOINT_PAUSE_S, Call, Rpc
 from auth.facts import SourceUnavailable
 from tests.chain.anvil import HATS, Chain
 
@@ -133,7 +133,7 @@ async def test_an_endpoint_that_failed_is_asked_again_after_a_while() -> None:
         rpc = Rpc(10, [first.url, second.url], clock=lambda: now[0])
         assert await rpc.call(CALL) == ONE
         first.reply = good
-        now[0] = ASIDE + 1
+        now[0] = FAILED_ENDPOINT_PAUSE_S + 1
         asked = len(second.asked)
         assert await rpc.call(CALL) == ONE
         assert len(second.asked) == asked
@@ -166,8 +166,8 @@ async def test_the_chain_is_checked_again_after_a_failure() -> None:
 async def test_calls_go_in_few_requests() -> None:
     async with Server(good).serving() as only:
         rpc = Rpc(10, [only.url])
-        assert await rpc.calls([CALL] * (BATCH + 6)) == [ONE] * (BATCH + 6)
-        assert [len(each) for each in only.asked[1:]] == [BATCH, 6]
+        assert await rpc.calls([CALL] * (MAX_BATCH_SIZE + 6)) == [ONE] * (MAX_BATCH_SIZE + 6)
+        assert [len(each) for each in only.asked[1:]] == [MAX_BATCH_SIZE, 6]
         await rpc.close()
 
 
@@ -260,8 +260,8 @@ async def test_without_an_endpoint_nothing_is_known() -> None:
 
 def test_nothing_heavy_is_imported_before_the_first_question() -> None:
     program = (
-        "import sys, auth.wallet, auth.chain.rpc, auth.chain.roles, auth.chain.names, "
-        "auth.chain.signatures\n"
+        "import sys, auth.sign_in.wallet, auth.chain.rpc, auth.sources.hats, auth.chain.ens, "
+        "auth.chain.contract_signatures\n"
         "auth.chain.rpc.Rpc(10, ['http://127.0.0.1:9'])\n"
         "print([name for name in ('web3', 'siwe', 'eth_abi', 'eth_account', 'aiohttp') "
         "if name in sys.modules])"

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from auth.fetching import Document, Fetcher, FetchFailed, FetchRefused
+from auth.document_fetcher import Document, Fetcher, FetchFailed, FetchRefused
 from auth.oauth import cimd
 from auth.oauth.cimd import ClientDocuments
-from auth.oauth.records import LONGEST_NAME, UnknownClient, shown_name
+from auth.oauth.client_record import MAX_NAME_LENGTH, UnknownClient, shown_name
 from tests.servers.tls_documents import TlsDocuments, document
 
 URL = "https://client.example/client.json"
@@ -147,7 +147,7 @@ def test_a_client_without_a_name_is_called_by_its_host():
         ("Gar\u200bden\ufeff", "Garden"),
         ("Gar\u2028den\u00a0x", "Gar den x"),
         ("Ga\u0308rten", "Gärten"),
-        ("x" * 200, "x" * LONGEST_NAME),
+        ("x" * 200, "x" * MAX_NAME_LENGTH),
         ("", "?"),
         (None, "?"),
         (["Garden"], "?"),
@@ -206,7 +206,7 @@ async def test_a_publisher_that_is_silent_for_a_while_signs_nobody_out(documents
     assert (await documents.get(URL)).name == "Garden"
     assert (await documents.get(URL)).name == "Garden"
     assert publisher.asked == 2
-    publisher.now += cimd.STALE
+    publisher.now += cimd.MAX_STALE_S
     with pytest.raises(UnknownClient):
         await documents.get(URL)
 
@@ -225,15 +225,15 @@ async def test_a_document_that_is_taken_back_counts_no_more(documents, publisher
 async def test_a_flood_of_addresses_takes_bounded_memory(documents, publisher):
     await documents.get(URL)
     publisher.content = FetchFailed("It did not answer.")
-    for number in range(cimd.KEPT + 500):
+    for number in range(cimd.DOCUMENT_CACHE_SIZE + 500):
         with pytest.raises(UnknownClient):
             await documents.get(f"https://flood.example/{number}")
-    assert len(documents._failed) == cimd.KEPT
+    assert len(documents._failed) == cimd.DOCUMENT_CACHE_SIZE
     asked = publisher.asked
     assert (await documents.get(URL)).name == "Garden"
     assert publisher.asked == asked
     publisher.content = GOOD
-    for number in range(cimd.KEPT + 500):
+    for number in range(cimd.DOCUMENT_CACHE_SIZE + 500):
         await documents.get(f"https://other.example/{number}")
-    assert len(documents._kept) == cimd.KEPT
+    assert len(documents._kept) == cimd.DOCUMENT_CACHE_SIZE
     assert documents._fetching == {}

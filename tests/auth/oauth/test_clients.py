@@ -4,11 +4,11 @@ import pytest
 from mcp.shared.auth import InvalidRedirectUriError, OAuthClientMetadata
 from pydantic import AnyUrl
 
-from auth.fetching import Document, FetchRefused
+from auth.document_fetcher import Document, FetchRefused
 from auth.oauth.cimd import ClientDocuments
-from auth.oauth.clients import LIFETIME, LONGEST_ID, Clients
-from auth.oauth.records import RegistrationRefused, UnknownClient
-from auth.sealing import Sealer
+from auth.oauth.client_record import RegistrationRefused, UnknownClient
+from auth.oauth.clients import MAX_CLIENT_ID_LENGTH, REGISTRATION_LIFETIME_S, Clients
+from auth.sealer import Sealer
 
 DOCUMENT = "https://client.example/client.json"
 KEY = b"k" * 32
@@ -53,9 +53,10 @@ async def test_a_confidential_client_has_the_same_secret_on_every_replica(method
     assert found is not None
     assert found.client_secret == registered.client_secret
     assert found.token_endpoint_auth_method == method
-    assert len(registered.client_secret or "") >= 43
+    assert registered.client_secret is not None
+    assert len(registered.client_secret) >= 43
     assert registered.client_secret not in registered.client_id
-    assert registered.client_secret_expires_at == int(NOW) + LIFETIME
+    assert registered.client_secret_expires_at == int(NOW) + REGISTRATION_LIFETIME_S
 
 
 async def test_a_client_that_names_no_method_has_the_one_of_rfc_7591():
@@ -99,9 +100,9 @@ async def test_a_text_that_was_sealed_for_something_else_is_no_client():
 
 async def test_a_registration_outlives_every_client():
     client_id = clients().register(metadata()).client_id
-    assert await clients(now=NOW + LIFETIME - 1).get(client_id) is not None
+    assert await clients(now=NOW + REGISTRATION_LIFETIME_S - 1).get(client_id) is not None
     with pytest.raises(UnknownClient, match="register again"):
-        await clients(now=NOW + LIFETIME + 1).find(client_id)
+        await clients(now=NOW + REGISTRATION_LIFETIME_S + 1).find(client_id)
 
 
 @pytest.mark.parametrize(
@@ -126,12 +127,14 @@ def test_an_id_stays_short_enough_for_an_address():
     with pytest.raises(RegistrationRefused, match="too many") as refused:
         clients().register(metadata(redirect_uris=many))
     assert refused.value.error == "invalid_client_metadata"
-    assert len(clients().register(metadata(redirect_uris=many[:5])).client_id) <= LONGEST_ID
+    assert (
+        len(clients().register(metadata(redirect_uris=many[:5])).client_id) <= MAX_CLIENT_ID_LENGTH
+    )
 
 
 async def test_an_id_that_is_too_long_is_not_even_looked_at():
     with pytest.raises(UnknownClient, match="too long"):
-        await clients().find("https://client.example/" + "a" * LONGEST_ID)
+        await clients().find("https://client.example/" + "a" * MAX_CLIENT_ID_LENGTH)
 
 
 def test_a_key_is_no_way_for_a_client_to_authenticate():
@@ -214,6 +217,7 @@ async def test_scopes_that_there_are_not_are_left_out(asked, scopes):
 
 def test_a_secret_is_no_part_of_what_a_record_prints():
     registered = clients().register(metadata(token_endpoint_auth_method="client_secret_post"))
+    assert registered.client_secret is not None
     assert registered.client_secret not in repr(registered.record)
 
 

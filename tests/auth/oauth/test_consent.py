@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from auth import Account
 from auth.oauth.consent import ConsentRequest, Consents, with_parameters
 from auth.oauth.redirect_uris import problem
-from auth.sealing import BadSeal, Sealer
+from auth.sealer import BadSeal, Sealer
 from auth.stores import digest
 from tests.auth.clocks import Clock
-from tests.auth.remembering import remembering
+from tests.auth.stores import empty_stores
 from tests.gateway.surfaces.oauth.surface import query_of
 
 KEY = b"k" * 32
@@ -83,7 +83,7 @@ def test_a_request_that_another_version_sealed_is_not_opened() -> None:
 async def test_consent_becomes_a_grant_with_a_code_that_nobody_can_read_back(
     tmp_path: Path,
 ) -> None:
-    async with remembering(tmp_path) as stores:
+    async with empty_stores(tmp_path) as stores:
         person = await stores.people.signed_in(Account("github:1", "github"))
         clock = Clock()
         consents = Consents(Sealer(KEY, "consent", clock), stores.grants, clock)
@@ -103,7 +103,7 @@ async def test_consent_becomes_a_grant_with_a_code_that_nobody_can_read_back(
 
 
 async def test_nobody_consents_who_is_gone(tmp_path: Path) -> None:
-    async with remembering(tmp_path) as stores:
+    async with empty_stores(tmp_path) as stores:
         consents = Consents(Sealer(KEY, "consent"), stores.grants)
         with pytest.raises(LookupError):
             await consents.approve(ASKED, "person:unknown")

@@ -12,15 +12,15 @@ from typing import TypeVar
 import pytest
 from click.testing import CliRunner
 
-from auth.api_tokens import ApiTokens
 from auth.callers import Account
 from auth.revocations import Revocations
 from auth.sessions import BrowserSessions
 from auth.stores import Stores
 from auth.tiers import Tier
+from auth.tokens.api_tokens import ApiTokens
 from gateway.cli import main
 from gateway.cli.options import EXIT
-from tests.auth.remembering import remembering
+from tests.auth.stores import empty_stores
 from tests.gateway.cli.conftest import Run
 
 ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 def remembered(place: Path, act: Callable[[Stores], Awaitable[T]]) -> T:
     async def run() -> T:
-        async with remembering(place / "data") as stores:
+        async with empty_stores(place / "data") as stores:
             return await act(stores)
 
     return asyncio.run(run())

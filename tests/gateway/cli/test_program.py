@@ -82,7 +82,7 @@ def test_an_unexpected_error_is_one_line_and_debug_shows_the_rest(
     def fail() -> None:
         raise RuntimeError("the disk\nis gone")
 
-    monkeypatch.setattr("gateway.config.read_environment", fail)
+    monkeypatch.setattr("gateway.config.portal.read_environment", fail)
     result = porch("plugins")
     assert result.exit_code == EXIT.UNEXPECTED
     assert result.output.startswith("Unexpected: RuntimeError: the disk is gone\n")

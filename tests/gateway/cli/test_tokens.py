@@ -12,10 +12,10 @@ import httpx2
 import pytest
 
 from auth import BadCredential, Identity, Tier
-from auth.api_tokens import ApiTokens
 from auth.revocations import Revocations
+from auth.tokens.api_tokens import ApiTokens
 from gateway.cli.options import EXIT
-from tests.auth.remembering import remembering
+from tests.auth.stores import empty_stores
 from tests.gateway.cli.conftest import Run, served
 
 GET, SEARCH = "get_document", "search_knowledge"
@@ -25,7 +25,7 @@ def identified(place: Path, text: str) -> Identity | None:
     """What a portal on the same data would make of a token."""
 
     async def identify() -> Identity | None:
-        async with remembering(place / "data") as stores:
+        async with empty_stores(place / "data") as stores:
             tokens = ApiTokens(stores.tokens, stores.people, Revocations(stores.revocations))
             found = await tokens.identify(text, "/mcp")
             await tokens.settled()

@@ -14,7 +14,7 @@ import pytest
 from gateway.cli import welcome
 from gateway.cli.welcome import Welcome
 from gateway.contract import Health
-from gateway.health import HealthBoard
+from gateway.observability.health import HealthBoard
 
 if TYPE_CHECKING:
     from gateway.app import PortalApp

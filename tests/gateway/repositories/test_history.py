@@ -22,6 +22,7 @@ from gateway.repositories import (
     open_github,
 )
 from gateway.repositories.blobs import blob_sha
+from tests.examples import examples
 from tests.servers.github_contents import GithubContents, Repo
 from tests.servers.github_history import LISTED, NOTHING, History
 
@@ -250,7 +251,7 @@ CONTENTS = st.sampled_from([b"a", b"b", b"a long text\n" * 20, b"a long text\n" 
 STATES = st.dictionaries(st.sampled_from(["a", "b", "c/d", "c/e"]), CONTENTS)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.lists(STATES, min_size=2, max_size=4))
 async def test_a_complete_comparison_leads_from_one_tree_to_the_other(
     states: list[dict[str, bytes]],

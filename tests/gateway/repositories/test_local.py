@@ -13,6 +13,7 @@ from gateway.repositories import working_tree
 from gateway.repositories.errors import SourceFailed
 from gateway.repositories.local import LocalRepository
 from gateway.repositories.protocol import Entry, File, LeftOut
+from tests.examples import examples
 from tests.gateway.repositories.conftest import FILES, LARGEST, Git
 
 SECRET = b"a secret of this machine"
@@ -244,7 +245,7 @@ PARTS = st.lists(
 
 
 @settings(
-    max_examples=200,
+    max_examples=examples(200),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(PARTS)

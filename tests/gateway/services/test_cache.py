@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from redis.asyncio import Redis
 
-from gateway.ports import Cache
+from gateway.contract.services import Cache
 from gateway.services.cache import (
     BACKLOG,
     ENTRY_OVERHEAD,
@@ -20,6 +20,7 @@ from gateway.services.cache import (
     open_cache,
 )
 from gateway.services.cache_redis import RedisCache
+from tests.examples import examples
 
 T = TypeVar("T")
 
@@ -235,5 +236,5 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
 
 TestTheMemoryCacheBehavesLikeADictionaryWithAClock = MemoryCacheModel.TestCase
 TestTheMemoryCacheBehavesLikeADictionaryWithAClock.settings = settings(
-    max_examples=60, deadline=None
+    max_examples=examples(60), deadline=None
 )

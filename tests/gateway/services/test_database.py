@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from gateway.ports import Database
+from gateway.contract.services import Database
 from gateway.services.database import DatabaseService, is_postgres, open_database
 from gateway.services.migrations import MigrationFailed, newest
 

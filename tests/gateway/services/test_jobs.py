@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import Job
-from gateway.ports import JobRun, Jobs, JobStatus
+from gateway.contract.services import JobRun, Jobs, JobStatus
 from gateway.services.cache import MemoryCache
 from gateway.services.jobs import JobService, JobsNotRunning, open_jobs
 from gateway.services.jobs_progress import Progress, ProgressBoard

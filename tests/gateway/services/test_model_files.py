@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.services import embedding, reranking
+from gateway.services import embedding
+from gateway.services import reranker as reranking
 from gateway.services.model_files import is_directory, models_directory
 from tests.gateway.services.tiny_models import sentence_encoder
 

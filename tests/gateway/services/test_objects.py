@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.ports import Objects
+from gateway.contract.services import Objects
 from gateway.services.objects import (
     InvalidKey,
     ObjectService,
@@ -21,6 +21,7 @@ from gateway.services.objects import (
     StorageFull,
     open_objects,
 )
+from tests.examples import examples
 
 
 @pytest.fixture(params=["folder", "memory", "s3"])
@@ -120,7 +121,7 @@ actions = st.lists(
 
 
 @given(actions=actions)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @pytest.mark.parametrize("kind", ["folder", "memory", "s3"])
 def test_a_store_behaves_like_a_dictionary(
     kind: str, actions: list[tuple[str, bytes | None]], request: pytest.FixtureRequest

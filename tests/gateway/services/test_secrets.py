@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.redaction import MARK, redactor
+from gateway.observability.redaction import MARK, redactor
 from gateway.services import secrets
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from gateway.contract import Job
+from gateway.contract.services import JobRun
 from gateway.errors import ConfigError
-from gateway.ports import JobRun
-from gateway.redaction import MARK, redactor
+from gateway.observability.redaction import MARK, redactor
 from gateway.services import clients, open_services
 
 

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.ports import CollectionSpec, Condition, Point, Sparse, VectorQuery
+from gateway.contract.services import CollectionSpec, Condition, Point, Sparse, VectorQuery
 from gateway.services import vectors_edge, vectors_qdrant
 from gateway.services.vectors import OwnedVectors, VectorStore, open_vectors
 from gateway.services.vectors_edge import EdgeVectors
 from gateway.services.vectors_qdrant import QdrantVectors
+from tests.examples import examples
 
 ROUNDED = 2e-3
 """How far a cosine may be off: stores may keep vectors in half precision."""
@@ -280,7 +281,7 @@ def holds(condition: Condition, payload: dict[str, Any]) -> bool:
     limit=st.integers(1, 15),
 )
 @settings(
-    max_examples=25,
+    max_examples=examples(25),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

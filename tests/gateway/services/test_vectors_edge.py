@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gateway.ports import CollectionSpec, Point, Sparse, VectorQuery
+from gateway.contract.services import CollectionSpec, Point, Sparse, VectorQuery
 from gateway.services import vectors_edge
 from gateway.services.vectors import VectorsUnavailable
 from gateway.services.vectors_edge import EdgeVectors
@@ -22,7 +22,7 @@ WRITER = """
 import asyncio, sys, time
 from pathlib import Path
 import numpy as np
-from gateway.ports import CollectionSpec, Point
+from gateway.contract.services import CollectionSpec, Point
 from gateway.services.vectors_edge import EdgeVectors
 
 async def main():
@@ -124,7 +124,7 @@ async def test_a_collection_whose_making_was_interrupted_is_made_anew(tmp_path: 
 
 
 async def test_mostly_deleted_points_are_compacted_by_a_flush(tmp_path: Path) -> None:
-    from gateway.ports import Condition
+    from gateway.contract.services import Condition
 
     store = EdgeVectors(tmp_path)
     things = await store.collection("things", SPEC)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gateway.ports import CollectionSpec, Condition, Point, Sparse, VectorQuery
+from gateway.contract.services import CollectionSpec, Condition, Point, Sparse, VectorQuery
 from gateway.services.vectors import VectorsUnavailable, open_vectors, point_uuid
 
 SPEC = CollectionSpec(dense={"text": 2}, sparse=("words",), indexed={"year": "integer"})

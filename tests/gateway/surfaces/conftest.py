@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from gateway.surfaces import standing, streams
+from gateway.surfaces.http import revalidation as standing
+from gateway.surfaces.rest import streams
 from gateway.testing import open_test_portal
 from tests.gateway.surfaces import ticking
 from tests.servers.streaming import Served, over_network

@@ -27,7 +27,7 @@ from gateway.contract import (
     ToolFailed,
     hookimpl,
 )
-from gateway.surfaces.openapi import Described, Document, document
+from gateway.surfaces.rest.openapi import Described, Document, document
 from gateway.testing import open_test_portal
 from gateway.testing.portal import TestPortal
 

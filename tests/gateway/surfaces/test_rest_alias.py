@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from auth import Caller
-from gateway.access import TierRules
-from gateway.catalog import Catalog
+from gateway.catalog.catalog import Catalog
+from gateway.catalog.tier_rule import TierRules
 from gateway.contract import Offer, Plugin, Route, Tier, Tool, hookimpl
 from gateway.errors import NotAllowed, NotFound
 from gateway.testing import open_test_portal
+from tests.examples import examples
 
 
 class Nothing(BaseModel):
@@ -76,7 +77,7 @@ PLUGINS = ("a", "b", "c")
 NAMES = ("x", "y", "z")
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(
     tiers=st.lists(st.sampled_from(list(Tier)), min_size=9, max_size=9),
     aliases=st.lists(

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from gateway.client import RequestRefused
+from gateway.cli.mcp_client import RequestRefused
 from gateway.contract import (
     Caller,
     Offer,
@@ -27,8 +27,8 @@ from gateway.contract import (
     hookimpl,
 )
 from gateway.errors import ConfigError
+from gateway.scrubbing.report import META_KEY
 from gateway.scrubbing.scrubber import Scrubber
-from gateway.scrubbing.telling import META_KEY
 from gateway.testing import TestPortal, open_test_portal
 from tests.gateway.scrubbing.fakes import made
 

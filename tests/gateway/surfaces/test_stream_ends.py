@@ -10,7 +10,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from gateway.contract import ToolFailed
-from gateway.surfaces import streams
+from gateway.surfaces.rest import streams
 from gateway.testing import open_test_portal
 from tests.gateway.surfaces import ticking
 from tests.gateway.surfaces.ticking import ALIAS, OWN, now, streams_of

@@ -1,4 +1,4 @@
-"""A migrated database of each kind, for whoever keeps something of a repository in it."""
+"""A migrated database of each kind, a Git checkout, and a host that serves its commits."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 
 from gateway.services.database import OwnedDatabase, open_database
 from tests.migrated import Migrated
+from tests.plugins.codegraph.checkouts import committed, run_git
+from tests.servers.git_host import GitHost
 
 MIGRATIONS = Path(__file__).parents[3] / "plugins" / "codegraph" / "migrations"
 
@@ -61,3 +63,23 @@ async def open_another(address: str, tmp_path: Path) -> AsyncIterator[Callable[[
 def database(open_another: Callable[[], OwnedDatabase]) -> OwnedDatabase:
     """SQLite, and PostgreSQL: migrated and empty."""
     return open_another()
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A checkout with two files."""
+    directory = tmp_path / "garden"
+    committed(directory, {"water.py": "def pour(): pass\n", "lib/seed.py": "SEED = 1\n"})
+    return directory
+
+
+@pytest.fixture
+def host(tmp_path: Path, tree: Path) -> Iterator[GitHost]:
+    """A host that serves the checkout's commits as ``plants/garden.git``."""
+    root = tmp_path / "host"
+    (root / "plants").mkdir(parents=True)
+    bare = root / "plants" / "garden.git"
+    run_git(tmp_path, "clone", "-q", "--bare", str(tree), str(bare))
+    run_git(tree, "remote", "add", "origin", str(bare))
+    with GitHost(root).serving() as server:
+        yield server

@@ -17,8 +17,9 @@ from gateway.testing import open_test_portal
 from plugins.codegraph import plugin
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.repositories.repository import PORTAL
-from plugins.codegraph.tables import repositories
-from tests.plugins.codegraph.world import WordsModel, World, world
+from plugins.codegraph.store.tables import repositories
+from tests.examples import examples
+from tests.plugins.codegraph.portal import WordsModel, World, world
 
 NAMES = ("alpha", "beta", "gamma", "delta")
 GROUPS = ("github_org:garden", "hat:30")
@@ -62,7 +63,7 @@ def diff(person: str | None) -> str:
     )
 
 
-@settings(max_examples=5, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(5), suppress_health_check=list(HealthCheck))
 @given(seen=st.fixed_dictionaries(dict.fromkeys(NAMES, SEEN)), population=POPULATION)
 def test_nobody_hears_of_what_they_may_not_see(
     codegraph_file: Path, seen: dict[str, Seen], population: list[tuple[str | None, Seen]]
@@ -85,7 +86,7 @@ async def _indexed(made: World, seen: dict[str, Seen]) -> None:
     for name, (tier, groups) in seen.items():
         org = min(groups, default=PORTAL)
         owner = await made.index(name, tree(name), org)
-        await made.parts.embedding.embed(owner.org, owner.repo)
+        await made.parts.embedder.embed(owner.org, owner.repo)
         chosen = update(repositories).where(repositories.c.id == name)
         values = {"name": name, "tier": tier.value, "groups": sorted(groups)}
         async with made.host.database.begin() as connection:

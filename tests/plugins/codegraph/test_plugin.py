@@ -151,7 +151,7 @@ KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from plugins.codegraph import plugin
-from plugins.codegraph.repositories.making import Making
+from plugins.codegraph.repositories.build import Making
 
 data, config, point = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 

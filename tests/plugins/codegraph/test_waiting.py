@@ -100,7 +100,7 @@ async def test_a_call_waits_for_the_first_index_and_its_client_is_told_how_far_t
 async def test_a_call_that_has_waited_for_long_is_told_to_ask_again(
     portal: TestPortal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(access, "WAITS", 0)
+    monkeypatch.setattr(access, "WAIT_TIMEOUT_S", 0)
     failed = await portal.call("get_function", {"name": "run"})
     assert "The repository heavy has no index yet (" in failed.text
 

@@ -13,7 +13,7 @@ from gateway.services.objects import ObjectService
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.store import Store
-from plugins.knowledge.sync.sources import Source
+from plugins.knowledge.sync.sources import DirectorySource
 from plugins.knowledge.sync.sync import Outcome, Sync, rules_of
 
 
@@ -100,7 +100,7 @@ class Library:
         self.config["sources"] = sources
         self.store = Store(self.objects, Unruled())
         self.index = StoredIndex(self.indexed, self.fingerprint)
-        made = [Source(source, config.types, config.max_note) for source in config.sources]
+        made = [DirectorySource(source, config.types, config.max_note) for source in config.sources]
         rules = rules_of(config)
         self.syncing = Sync(made, self.objects, self.store, self.index, rules, self.notes.parent)
         await self.syncing.load()

@@ -13,8 +13,8 @@ import pytest
 from gateway.services.vectors_qdrant import QdrantVectors
 from gateway.testing import TestPortal, open_test_portal
 from plugins.knowledge import plugin
-from plugins.knowledge.sync import opening
-from plugins.knowledge.sync.patience import Patience
+from plugins.knowledge.sync import build
+from plugins.knowledge.sync.retry import Retry
 from tests.plugins.knowledge.sync.branch import NAME, note
 from tests.plugins.skills_repo.waiting import until
 from tests.servers.github_contents import GithubContents, Repo
@@ -63,7 +63,7 @@ def github() -> Iterator[GithubContents]:
 
 @pytest.fixture
 def history(github: GithubContents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> History:
-    monkeypatch.setattr(opening, "PATIENCE", Patience(retries=1, first=0.0, limit=10.0))
+    monkeypatch.setattr(build, "DEFAULT_RETRY", Retry(retries=1, first_s=0.0, timeout_s=10.0))
     begun = History.begun(tmp_path / "kb")
     github.repos[NAME] = Repo(begun.directory, history=begun)
     begun.commit(NOTES)
@@ -84,7 +84,7 @@ async def opened(
     config = {"services": services, "plugins": {"knowledge": knowledge}}
     tiers = {"items": {"knowledge": "public"}}
     async with open_test_portal(
-        plugin, config=config, tiers=tiers, data_dir=data, wait_ready=False
+        plugin, config=config, tiers=tiers, data_dir=data, wait_ready=False, schedules=True
     ) as portal:
         yield portal
 

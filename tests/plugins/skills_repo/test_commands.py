@@ -12,10 +12,10 @@ import yaml
 from click.testing import CliRunner, Result
 
 from gateway.cli import main
-from plugins.skills_repo.commands import _placed
+from plugins.skills_repo.commands import _with_local_path
 from plugins.skills_repo.config import Source
-from plugins.skills_repo.formats import Problem, links
 from plugins.skills_repo.index.frontmatter import read
+from plugins.skills_repo.inspection import Problem, links
 from tests.plugins.skills_repo.waiting import entries
 
 pytestmark = pytest.mark.usefixtures("logging_as_it_was")
@@ -86,9 +86,9 @@ def test_index_takes_one_source_and_names_those_there_are(garden: Any) -> None:
 async def test_a_running_portal_serves_what_the_command_built(
     garden: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from plugins.skills_repo import keeper
+    from plugins.skills_repo import index_loop
 
-    monkeypatch.setattr(keeper, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(index_loop, "POLL_INTERVAL_S", 0.05)
     garden.skill("pdf")
     source = garden.source("house", backend="github")
     data = garden.root.parent / "data"
@@ -199,9 +199,9 @@ def test_check_names_files_as_they_are_seen_from_here(
     garden.write("skills/bare/SKILL.md", "Text.")
     source = Source(name="house", kind="skills", directory=garden.root, path="skills")
     problem = Problem("bare/SKILL.md", 1, "it has no frontmatter")
-    assert _placed(source, problem).path == f"{garden.root}/skills/bare/SKILL.md"
+    assert _with_local_path(source, problem).path == f"{garden.root}/skills/bare/SKILL.md"
     monkeypatch.chdir(garden.root)
-    assert _placed(source, problem).path == "skills/bare/SKILL.md"
+    assert _with_local_path(source, problem).path == "skills/bare/SKILL.md"
 
 
 def test_real_skills_are_checked_and_missing_files_named(garden: Any, test_data: Path) -> None:

@@ -10,15 +10,15 @@ import jsonschema_rs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.skills_repo.lists import LINE, line
+from plugins.skills_repo.lists import MAX_LINE_CHARS, summary_line
 from tests.plugins.skills_repo.waiting import entries
 
 
 @given(st.text())
 def test_a_line_is_one_line_and_the_beginning_of_the_description(description: str) -> None:
-    said = line(description)
+    said = summary_line(description)
     assert said is not None
-    assert len(said) <= LINE
+    assert len(said) <= MAX_LINE_CHARS
     assert "\n" not in said
     words = " ".join(description.split())
     assert said == words or words.startswith(said.removesuffix("…"))
@@ -40,7 +40,7 @@ async def test_a_list_is_brief_and_its_pages_fit(garden: Any, test_data: Path) -
             whole = await entries(portal, tool)
             assert [each[key] for each in brief] == [each[key] for each in whole]
             assert len({each[key] for each in brief}) == count
-            lines = [line(each["description"]) for each in whole]
+            lines = [summary_line(each["description"]) for each in whole]
             assert [each["description"] for each in brief] == lines
 
 
@@ -56,4 +56,4 @@ async def test_a_prompt_is_described_in_a_line(garden: Any) -> None:
     garden.skill("pdf", description="Words " * 100)
     async with garden.opened(garden.source("house")) as portal:
         prompts = await portal.prompts()
-        assert len(prompts["pdf"]["description"]) <= LINE
+        assert len(prompts["pdf"]["description"]) <= MAX_LINE_CHARS

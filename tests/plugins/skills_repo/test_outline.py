@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.repositories import SourceFailed
-from plugins.skills_repo.outline import MOST, outline
+from plugins.skills_repo.outline import MAX_BYTES, outline
+from tests.examples import examples
 from tests.plugins.skills_repo.test_tools import code_of
 
 KEYS = st.sampled_from(["a", "b", "c", "naming things", "\u00e9t\u00e9", "index"])
@@ -47,7 +48,7 @@ def walked(tree: Any) -> Iterator[tuple[str, ...]]:
     asked: list[tuple[list[str], int]] = [([], 0)]
     for section, offset in asked:
         shown = outline(tree, section, offset, details=False)
-        assert len(json.dumps(shown.wire(), ensure_ascii=False).encode()) < 1.3 * MOST
+        assert len(json.dumps(shown.wire(), ensure_ascii=False).encode()) < 1.3 * MAX_BYTES
         found = list(leaves(shown.docs))
         if shown.next_offset is None and offset == 0:
             assert shown.pages == len(found) + sum(each.pages for each in shown.folded)
@@ -59,7 +60,7 @@ def walked(tree: Any) -> Iterator[tuple[str, ...]]:
 
 
 @given(TREES, st.integers(1, 25))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_every_page_is_come_to_once_by_answers_that_fit(tree: Any, copies: int) -> None:
     tree = large(tree, copies)
     assert sorted(walked(tree)) == sorted(leaves(tree))
@@ -68,9 +69,9 @@ def test_every_page_is_come_to_once_by_answers_that_fit(tree: Any, copies: int) 
 
 
 @given(TREES)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_a_few_pages_are_shown_whole(tree: Any) -> None:
-    if len(json.dumps(tree, ensure_ascii=False).encode()) <= MOST:
+    if len(json.dumps(tree, ensure_ascii=False).encode()) <= MAX_BYTES:
         assert outline(tree, (), 0, details=False) == outline(tree, (), 0, details=True)
 
 
@@ -95,7 +96,7 @@ async def test_a_real_tree_is_folded_and_each_section_has_its_pages(
         jsonschema_rs.validate(
             (await portal.tools())["list_docs"]["outputSchema"], first.structured
         )
-        assert len(json.dumps(first.structured)) < MOST * 1.3
+        assert len(json.dumps(first.structured)) < MAX_BYTES * 1.3
         whole = (await portal.call("list_docs", {"details": True})).structured
         assert (whole["pages"], whole["folded"]) == (209, [])
         assert first.structured["pages"] == 209

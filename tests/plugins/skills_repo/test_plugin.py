@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from gateway.config.tiers_file import check_keys
 from gateway.contract import Offer
 from gateway.testing import RequestRefused, TestPortal
-from gateway.tiers_file import check_keys
 from plugins.skills_repo import plugin
 from plugins.skills_repo.config import SkillsRepoConfig
 from tests.plugins.skills_repo.waiting import entries

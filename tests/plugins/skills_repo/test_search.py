@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gateway.config_models import Services as ServicesConfig
+from gateway.config.models import Services as ServicesConfig
 from gateway.contract import Tier, ToolFailed
 from gateway.plugin_host import make_host
 from gateway.repositories.protocol import Entry
@@ -21,7 +21,7 @@ from plugins.skills_repo.index.build import Builder
 from plugins.skills_repo.index.library import Library
 from plugins.skills_repo.index.store import IndexStore
 from plugins.skills_repo.search import Search
-from plugins.skills_repo.visible import Visible
+from plugins.skills_repo.visibility import Visibility
 from tests.plugins.skills_repo.questions import RELEVANT, UNRELATED
 
 
@@ -103,7 +103,7 @@ async def test_meaning_finds_what_words_do_not_and_only_changes_are_embedded(tmp
         store = IndexStore(host.objects)
         shown, kept = library(("car", "Wheels."), ("boat", "Sails."))
         await store.save(*kept)
-        search = Search(host, store, Visible(host.rows))
+        search = Search(host, store, Visibility(host.rows))
         await search.refresh(shown)
         result = await search("automobile", 10, Tier.MEMBERS)
         assert (result.mode, result.results[0].name) == ("hybrid", "car")
@@ -111,7 +111,7 @@ async def test_meaning_finds_what_words_do_not_and_only_changes_are_embedded(tmp
         count = len(model.embedded)
         shown, kept = library(("car", "Wheels."), ("plane", "Wings."))
         await store.save(*kept)
-        again = Search(host, store, Visible(host.rows))
+        again = Search(host, store, Visibility(host.rows))
         await again.refresh(shown)
         assert model.embedded[count:] == ["plane. About plane."]
         names = [each.name for each in (await again("boat", 10, Tier.MEMBERS)).results]

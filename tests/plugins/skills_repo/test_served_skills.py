@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gateway.client import McpClient
+from gateway.cli.mcp_client import McpClient
 from gateway.testing import RequestRefused, TestPortal
 
 ALICE = "ghp_alicesowntokenthatnobodyelsehas1"

@@ -10,7 +10,7 @@ import pytest
 
 from gateway.contract import Caller, Change, Tier
 from gateway.repositories import stamps
-from plugins.skills_repo import keeper
+from plugins.skills_repo import index_loop
 from plugins.skills_repo.index.build import build
 from tests.plugins.skills_repo.waiting import entries, names, told, until
 
@@ -52,8 +52,8 @@ async def test_an_edit_is_listed_after_it_was_seen_by_a_reader(
     async def nothing_is_reported(*_: object, **__: object) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(keeper, "follow_each", nothing_is_reported)
-    monkeypatch.setattr(keeper, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(index_loop, "follow_each", nothing_is_reported)
+    monkeypatch.setattr(index_loop, "POLL_INTERVAL_S", 0.05)
     garden.skill("pdf", "Before.")
     async with garden.opened(garden.source("house"), cache="1ms", wait_ready=False) as portal:
         garden.skill("pdf", "After.", description="New words.")
@@ -74,7 +74,7 @@ async def test_an_edit_is_listed_after_it_was_seen_by_a_reader(
 def builds(monkeypatch: pytest.MonkeyPatch) -> Builds:
     """Which sources are built, and when the large one may go on."""
     found = Builds()
-    monkeypatch.setattr(keeper, "build", found.build)
+    monkeypatch.setattr(index_loop, "build", found.build)
     return found
 
 
@@ -122,15 +122,15 @@ async def test_a_directory_is_looked_through_now_and_then_and_not_read_again(
     garden: Any, builds: Builds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stamps, "SETTLED_S", 0.0)
-    monkeypatch.setattr(keeper, "RESCAN_SECONDS", 1)
-    looked, up_to_date = asyncio.Semaphore(0), keeper.Keeper._up_to_date
+    monkeypatch.setattr(index_loop, "RESCAN_INTERVAL_S", 1)
+    looked, up_to_date = asyncio.Semaphore(0), index_loop.IndexLoop._up_to_date
 
     async def seen(self: Any, directories: Any) -> bool:
         done = await up_to_date(self, directories)
         looked.release()
         return done
 
-    monkeypatch.setattr(keeper.Keeper, "_up_to_date", seen)
+    monkeypatch.setattr(index_loop.IndexLoop, "_up_to_date", seen)
     garden.skill("pdf")
     async with garden.opened(garden.source("house"), wait_ready=False), asyncio.timeout(20):
         for _ in range(3):
@@ -141,7 +141,7 @@ async def test_a_directory_is_looked_through_now_and_then_and_not_read_again(
 async def test_a_large_directory_holds_up_neither_the_opening_nor_the_others(
     garden: Any, builds: Builds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "FIRST_S", 0.1)
+    monkeypatch.setattr(index_loop, "FIRST_BUILD_TIMEOUT_S", 0.1)
     garden.skill("pdf")
     garden.skill("huge", below="more")
     large = garden.source("large", path="more")

@@ -15,7 +15,7 @@ import pytest
 from gateway.contract import Objects
 from gateway.services.database import OwnedDatabase, open_database
 from gateway.services.objects import open_objects
-from plugins.workflows.drafts import (
+from plugins.workflows.inputs import (
     PromptDraft,
     SkillDraft,
     StageDraft,

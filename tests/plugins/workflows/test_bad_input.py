@@ -10,7 +10,7 @@ import pytest
 
 from gateway.testing import TestPortal
 from plugins.workflows import limits
-from plugins.workflows.tables import metadata
+from plugins.workflows.store.tables import metadata
 from tests.plugins.workflows.playing import done, opened, refused, stage
 
 
@@ -202,23 +202,23 @@ async def test_line_breaks_and_tabs_are_kept_in_texts(portal: TestPortal) -> Non
 
 
 async def test_as_much_as_is_allowed_is_taken(portal: TestPortal) -> None:
-    prompts = [{"name": "P" * limits.NAME, "content": "x" * limits.CONTENT}]
+    prompts = [{"name": "P" * limits.MAX_NAME_CHARS, "content": "x" * limits.MAX_CONTENT_CHARS}]
     given = {
-        "name": "N" * limits.NAME,
-        "description": "d" * limits.DESCRIPTION,
-        "tags": [f"{n:0{limits.TAG}}" for n in range(limits.TAGS)],
+        "name": "N" * limits.MAX_NAME_CHARS,
+        "description": "d" * limits.MAX_DESCRIPTION_CHARS,
+        "tags": [f"{n:0{limits.MAX_TAG_CHARS}}" for n in range(limits.MAX_TAGS)],
         "stages": [{"name": "S", "prompts": prompts}],
     }
     made = await done(portal, "alice", "add_workflow", **given)
     found = await done(portal, "alice", "get_workflow", workflow_id=made["id"])
-    assert len(found["tags"]) == limits.TAGS
+    assert len(found["tags"]) == limits.MAX_TAGS
     step = await done(portal, "alice", "get_next_step", workflow_id=made["id"], step_index=0)
-    assert len(step["content"]) == limits.CONTENT
-    raw = base64.b64encode(b"x" * limits.ATTACHMENT).decode()
+    assert len(step["content"]) == limits.MAX_CONTENT_CHARS
+    raw = base64.b64encode(b"x" * limits.MAX_ATTACHMENT_BYTES).decode()
     files = [{"name": "a.bin", "base64": raw}, {"name": "b.bin", "base64": raw}]
     made = await done(portal, "alice", "add_skill", **card(*files))
     got = await done(portal, "alice", "get_attachment", skill_id=made["id"], name="b.bin")
-    assert got["size"] == limits.ATTACHMENT
+    assert got["size"] == limits.MAX_ATTACHMENT_BYTES
 
 
 async def test_duplicate_positions_come_by_name(portal: TestPortal) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gateway.contract import ToolFailed
 from plugins.workflows import checks, limits
-from plugins.workflows.drafts import (
+from plugins.workflows.inputs import (
     AttachmentDraft,
     Reference,
     SkillDraft,
@@ -110,10 +110,10 @@ def test_json_that_nests_too_deep_is_refused() -> None:
 
 def test_a_plan_has_so_many_steps_and_no_more() -> None:
     full = [stage(*(prompt() for _ in range(200)), name=str(n)) for n in range(10)]
-    checks.plan_size(full, include_multi_agent_chat=False)
-    refused("stages", lambda: checks.plan_size(full, include_multi_agent_chat=True))
+    checks.check_plan_size(full, include_multi_agent_chat=False)
+    refused("stages", lambda: checks.check_plan_size(full, include_multi_agent_chat=True))
     more = [*full, stage(with_review=True)]
-    refused("stages", lambda: checks.plan_size(more, include_multi_agent_chat=False))
+    refused("stages", lambda: checks.check_plan_size(more, include_multi_agent_chat=False))
 
 
 def test_texts_are_put_into_one_form() -> None:
@@ -139,7 +139,7 @@ def test_what_passes_passes_again_unchanged(name: str, content: str, tags: list[
         return
     assert checks.skill(once) == once
     assert once.name
-    assert len(once.name) <= limits.NAME
+    assert len(once.name) <= limits.MAX_NAME_CHARS
     for text in (once.name, once.content, *once.tags):
         text.encode()
         assert "\0" not in text

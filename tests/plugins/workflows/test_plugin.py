@@ -149,7 +149,7 @@ async def test_a_starter_that_cannot_be_taken_in_is_told_and_the_rest_is_served(
     async def fail(*_: Any) -> bool:
         raise RuntimeError("starter/workflows/a.yaml:3: name: is missing")
 
-    monkeypatch.setattr("plugins.workflows.offer.take_in_starter", fail)
+    monkeypatch.setattr("plugins.workflows.offer.import_starter", fail)
     async with opened("alice", starter=True) as portal:
         told = (await portal.health())["plugins"]["workflows"]
         assert told["state"] == "degraded"

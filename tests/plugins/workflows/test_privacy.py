@@ -17,6 +17,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from gateway.testing import RequestRefused
+from tests.examples import examples
 from tests.plugins.workflows.playing import ANYONE, opened
 from tests.plugins.workflows.secrets_world import OWNERS, Thing, World
 
@@ -86,7 +87,7 @@ def some_of(world: World, data: st.DataObject, *kinds: str) -> list[Thing]:
     return picked
 
 
-@settings(max_examples=12, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=examples(12), phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(data=st.data())
 async def test_nobody_learns_what_others_keep_to_themselves(data: st.DataObject) -> None:
     async with world() as made:

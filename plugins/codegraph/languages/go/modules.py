@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from plugins.codegraph.languages.base import Package
 
 if TYPE_CHECKING:
-    from plugins.codegraph.linking.world import World
+    from plugins.codegraph.languages.source_view import SourceView
 
 _COMMENT = re.compile(r"//.*")
 _MODULE = re.compile(r"^\s*module\s+(\S+)", re.MULTILINE)
@@ -32,13 +32,13 @@ class Modules:
     """The modules of a repository.
 
     Args:
-        world: the repository.
+        view: the repository.
     """
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self.all = [m for path in world.manifests("go.mod") if (m := self._read(path)) is not None]
-        self.workspaces = [self._work(path) for path in world.manifests("go.work")]
+    def __init__(self, view: SourceView) -> None:
+        self._view = view
+        self.all = [m for path in view.manifests("go.mod") if (m := self._read(path)) is not None]
+        self.workspaces = [self._work(path) for path in view.manifests("go.work")]
 
     def packages(self) -> Sequence[Package]:
         """The modules as packages."""
@@ -80,7 +80,7 @@ class Modules:
         return [_joined(root, each.strip('"')) for each in used]
 
     def _text(self, path: str) -> str:
-        data = self._world.read(path) or b""
+        data = self._view.read(path) or b""
         return _COMMENT.sub("", data.decode("utf-8", "replace"))
 
 
@@ -91,3 +91,8 @@ def _under(imported: str, module: str) -> bool:
 def _joined(root: str, rest: str) -> str:
     found = normpath(join(root, rest)) if root or rest else ""
     return "" if found == "." else found
+
+
+def packages(view: SourceView) -> Sequence[Package]:
+    """The modules of a repository."""
+    return Modules(view).packages()

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from posixpath import dirname
 from typing import TYPE_CHECKING
 
+from plugins.codegraph.languages.go.conventions import default_name
 from plugins.codegraph.languages.go.modules import Modules
-from plugins.codegraph.languages.go.naming import default_name
-from plugins.codegraph.languages.top import top_level
-from plugins.codegraph.linking.rules import UNKNOWN, BaseRules, Container, Target
+from plugins.codegraph.languages.rules import UNKNOWN, BaseRules, Container, Target
+from plugins.codegraph.languages.toplevel import top_level
 
 if TYPE_CHECKING:
     from plugins.codegraph.facts import FileFacts, Import, Scope
@@ -52,7 +52,7 @@ class GoRules(BaseRules):
 
     def named(self, path: str, scope: Scope, name: str) -> Target | None:
         """A package whose name is not the last part of its path, by its own clause."""
-        facts = self.world.facts(path)
+        facts = self.view.facts(path)
         for each in facts.scopes[0].imports if facts is not None else ():
             if not each.alias or each.alias != default_name(each.module) or each.symbol:
                 continue
@@ -78,7 +78,7 @@ class GoRules(BaseRules):
 
     def _index(self, directory: str, package: str) -> Mapping[str, Sequence[str]]:
         files = self._of_package(directory, package)
-        return top_level(self.world, files)
+        return top_level(self.view, files)
 
     def extensions(self, path: str, facts: FileFacts) -> Sequence[str]:
         """All files of the package, where methods of a type may be."""
@@ -96,7 +96,7 @@ class GoRules(BaseRules):
         return [each for each in self._go_files(directory) if self._clause(each) == package]
 
     def _modules(self) -> Modules:
-        return self.once("modules", Modules, self.world)
+        return self.once("modules", Modules, self.view)
 
     def _package(self, directory: str) -> list[str]:
         """What importing a directory gives: no tests, and no package beside the main one."""
@@ -104,10 +104,10 @@ class GoRules(BaseRules):
         return [e for e in files if self._clause(e) == self._clause(files[0])]
 
     def _go_files(self, directory: str) -> list[str]:
-        return [each for each in self.world.directory(directory) if each.endswith(".go")]
+        return [each for each in self.view.directory(directory) if each.endswith(".go")]
 
     def _clause(self, path: str) -> str:
-        facts = self.world.facts(path)
+        facts = self.view.facts(path)
         return facts.package if facts is not None else ""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Bind, Expr, Group, Item, Name, Param
-from plugins.codegraph.languages.expressions import ExpressionDraft
+from plugins.codegraph.languages.expressions import ExpressionBuilder
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -19,7 +19,7 @@ _OPEN = (Name("any"), Name("comparable"))
 _WITHIN = frozenset({"pointer_type", "parenthesized_type", "type_elem", "type_constraint"})
 
 
-class Types(ExpressionDraft):
+class Types(ExpressionBuilder):
     """What Go says of types."""
 
     language = "go"

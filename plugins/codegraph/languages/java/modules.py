@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from plugins.codegraph.languages.base import Package
 
 if TYPE_CHECKING:
-    from plugins.codegraph.linking.world import World
+    from plugins.codegraph.languages.source_view import SourceView
 
 _PARENT = re.compile(
     r"<(parent|dependencies|dependencyManagement|build|profiles)>.*?</\1>", re.DOTALL
@@ -21,40 +21,40 @@ _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _ROOT_NAME = re.compile(r"rootProject\.name\s*=\s*['\"]([^'\"]+)['\"]")
 
 
-def modules(world: World) -> Sequence[Package]:
+def modules(view: SourceView) -> Sequence[Package]:
     """The modules of a repository, Maven's and Gradle's.
 
     Args:
-        world: the repository.
+        view: the repository.
     """
-    found = [_maven(world, path) for path in world.manifests("pom.xml")]
+    found = [_maven(view, path) for path in view.manifests("pom.xml")]
     roots = {each.root for each in found}
     for pattern in ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"):
-        for path in world.manifests(pattern):
+        for path in view.manifests(pattern):
             if dirname(path) not in roots:
                 roots.add(dirname(path))
-                found.append(_gradle(world, path))
+                found.append(_gradle(view, path))
     return found
 
 
-def _maven(world: World, path: str) -> Package:
-    text = _COMMENT.sub("", _text(world, path))
+def _maven(view: SourceView, path: str) -> Package:
+    text = _COMMENT.sub("", _text(view, path))
     named = _ARTIFACT.search(_PARENT.sub("", text))
     root = dirname(path)
-    several = any(_MODULES.search(_text(world, each)) for each in world.manifests("pom.xml"))
+    several = any(_MODULES.search(_text(view, each)) for each in view.manifests("pom.xml"))
     name = named.group(1) if named else basename(root)
     return Package(name, root, "maven", "maven" if several else "")
 
 
-def _gradle(world: World, path: str) -> Package:
+def _gradle(view: SourceView, path: str) -> Package:
     root = dirname(path)
     name = basename(root)
     for settings in ("settings.gradle", "settings.gradle.kts"):
-        found = _ROOT_NAME.search(_text(world, f"{root}/{settings}" if root else settings))
+        found = _ROOT_NAME.search(_text(view, f"{root}/{settings}" if root else settings))
         name = found.group(1) if found else name
-    several = any("include" in _text(world, each) for each in world.manifests("settings.gradle*"))
+    several = any("include" in _text(view, each) for each in view.manifests("settings.gradle*"))
     return Package(name, root, "maven", "gradle" if several else "")
 
 
-def _text(world: World, path: str) -> str:
-    return (world.read(path) or b"").decode("utf-8", "replace")
+def _text(view: SourceView, path: str) -> str:
+    return (view.read(path) or b"").decode("utf-8", "replace")

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from posixpath import commonprefix, dirname
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.languages.java.expressions import CONSTRUCTOR
-from plugins.codegraph.languages.java.words import (
+from plugins.codegraph.languages.java.builtins import (
     CONTAINERS,
     FINAL,
     FUNCTIONAL,
@@ -15,8 +14,9 @@ from plugins.codegraph.languages.java.words import (
     METHODS,
     PRIMITIVES,
 )
-from plugins.codegraph.languages.top import top_level
-from plugins.codegraph.linking.rules import BaseRules, Container, Target
+from plugins.codegraph.languages.java.expressions import CONSTRUCTOR
+from plugins.codegraph.languages.rules import BaseRules, Container, Target
+from plugins.codegraph.languages.toplevel import top_level
 
 if TYPE_CHECKING:
     from plugins.codegraph.facts import FileFacts, Import, Scope
@@ -54,7 +54,7 @@ class JavaRules(BaseRules):
     def _module(self, path: str, name: str) -> Target:
         parts = name.split(".")
         for at in range(len(parts), 0, -1):
-            files = self.world.packaged("java", ".".join(parts[:at]))
+            files = self.view.packaged("java", ".".join(parts[:at]))
             if not files:
                 continue
             within = tuple(parts[at:])
@@ -67,7 +67,7 @@ class JavaRules(BaseRules):
         """A class that may come from a package outside of the repository, by ``import x.*``."""
         if "." in name:
             return self.once(("module", name, dirname(path)), self._module, path, name)
-        facts = self.world.facts(path)
+        facts = self.view.facts(path)
         if facts is None or not name[:1].isupper():
             return None
         for each in facts.scopes[0].imports:
@@ -88,12 +88,12 @@ class JavaRules(BaseRules):
         return found if len(found) < 2 else _nearest(path, found, ())
 
     def _index(self, path: str, package: str) -> Mapping[str, Sequence[str]]:
-        return top_level(self.world, self._of_package(path, package))
+        return top_level(self.view, self._of_package(path, package))
 
     def _of_package(self, path: str, package: str) -> Sequence[str]:
         if package:
-            return self.world.packaged("java", package)
-        directory = self.world.directory(dirname(path))
+            return self.view.packaged("java", package)
+        directory = self.view.directory(dirname(path))
         return [each for each in directory if each.endswith(".java")]
 
 

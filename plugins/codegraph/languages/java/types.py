@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Bind, Expr, Item, Name, OneOf
-from plugins.codegraph.languages.draft import Locals
-from plugins.codegraph.languages.expressions import ExpressionDraft
+from plugins.codegraph.languages.builder import Locals
+from plugins.codegraph.languages.expressions import ExpressionBuilder
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -25,7 +25,7 @@ _OPEN = frozenset({"Comparable", "Object", "Enum", "Number", "Serializable", "Ch
 """Bounds that say nothing of where a call goes."""
 
 
-class Types(ExpressionDraft):
+class Types(ExpressionBuilder):
     """What Java says of types."""
 
     language = "java"

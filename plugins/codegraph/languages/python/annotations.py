@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Expr, Group, Item, Literal, Name, OneOf
-from plugins.codegraph.languages.python.grammar import parser
+from plugins.codegraph.languages.base import parser
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_DEEPEST = 20
+_MAX_DEPTH = 20
 
 
 def annotation(source: bytes, node: Node | None, depth: int = 0) -> Expr | None:
@@ -21,7 +21,7 @@ def annotation(source: bytes, node: Node | None, depth: int = 0) -> Expr | None:
         source: the text that the node is of.
         node: the annotation.
     """
-    if node is None or depth > _DEEPEST:
+    if node is None or depth > _MAX_DEPTH:
         return None
     work = _KINDS.get(node.type)
     return None if work is None else work(source, node, depth)
@@ -77,7 +77,7 @@ def _string(source: bytes, node: Node, depth: int) -> Expr | None:
     ).strip()
     if not content:
         return None
-    tree = parser().parse(content)
+    tree = parser("python").parse(content)
     statement = next(iter(tree.root_node.named_children), None)
     if statement is None or not statement.named_children:
         return None

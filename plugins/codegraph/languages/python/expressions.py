@@ -20,14 +20,14 @@ from plugins.codegraph.facts import (
     Typed,
     Unwrapped,
 )
+from plugins.codegraph.languages.python.displays import Displays
 from plugins.codegraph.languages.python.reader import real
-from plugins.codegraph.languages.python.written import Written
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-class Expressions(Written):
+class Expressions(Displays):
     """Lowers expressions; what they bind and what is written in place goes to the current scope."""
 
     def _identifier(self, node: Node) -> Expr | None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from posixpath import dirname
 
 from plugins.codegraph.languages.python.projects import source_roots
-from plugins.codegraph.linking.rules import BaseRules, Target
-from plugins.codegraph.linking.world import World
+from plugins.codegraph.languages.rules import BaseRules, Target
+from plugins.codegraph.languages.source_view import SourceView
 
 _STANDARD = frozenset(sys.stdlib_module_names)
 
@@ -24,8 +24,8 @@ class Modules:
         self._rules = rules
 
     @property
-    def _world(self) -> World:
-        return self._rules.world
+    def _view(self) -> SourceView:
+        return self._rules.view
 
     def absolute(self, path: str, module: str) -> Target:
         """What ``import module`` in the file at ``path`` means."""
@@ -59,8 +59,8 @@ class Modules:
         return directory
 
     def _is_package(self, directory: str) -> bool:
-        world = self._world
-        return world.exists(_in(directory, "__init__.py")) or world.exists(
+        view = self._view
+        return view.exists(_in(directory, "__init__.py")) or view.exists(
             _in(directory, "__init__.pyi")
         )
 
@@ -77,7 +77,7 @@ class Modules:
 
     def _roots(self, path: str) -> Iterator[str]:
         """Where modules are looked for, the nearest first."""
-        known = self._rules.once("roots", source_roots, self._world)
+        known = self._rules.once("roots", source_roots, self._view)
         inside = [root for root in known if not root or path.startswith(f"{root}/")]
         yield from sorted(inside, key=lambda root: (-len(root), root))
         directory = dirname(path)
@@ -97,15 +97,15 @@ class Modules:
     def _at(self, root: str, module: str) -> Target | None:
         """A module under a root; None where there is none."""
         base = _in(root, module.replace(".", "/")) if module else root
-        world = self._world
+        view = self._view
         for name in ("__init__.py", "__init__.pyi"):
-            if world.exists(_in(base, name)):
+            if view.exists(_in(base, name)):
                 return Target((_in(base, name),), (base,))
         if module:
             for suffix in (".py", ".pyi"):
-                if world.exists(base + suffix):
+                if view.exists(base + suffix):
                     return Target((base + suffix,))
-        if base and any(each.endswith((".py", ".pyi")) for each in world.directory(base)):
+        if base and any(each.endswith((".py", ".pyi")) for each in view.directory(base)):
             return Target((), (base,))
         return None
 
@@ -114,12 +114,12 @@ def _in(directory: str, name: str) -> str:
     return f"{directory}/{name}" if directory else name
 
 
-def conftests(world: World, path: str) -> Iterator[str]:
+def conftests(view: SourceView, path: str) -> Iterator[str]:
     """The files of fixtures that pytest reads for a test, the nearest first."""
     directory = dirname(path)
     while True:
         found = _in(directory, "conftest.py")
-        if found != path and world.exists(found):
+        if found != path and view.exists(found):
             yield found
         if not directory:
             return

@@ -8,14 +8,14 @@ from posixpath import basename, dirname, join, normpath
 from typing import Any
 
 from plugins.codegraph.languages.base import Package
-from plugins.codegraph.linking.world import World
+from plugins.codegraph.languages.source_view import SourceView
 
 _MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py")
 
 
-def _toml(world: World, path: str) -> dict[str, Any]:
+def _toml(view: SourceView, path: str) -> dict[str, Any]:
     """A manifest's content; empty where it cannot be read."""
-    data = world.read(path)
+    data = view.read(path)
     if data is None:
         return {}
     try:
@@ -30,14 +30,14 @@ def _at(table: Any, *keys: str) -> Any:
     return table
 
 
-def source_roots(world: World) -> tuple[str, ...]:
+def source_roots(view: SourceView) -> tuple[str, ...]:
     """The directories from which modules are imported, by what the projects' manifests say, and
     ``src`` and the project's own directory, as is usual."""
     found: dict[str, None] = {}
     for name in _MANIFESTS:
-        for path in world.manifests(name):
+        for path in view.manifests(name):
             directory = dirname(path)
-            said = _said(_toml(world, path)) if name == "pyproject.toml" else ()
+            said = _said(_toml(view, path)) if name == "pyproject.toml" else ()
             for each in (*said, "src", "lib", ""):
                 root = normpath(join(directory, each))
                 if not root.startswith(".."):
@@ -74,30 +74,30 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def packages(world: World) -> Sequence[Package]:
+def packages(view: SourceView) -> Sequence[Package]:
     """The projects: each ``pyproject.toml`` that names one, and each old ``setup.py`` alone."""
     found: dict[str, Package] = {}
-    members = _workspace(world)
-    for path in world.manifests("pyproject.toml"):
-        manifest = _toml(world, path)
+    members = _workspace(view)
+    for path in view.manifests("pyproject.toml"):
+        manifest = _toml(view, path)
         name = _at(manifest, "project", "name") or _at(manifest, "tool", "poetry", "name")
         root = dirname(path)
         if isinstance(name, str):
             found[root] = Package(name, root, "python", "uv" if root in members else "")
-    for path in (*world.manifests("setup.cfg"), *world.manifests("setup.py")):
+    for path in (*view.manifests("setup.cfg"), *view.manifests("setup.py")):
         root = dirname(path)
-        found.setdefault(root, Package(basename(root) or world.repo, root, "python"))
+        found.setdefault(root, Package(basename(root) or view.repo, root, "python"))
     return [found[root] for root in sorted(found)]
 
 
-def _workspace(world: World) -> frozenset[str]:
+def _workspace(view: SourceView) -> frozenset[str]:
     """The directories of uv workspaces' members, and of the workspaces themselves."""
     from fnmatch import fnmatchcase
 
     found: set[str] = set()
-    projects = [dirname(path) for path in world.manifests("pyproject.toml")]
-    for path in world.manifests("pyproject.toml"):
-        members = _list(_at(_toml(world, path), "tool", "uv", "workspace", "members"))
+    projects = [dirname(path) for path in view.manifests("pyproject.toml")]
+    for path in view.manifests("pyproject.toml"):
+        members = _list(_at(_toml(view, path), "tool", "uv", "workspace", "members"))
         top = dirname(path)
         if members:
             found.add(top)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from plugins.codegraph.facts import (
     Expr,
 )
-from plugins.codegraph.languages.draft import Draft
+from plugins.codegraph.languages.builder import FactsBuilder
 from plugins.codegraph.languages.python.annotations import annotation
 from plugins.codegraph.languages.python.flow import Flow
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-DEEPEST = 160
+MAX_DEPTH = 160
 """How deep syntax is followed."""
 
 
-class Reader(Draft):
+class Reader(FactsBuilder):
     """Reads nodes into the current scope."""
 
     language = "python"
@@ -44,7 +44,7 @@ class Reader(Draft):
         work = self.kinds.get(node.type)
         if work is None:
             return None
-        if self.depth >= DEEPEST:
+        if self.depth >= MAX_DEPTH:
             self.deeper_than(node)
             return None
         self.depth += 1

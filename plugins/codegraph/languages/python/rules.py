@@ -4,46 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from plugins.codegraph.facts import FileFacts, Import, Scope
-from plugins.codegraph.languages.python import wellknown
+from plugins.codegraph.facts import FileFacts, Import, Scope, last_name
+from plugins.codegraph.languages.python import builtins as known
 from plugins.codegraph.languages.python.modules import Modules, conftests
-from plugins.codegraph.linking.rules import BaseRules, Target
-from plugins.codegraph.linking.sheet import last_name
-from plugins.codegraph.linking.world import World
+from plugins.codegraph.languages.rules import BaseRules, Target
+from plugins.codegraph.languages.source_view import SourceView
 
 
 class PythonRules(BaseRules):
     """Python's scoping, its C3 classes, its imports.
 
     Args:
-        world: the repository.
+        view: the repository.
     """
 
     first_parameter = True
     own_types = frozenset({"Self"})
-    builtins = wellknown.BUILTINS
+    builtins = known.BUILTINS
     imports_exported = True
     constructors = ("__init__", "__new__")
     linear = True
-    containers = wellknown.CONTAINERS
-    unwraps = wellknown.UNWRAPS
-    transparent = wellknown.TRANSPARENT
+    containers = known.CONTAINERS
+    unwraps = known.UNWRAPS
+    transparent = known.TRANSPARENT
     callables = {"Callable": -1}  # noqa: RUF012 - data that nobody changes
     class_types = frozenset({"type", "Type"})
-    vague = wellknown.VAGUE
-    methods = wellknown.METHODS
-    functions = wellknown.FUNCTIONS
+    vague = known.VAGUE
+    methods = known.METHODS
+    functions = known.FUNCTIONS
     enters = {"with": "__enter__", "async with": "__aenter__"}  # noqa: RUF012
     iterates = (("__iter__", "__next__"), ("__aiter__", "__anext__"))
     subscript = "__getitem__"
     stores = "__setitem__"
     missing = "__getattr__"
     subclassed = "__init_subclass__"
-    runs = wellknown.RUNS
+    runs = known.RUNS
     called = "__call__"
 
-    def __init__(self, world: World) -> None:
-        super().__init__(world)
+    def __init__(self, view: SourceView) -> None:
+        super().__init__(view)
         self._modules = Modules(self)
 
     def module(self, path: str, imported: Import) -> Target:
@@ -72,8 +71,8 @@ class PythonRules(BaseRules):
             found = _fixture(facts, name)
             if found >= 0:
                 return ((path, found),)
-        for conftest in conftests(self.world, path):
-            other = self.world.facts(conftest)
+        for conftest in conftests(self.view, path):
+            other = self.view.facts(conftest)
             found = -1 if other is None else _fixture(other, name)
             if found >= 0:
                 return ((conftest, found),)

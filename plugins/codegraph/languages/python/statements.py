@@ -14,8 +14,8 @@ from plugins.codegraph.facts import (
 )
 from plugins.codegraph.languages.python.bindings import Bindings
 from plugins.codegraph.languages.python.flow import State
-from plugins.codegraph.languages.python.matching import case
-from plugins.codegraph.languages.python.reader import DEEPEST
+from plugins.codegraph.languages.python.patterns import case
+from plugins.codegraph.languages.python.reader import MAX_DEPTH
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -31,7 +31,7 @@ class Statements(Bindings):
         """All statements of a block; whether its end is never reached."""
         if node is None:
             return False
-        if self.depth >= DEEPEST:
+        if self.depth >= MAX_DEPTH:
             self.deeper_than(node)
             return False
         self.depth += 1

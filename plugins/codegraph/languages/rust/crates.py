@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from plugins.codegraph.languages.base import Package
 
 if TYPE_CHECKING:
-    from plugins.codegraph.linking.world import World
+    from plugins.codegraph.languages.source_view import SourceView
 
 Table = dict[str, Any]
 
@@ -43,12 +43,12 @@ class Crates:
     """The crates of a repository.
 
     Args:
-        world: the repository.
+        view: the repository.
     """
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        read = {path: self._read(path) for path in world.manifests("Cargo.toml")}
+    def __init__(self, view: SourceView) -> None:
+        self._view = view
+        read = {path: self._read(path) for path in view.manifests("Cargo.toml")}
         self._shared = {dirname(p): t["workspace"] for p, t in read.items() if "workspace" in t}
         self.all = [self._crate(dirname(p), t) for p, t in read.items() if "package" in t]
         self._by_root = {crate.root: crate for crate in self.all}
@@ -104,7 +104,7 @@ class Crates:
         name = str(package.get("name", ""))
         library = _table(table, "lib")
         path = _joined(root, str(library.get("path", "src/lib.rs")))
-        if "path" not in library and not self._world.exists(path):
+        if "path" not in library and not self._view.exists(path):
             path = ""
         given = str(library.get("name", name)).replace("-", "_")
         found: dict[str, tuple[str | None, str]] = {}
@@ -138,7 +138,7 @@ class Crates:
 
     def _read(self, path: str) -> Table:
         try:
-            return tomllib.loads((self._world.read(path) or b"").decode("utf-8", "replace"))
+            return tomllib.loads((self._view.read(path) or b"").decode("utf-8", "replace"))
         except tomllib.TOMLDecodeError:
             return {}
 
@@ -151,3 +151,8 @@ def _table(table: Any, name: str) -> Table:
 def _joined(root: str, path: str) -> str:
     found = normpath(join(root, path.replace("\\", "/")))
     return "" if found == "." else found
+
+
+def packages(view: SourceView) -> Sequence[Package]:
+    """The crates of a repository."""
+    return Crates(view).packages()

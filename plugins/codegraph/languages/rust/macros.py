@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Expr, Group, Literal
-from plugins.codegraph.languages.rust.branches import Branches
-from plugins.codegraph.languages.rust.grammar import parser
-from plugins.codegraph.languages.rust.words import KNOWN_MACROS, TEXT_MACROS, UNREAD_MACROS
+from plugins.codegraph.languages.base import parser
+from plugins.codegraph.languages.rust.builtins import KNOWN_MACROS, TEXT_MACROS, UNREAD_MACROS
+from plugins.codegraph.languages.rust.control_flow import ControlFlow
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -22,7 +22,7 @@ _HEAD = b"fn m(){m("
 _MAX_NESTED = 8
 
 
-class Macros(Branches):
+class Macros(ControlFlow):
     """What Rust says in macros."""
 
     def __init__(self, path: str, source: bytes) -> None:
@@ -47,7 +47,7 @@ class Macros(Branches):
         if self._nested >= _MAX_NESTED:
             return None
         text = _HEAD + arguments + b");}"
-        root = parser().parse(text).root_node
+        root = parser("rust").parse(text).root_node
         call = _call(root)
         if call is None or (root.has_error and name not in _FIRST):
             return None

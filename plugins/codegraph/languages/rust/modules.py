@@ -5,12 +5,12 @@ from __future__ import annotations
 from posixpath import basename, dirname, join, normpath
 from typing import TYPE_CHECKING
 
+from plugins.codegraph.languages.rules import UNKNOWN, Target
 from plugins.codegraph.languages.rust.crates import Crate, Crates
-from plugins.codegraph.linking.rules import UNKNOWN, Target
 
 if TYPE_CHECKING:
     from plugins.codegraph.facts import FileFacts
-    from plugins.codegraph.linking.world import World
+    from plugins.codegraph.languages.source_view import SourceView
 
 _ROOTS = frozenset({"lib.rs", "main.rs", "build.rs"})
 _PROGRAMS = frozenset({"bin", "tests", "examples", "benches"})
@@ -20,12 +20,12 @@ class Modules:
     """The modules of a repository.
 
     Args:
-        world: the repository.
+        view: the repository.
         crates: its crates.
     """
 
-    def __init__(self, world: World, crates: Crates) -> None:
-        self._world = world
+    def __init__(self, view: SourceView, crates: Crates) -> None:
+        self._view = view
         self._crates = crates
 
     def is_root(self, path: str) -> bool:
@@ -57,11 +57,11 @@ class Modules:
     def _roots(self, crate: Crate, path: str) -> list[str]:
         source = _join(crate.root, "src")
         candidates = [crate.library_path, f"{source}/main.rs", *sorted(crate.binaries)]
-        found = [each for each in dict.fromkeys(candidates) if each and self._world.exists(each)]
+        found = [each for each in dict.fromkeys(candidates) if each and self._view.exists(each)]
         within = [part for part in path[len(crate.root) :].split("/")[:-1] if part]
         if len(within) > 1 and within[-2] in _PROGRAMS | {"src"}:
             own = _join(dirname(path), "main.rs")
-            if own not in found and self._world.exists(own):
+            if own not in found and self._view.exists(own):
                 found.insert(0, own)
         return found
 
@@ -75,9 +75,9 @@ class Modules:
         else:
             name = basename(path).removesuffix(".rs")
         for each in self._owners(directory):
-            if self._world.exists(each) and self._declares(each, name):
+            if self._view.exists(each) and self._declares(each, name):
                 return Target(paths=(each,))
-        declared = [e for e in self._world.directory(directory) if self._names(e, path)]
+        declared = [e for e in self._view.directory(directory) if self._names(e, path)]
         return Target(paths=tuple(declared[:1]))
 
     def _owners(self, directory: str) -> list[str]:
@@ -89,18 +89,18 @@ class Modules:
 
     def child(self, path: str, name: str) -> Target | None:
         """A module that a file declares by ``mod name;``."""
-        facts = self._world.facts(path)
+        facts = self._view.facts(path)
         given = _declared(facts, name)
         if given is None:
             return None
         if given.startswith("path:"):
             found = normpath(join(dirname(path), given[5:]))
-            return Target(paths=(found,)) if self._world.exists(found) else UNKNOWN
+            return Target(paths=(found,)) if self._view.exists(found) else UNKNOWN
         directory = self._directory(path)
         for part in given.split("::")[1:-1]:
             directory = _join(directory, part)
         for each in (f"{_join(directory, name)}.rs", _join(directory, name) + "/mod.rs"):
-            if self._world.exists(each):
+            if self._view.exists(each):
                 return Target(paths=(each,))
         return UNKNOWN
 
@@ -111,11 +111,11 @@ class Modules:
         return path.removesuffix(".rs")
 
     def _declares(self, path: str, name: str) -> bool:
-        return _declared(self._world.facts(path), name) is not None
+        return _declared(self._view.facts(path), name) is not None
 
     def _names(self, path: str, file: str) -> bool:
         """Whether a file declares another one by ``#[path]``."""
-        facts = self._world.facts(path)
+        facts = self._view.facts(path)
         imports = facts.scopes[0].imports if facts is not None else ()
         wanted = [e.module[5:] for e in imports if e.module.startswith("path:")]
         return any(normpath(join(dirname(path), each)) == file for each in wanted)

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.languages.rust.crates import Crates
-from plugins.codegraph.languages.rust.modules import Modules
-from plugins.codegraph.languages.rust.types import SELF_MODULE
-from plugins.codegraph.languages.rust.words import (
+from plugins.codegraph.languages.rules import UNKNOWN, BaseRules, Container, Target
+from plugins.codegraph.languages.rust.builtins import (
     BUILTINS,
     CONTAINERS,
     FUNCTIONS,
@@ -17,7 +15,9 @@ from plugins.codegraph.languages.rust.words import (
     METHODS,
     UNWRAPS,
 )
-from plugins.codegraph.linking.rules import UNKNOWN, BaseRules, Container, Target
+from plugins.codegraph.languages.rust.crates import Crates
+from plugins.codegraph.languages.rust.modules import Modules
+from plugins.codegraph.languages.rust.types import SELF_MODULE
 
 if TYPE_CHECKING:
     from plugins.codegraph.facts import FileFacts, Import, Scope
@@ -79,7 +79,7 @@ class RustRules(BaseRules):
         return current
 
     def _child(self, path: str, name: str) -> Target:
-        facts = self.world.facts(path)
+        facts = self.view.facts(path)
         for each in facts.scopes[0].imports if facts is not None else ():
             if each.module == name:
                 return self._modules().child(path, each.alias) or UNKNOWN
@@ -99,7 +99,7 @@ class RustRules(BaseRules):
         crate = self._crates().called(path, name)
         if crate is not None:
             return modules.library(crate)
-        facts = self.world.facts(path)
+        facts = self.view.facts(path)
         if facts is not None and _binds(facts, name):
             return Target(paths=(path,), within=(name,))
         return Target(external=True, name=name)
@@ -146,13 +146,13 @@ class RustRules(BaseRules):
         return list(dict.fromkeys(found))
 
     def _rust_files(self, directory: str) -> list[str]:
-        return [each for each in self.world.directory(directory) if each.endswith(".rs")]
+        return [each for each in self.view.directory(directory) if each.endswith(".rs")]
 
     def _crates(self) -> Crates:
-        return self.once("crates", Crates, self.world)
+        return self.once("crates", Crates, self.view)
 
     def _modules(self) -> Modules:
-        return self.once("modules", Modules, self.world, self._crates())
+        return self.once("modules", Modules, self.view, self._crates())
 
 
 def _binds(facts: FileFacts, name: str) -> bool:

@@ -10,16 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Bind, Expr, Group, Item, Name, OneOf
-from plugins.codegraph.languages.draft import Locals
-from plugins.codegraph.languages.expressions import ExpressionDraft
-from plugins.codegraph.languages.rust.words import MARKERS
+from plugins.codegraph.languages.builder import Locals
+from plugins.codegraph.languages.expressions import ExpressionBuilder
+from plugins.codegraph.languages.rust.builtins import MARKERS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 SELF_MODULE = "self::"
 """What the paths ``self::`` and, in inline modules, ``super::`` begin with in the facts."""
-_CALLABLES = frozenset({"Fn", "FnMut", "FnOnce"})
 _INNER = {
     "reference_type": "type",
     "pointer_type": "type",
@@ -32,7 +31,7 @@ _INNER = {
 }
 
 
-class Types(ExpressionDraft):
+class Types(ExpressionBuilder):
     """What Rust says of types.
 
     Attributes:

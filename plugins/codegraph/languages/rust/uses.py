@@ -18,55 +18,55 @@ if TYPE_CHECKING:
 _PATHS = ("scoped_identifier", "identifier", "self", "super", "crate", "metavariable")
 
 
-def imports_of(draft: Types, node: Node) -> list[Import]:
+def imports_of(builder: Types, node: Node) -> list[Import]:
     """The names that a ``use`` or ``extern crate`` item brings in."""
-    line = node.start_point[0] + draft.row
+    line = node.start_point[0] + builder.row
     public = node.children[0].type == "visibility_modifier"
     if node.type == "extern_crate_declaration":
         name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
-        crate = draft.text(name) if name is not None else ""
-        given = draft.text(alias) if alias is not None else crate
+        crate = builder.text(name) if name is not None else ""
+        given = builder.text(alias) if alias is not None else crate
         return [Import(given, f"::{crate}", exported=given if public else "", line=line)]
     argument = node.child_by_field_name("argument")
     found: list[Import] = []
     if argument is not None:
-        _tree(draft, argument, [], (public, line), found)
+        _tree(builder, argument, [], (public, line), found)
     return found
 
 
 def _tree(
-    draft: Types, node: Node, prefix: list[str], how: tuple[bool, int], found: list[Import]
+    builder: Types, node: Node, prefix: list[str], how: tuple[bool, int], found: list[Import]
 ) -> None:
-    if draft.deeper(node):
+    if builder.deeper(node):
         return
-    draft.depth += 1
+    builder.depth += 1
     kind = node.type
     if kind in _PATHS:
-        _one(draft, [*prefix, *_segments(draft, node)], "", how, found)
+        _one(builder, [*prefix, *_segments(builder, node)], "", how, found)
     elif kind == "use_as_clause":
         path, alias = node.child_by_field_name("path"), node.child_by_field_name("alias")
-        given = draft.text(alias) if alias is not None else ""
-        _one(draft, [*prefix, *_segments(draft, path)], given, how, found)
+        given = builder.text(alias) if alias is not None else ""
+        _one(builder, [*prefix, *_segments(builder, path)], given, how, found)
     elif kind == "use_wildcard":
         inner = node.named_children[0] if node.named_child_count else None
-        _star(draft, [*prefix, *_segments(draft, inner)], how, found)
+        _star(builder, [*prefix, *_segments(builder, inner)], how, found)
     elif kind in ("use_list", "scoped_use_list"):
-        within = [*prefix, *_segments(draft, node.child_by_field_name("path"))]
+        within = [*prefix, *_segments(builder, node.child_by_field_name("path"))]
         listed = node.child_by_field_name("list") or node
         for child in listed.named_children:
-            _tree(draft, child, within, how, found)
-    draft.depth -= 1
+            _tree(builder, child, within, how, found)
+    builder.depth -= 1
 
 
-def _segments(draft: Types, node: Node | None) -> list[str]:
+def _segments(builder: Types, node: Node | None) -> list[str]:
     if node is None:
         return []
-    text = "".join(draft.text(node).split())
+    text = "".join(builder.text(node).split())
     return text.split("::")
 
 
 def _one(
-    draft: Types, parts: list[str], alias: str, how: tuple[bool, int], found: list[Import]
+    builder: Types, parts: list[str], alias: str, how: tuple[bool, int], found: list[Import]
 ) -> None:
     public, line = how
     if parts and parts[-1] == "self" and len(parts) > 1:
@@ -74,24 +74,24 @@ def _one(
     name = parts[-1]
     given = alias or name
     given = "" if given == "_" else given
-    module, symbol = _placed(draft, parts[:-1]), name
+    module, symbol = _placed(builder, parts[:-1]), name
     if len(parts) == 1 or name in ("crate", "self", "super"):
-        module, symbol = _placed(draft, parts), ""
+        module, symbol = _placed(builder, parts), ""
         if len(parts) == 1 and name not in ("crate", "self", "super"):
             module = f"?{name}"
     exported = given if public else ""
     found.append(Import(given, module, symbol, exported=exported, line=line))
 
 
-def _star(draft: Types, parts: list[str], how: tuple[bool, int], found: list[Import]) -> None:
+def _star(builder: Types, parts: list[str], how: tuple[bool, int], found: list[Import]) -> None:
     public, line = how
     exported = "*" if public else ""
-    found.append(Import("", _placed(draft, parts), "*", exported=exported, line=line))
+    found.append(Import("", _placed(builder, parts), "*", exported=exported, line=line))
 
 
-def _placed(draft: Types, parts: list[str]) -> str:
+def _placed(builder: Types, parts: list[str]) -> str:
     """A path from the file's module."""
-    inline = list(draft.modules)
+    inline = list(builder.modules)
     if not parts or not inline or parts[0] not in ("self", "super"):
         return "::".join(parts)
     rest = list(parts)

@@ -9,8 +9,8 @@ from plugins.codegraph.facts import FileFacts
 from plugins.codegraph.languages.base import Language, Package
 
 if TYPE_CHECKING:
-    from plugins.codegraph.linking.rules import Rules
-    from plugins.codegraph.linking.world import World
+    from plugins.codegraph.languages.rules import Rules
+    from plugins.codegraph.languages.source_view import SourceView
 
 MANIFESTS = (
     "package.json",
@@ -43,17 +43,17 @@ class _Script:
 
         return read(path, source)
 
-    def rules(self, world: World) -> Rules:
+    def rules(self, view: SourceView) -> Rules:
         """How names are looked up."""
         from plugins.codegraph.languages.typescript.rules import ScriptRules
 
-        return ScriptRules(world)
+        return ScriptRules(view)
 
-    def packages(self, world: World) -> Sequence[Package]:
+    def packages(self, view: SourceView) -> Sequence[Package]:
         """The npm packages of the repository; nothing for JavaScript, which shares them."""
         from plugins.codegraph.languages.typescript.workspaces import packages
 
-        return packages(world) if self.name == "typescript" else ()
+        return packages(view) if self.name == "typescript" else ()
 
 
 class TypeScript(_Script):

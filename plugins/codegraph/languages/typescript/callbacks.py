@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Element, Expr, Group, Item, Literal, Name
-from plugins.codegraph.languages.typescript.lowering import Lowering, child_at
+from plugins.codegraph.languages.typescript.lowerer import Lowerer, child_at
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -15,7 +15,7 @@ _SORTS = frozenset({"sort", "toSorted"})
 _PLAIN = frozenset({"identifier", "new_expression"})
 
 
-def expected(low: Lowering, of: Expr | None, given: Node) -> Expr | None:
+def expected(low: Lowerer, of: Expr | None, given: Node) -> Expr | None:
     """The type of the function that is the first argument of a call, where that is known.
 
     Args:

@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Expr, Item, Name
 from plugins.codegraph.languages.typescript import functions, jsdoc, objects, types
-from plugins.codegraph.languages.typescript.draft import DraftScope
-from plugins.codegraph.languages.typescript.lowering import FUNCTIONS, Lowering, child_at, line_of
+from plugins.codegraph.languages.typescript.builder import ScopeBuilder
+from plugins.codegraph.languages.typescript.lowerer import (
+    FUNCTIONS,
+    Lowerer,
+    child_at,
+    line_of,
+)
 from plugins.codegraph.languages.typescript.patterns import key_of
 from plugins.codegraph.model import EntityKind
 
@@ -19,13 +24,13 @@ _FIELDS = frozenset({"public_field_definition", "field_definition"})
 
 
 def lower(
-    low: Lowering,
+    low: Lowerer,
     node: Node,
     name: str,
     *,
     around: Node | None = None,
     decorators: list[Node] | None = None,
-) -> DraftScope:
+) -> ScopeBuilder:
     """Lower a class; its body is lowered later.
 
     Args:
@@ -38,7 +43,7 @@ def lower(
     own = node.child_by_field_name("name")
     shown = name or (low.text(own) if own is not None else "")
     definition = functions.define(low, node, EntityKind.CLASS, shown or "<class>", around=around)
-    scope = low.draft.scope("class", definition, low.scope)
+    scope = low.builder.scope("class", definition, low.scope)
     scope.name = shown
     given = [*(decorators or []), *(c for c in node.named_children if c.type == "decorator")]
     scope.decorators = [low.expr(child_at(each)) for each in given]
@@ -51,7 +56,7 @@ def lower(
     return scope
 
 
-def _heritage(low: Lowering, scope: DraftScope, node: Node) -> None:
+def _heritage(low: Lowerer, scope: ScopeBuilder, node: Node) -> None:
     for child in node.named_children:
         if child.type == "implements_clause":
             stated = (types.lower(low, each) for each in child.named_children)
@@ -62,7 +67,7 @@ def _heritage(low: Lowering, scope: DraftScope, node: Node) -> None:
             scope.bases.append(low.expr(child))
 
 
-def _base(low: Lowering, clause: Node) -> Expr | None:
+def _base(low: Lowerer, clause: Node) -> Expr | None:
     of = low.expr(clause.child_by_field_name("value"))
     given = clause.child_by_field_name("type_arguments")
     if given is None or of is None:
@@ -70,7 +75,7 @@ def _base(low: Lowering, clause: Node) -> Expr | None:
     return Item(of, None, tuple(types.lower(low, each) for each in given.named_children))
 
 
-def _body(low: Lowering, node: Node) -> None:
+def _body(low: Lowerer, node: Node) -> None:
     functions.members_this(low)
     functions.type_parameters(low, node)
     body = node.child_by_field_name("body")
@@ -91,7 +96,7 @@ def _body(low: Lowering, node: Node) -> None:
         decorators = []
 
 
-def _member(low: Lowering, node: Node, decorators: list[Node], written: set[str | None]) -> None:
+def _member(low: Lowerer, node: Node, decorators: list[Node], written: set[str | None]) -> None:
     kind = node.type
     if kind == "method_definition":
         low.start = decorators[0].start_byte if decorators else -1
@@ -106,20 +111,20 @@ def _member(low: Lowering, node: Node, decorators: list[Node], written: set[str 
         _field(low, node, decorators)
     elif kind == "class_static_block":
         block = node.child_by_field_name("body")
-        scope = low.draft.scope("function", -1, low.scope)
+        scope = low.builder.scope("function", -1, low.scope)
         scope.modifiers = ["static"]
         low.later(scope, lambda: low.statements(block.children if block is not None else []))
 
 
-def _hide(low: Lowering, definition: int, node: Node, name: str) -> None:
+def _hide(low: Lowerer, definition: int, node: Node, name: str) -> None:
     private = name.startswith("#")
     for child in node.named_children:
         if child.type == "accessibility_modifier" and low.text(child) in ("private", "protected"):
             private = True
-    low.draft.definitions[definition].private = private
+    low.builder.definitions[definition].private = private
 
 
-def _method(low: Lowering, node: Node, decorators: list[Node]) -> None:
+def _method(low: Lowerer, node: Node, decorators: list[Node]) -> None:
     name = key_of(low, node.child_by_field_name("name"))
     definition = -1
     if name is not None:
@@ -137,7 +142,7 @@ def _method(low: Lowering, node: Node, decorators: list[Node]) -> None:
     scope.decorators = [low.expr(child_at(each)) for each in inside]
 
 
-def _properties(low: Lowering, node: Node) -> None:
+def _properties(low: Lowerer, node: Node) -> None:
     """Parameters of the constructor that are fields too: ``private svc: Service``."""
     given = node.child_by_field_name("parameters")
     for child in given.named_children if given is not None else []:
@@ -156,7 +161,7 @@ def _properties(low: Lowering, node: Node) -> None:
         low.bind(Name(name), value, line_of(child), stated)
 
 
-def _field(low: Lowering, node: Node, decorators: list[Node]) -> None:
+def _field(low: Lowerer, node: Node, decorators: list[Node]) -> None:
     named = node.child_by_field_name("name") or node.child_by_field_name("property")
     name = key_of(low, named)
     value = node.child_by_field_name("value")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Arg, Bind, Call, Expr, Import, Inner, Name, Unwrapped
 from plugins.codegraph.languages.typescript import functions, objects, prototypes
-from plugins.codegraph.languages.typescript.lowering import (
+from plugins.codegraph.languages.typescript.lowerer import (
     CLASSES,
     FUNCTIONS,
-    Lowering,
+    Lowerer,
     child_at,
     last_line,
     line_of,
@@ -24,12 +24,12 @@ WHOLE = "module.exports"
 """The name in a file's scope for what ``module.exports`` was set to as a whole."""
 
 
-def literal_argument(low: Lowering, call: Node) -> str:
+def literal_argument(low: Lowerer, call: Node) -> str:
     """The only argument of a call where it is a string, else ""."""
     return _literal(low, call.child_by_field_name("arguments"))
 
 
-def _literal(low: Lowering, given: Node | None) -> str:
+def _literal(low: Lowerer, given: Node | None) -> str:
     first = child_at(given) if given is not None else None
     if first is None or first.type not in ("string", "template_string"):
         return ""
@@ -37,7 +37,7 @@ def _literal(low: Lowering, given: Node | None) -> str:
     return "" if "${" in text else text
 
 
-def _module_of(low: Lowering, node: Node | None) -> str:
+def _module_of(low: Lowerer, node: Node | None) -> str:
     """The module that ``require("...")`` names, else ""."""
     if node is None or node.type != "call_expression":
         return ""
@@ -47,7 +47,7 @@ def _module_of(low: Lowering, node: Node | None) -> str:
     return literal_argument(low, node)
 
 
-def required(low: Lowering, function: Node, given: Node | None) -> Expr | None:
+def required(low: Lowerer, function: Node, given: Node | None) -> Expr | None:
     """``require("x")`` in the midst of an expression, else None."""
     if low.text(function) != "require":
         return None
@@ -55,7 +55,7 @@ def required(low: Lowering, function: Node, given: Node | None) -> Expr | None:
     return low.whole(module, line_of(function)) if module else None
 
 
-def declaration(low: Lowering, name: Node, value: Node) -> bool:
+def declaration(low: Lowerer, name: Node, value: Node) -> bool:
     """``const x = require("y")`` and the forms of it with a member or a pattern."""
     symbol = ""
     if value.type == "member_expression":
@@ -83,7 +83,7 @@ def declaration(low: Lowering, name: Node, value: Node) -> bool:
     return True
 
 
-def dynamic_import(low: Lowering, call: Node, given: Node | None) -> Expr | None:
+def dynamic_import(low: Lowerer, call: Node, given: Node | None) -> Expr | None:
     """``import("./x")``: the module itself; awaiting it changes nothing."""
     module = literal_argument(low, call)
     if module:
@@ -93,7 +93,7 @@ def dynamic_import(low: Lowering, call: Node, given: Node | None) -> Expr | None
     return None
 
 
-def then(low: Lowering, function: Node, given: Node | None) -> Expr | None:
+def then(low: Lowerer, function: Node, given: Node | None) -> Expr | None:
     """``p.then((x) => ...)``: the function is called with what ``p`` promises; of ``import()``
     that is the module."""
     of = function.child_by_field_name("object")
@@ -116,7 +116,7 @@ def then(low: Lowering, function: Node, given: Node | None) -> Expr | None:
 # -- assignments to members -----------------------------------------------------------------
 
 
-def assigned(low: Lowering, node: Node, left: Node, right: Node) -> bool:
+def assigned(low: Lowerer, node: Node, left: Node, right: Node) -> bool:
     """Whether an assignment is one to exports, a prototype or a member that is a function."""
     if left.type != "member_expression":
         return False
@@ -135,7 +135,7 @@ def assigned(low: Lowering, node: Node, left: Node, right: Node) -> bool:
     return prototypes.static(low, node, of, name, right)
 
 
-def _exports_whole(low: Lowering, node: Node, right: Node) -> bool:
+def _exports_whole(low: Lowerer, node: Node, right: Node) -> bool:
     low.module = True
     line = line_of(node)
     while right.type == "assignment_expression":
@@ -155,7 +155,7 @@ def _exports_whole(low: Lowering, node: Node, right: Node) -> bool:
     return True
 
 
-def _value(low: Lowering, node: Node, right: Node, name: str) -> Expr | None:
+def _value(low: Lowerer, node: Node, right: Node, name: str) -> Expr | None:
     """The value of an assignment; functions, classes and objects become definitions."""
     from plugins.codegraph.languages.typescript import classes
 
@@ -177,7 +177,7 @@ def _value(low: Lowering, node: Node, right: Node, name: str) -> Expr | None:
     return low.expr(right)
 
 
-def _exports_one(low: Lowering, node: Node, name: str, right: Node) -> bool:
+def _exports_one(low: Lowerer, node: Node, name: str, right: Node) -> bool:
     """``exports.name = value``."""
     line = line_of(node)
     if right.type == "identifier" and name not in ("default",):

@@ -14,11 +14,11 @@ from plugins.codegraph.languages.typescript import (
     prototypes,
     types,
 )
-from plugins.codegraph.languages.typescript.lowering import (
+from plugins.codegraph.languages.typescript.lowerer import (
     CLASSES,
     FUNCTIONS,
     RENAMED,
-    Lowering,
+    Lowerer,
     child_at,
     line_of,
 )
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def variables(low: Lowering, node: Node) -> None:
+def variables(low: Lowerer, node: Node) -> None:
     """A declaration of one or more variables."""
     doc = low.doc
     for child in node.named_children:
@@ -38,7 +38,7 @@ def variables(low: Lowering, node: Node) -> None:
             _variable(low, child, node)
 
 
-def _variable(low: Lowering, node: Node, whole: Node) -> None:
+def _variable(low: Lowerer, node: Node, whole: Node) -> None:
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if name is None:
         return
@@ -64,7 +64,7 @@ def _variable(low: Lowering, node: Node, whole: Node) -> None:
     _plain(low, node, name, value)
 
 
-def _chained(low: Lowering, name: Node, value: Node) -> Node | None:
+def _chained(low: Lowerer, name: Node, value: Node) -> Node | None:
     """``const app = module.exports = value``: the value; what else gets it is bound to the name."""
     inner: Node | None = value
     while inner is not None and inner.type == "assignment_expression":
@@ -83,7 +83,7 @@ def _chained(low: Lowering, name: Node, value: Node) -> Node | None:
     return inner
 
 
-def _plain(low: Lowering, node: Node, name: Node, value: Node | None) -> None:
+def _plain(low: Lowerer, node: Node, name: Node, value: Node | None) -> None:
     """A variable that holds no function of its own."""
     doc = low.doc
     stated = types.annotated(low, node.child_by_field_name("type"))
@@ -112,7 +112,7 @@ def _plain(low: Lowering, node: Node, name: Node, value: Node | None) -> None:
         low.bind(to, held, line_of(node), stated)
 
 
-def _defined(low: Lowering, node: Node, name: Node) -> int:
+def _defined(low: Lowerer, node: Node, name: Node) -> int:
     """The definition of a variable of the file or of a namespace, or -1 for a local one."""
     if low.scope is not low.file and "namespace" not in low.scope.modifiers:
         return -1
@@ -125,7 +125,7 @@ def _defined(low: Lowering, node: Node, name: Node) -> int:
     return definition
 
 
-def function(low: Lowering, node: Node, name: str, around: Node) -> None:
+def function(low: Lowerer, node: Node, name: str, around: Node) -> None:
     """A function with a name; one whose prototype is used is a class with a constructor."""
     doc = low.doc
     low.implemented.add((low.scope.number, name))
@@ -136,7 +136,7 @@ def function(low: Lowering, node: Node, name: str, around: Node) -> None:
         functions.lower(low, node, definition, bound)
         return
     outer = low.scope
-    scope = low.draft.scope("class", definition, outer)
+    scope = low.builder.scope("class", definition, outer)
     scope.name = bound
     scope.modifiers.append("prototype")
     low.classes[outer.number, name] = scope
@@ -145,7 +145,7 @@ def function(low: Lowering, node: Node, name: str, around: Node) -> None:
     low.scope = outer
 
 
-def import_alias(low: Lowering, node: Node) -> None:
+def import_alias(low: Lowerer, node: Node) -> None:
     """``import A = N.B``."""
     inside = node.named_children
     if len(inside) == 2:

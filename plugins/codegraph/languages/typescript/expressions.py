@@ -15,6 +15,7 @@ from plugins.codegraph.facts import (
     Item,
     Literal,
     Name,
+    ParameterOf,
     Super,
     Typed,
     Unwrapped,
@@ -30,10 +31,10 @@ from plugins.codegraph.languages.typescript import (
     suites,
     types,
 )
-from plugins.codegraph.languages.typescript.lowering import (
+from plugins.codegraph.languages.typescript.lowerer import (
     EXPRESSIONS,
     FUNCTIONS,
-    Lowering,
+    Lowerer,
     child_at,
     last_line,
     line_of,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def text_of_string(low: Lowering, node: Node | None) -> str | None:
+def text_of_string(low: Lowerer, node: Node | None) -> str | None:
     """What a string literal says, or None where it is none."""
     if node is None:
         return None
@@ -55,19 +56,19 @@ def text_of_string(low: Lowering, node: Node | None) -> str | None:
     return None
 
 
-def _identifier(low: Lowering, node: Node) -> Expr | None:
+def _identifier(low: Lowerer, node: Node) -> Expr | None:
     return low.named(low.text(node))
 
 
-def _this(low: Lowering, node: Node) -> Expr | None:
+def _this(low: Lowerer, node: Node) -> Expr | None:
     return low.named("this")
 
 
-def _super(low: Lowering, node: Node) -> Expr | None:
+def _super(low: Lowerer, node: Node) -> Expr | None:
     return Super()
 
 
-def _member(low: Lowering, node: Node) -> Expr | None:
+def _member(low: Lowerer, node: Node) -> Expr | None:
     named = node.child_by_field_name("property")
     if low.source[node.start_byte : node.end_byte] == b"module.exports":
         return Name("exports")
@@ -77,7 +78,7 @@ def _member(low: Lowering, node: Node) -> Expr | None:
     return Attr(of, name, line_of(named)) if named and name not in ("", "prototype") else of
 
 
-def _subscript(low: Lowering, node: Node) -> Expr | None:
+def _subscript(low: Lowerer, node: Node) -> Expr | None:
     low.calls += 1
     of = low.expr(node.child_by_field_name("object"))
     index = node.child_by_field_name("index")
@@ -92,7 +93,7 @@ def _subscript(low: Lowering, node: Node) -> Expr | None:
     return Item(of)
 
 
-def arguments(low: Lowering, node: Node | None, of: Expr | None = None) -> tuple[Arg, ...]:
+def arguments(low: Lowerer, node: Node | None, of: Expr | None = None) -> tuple[Arg, ...]:
     """The arguments of a call; of a tagged template, the text and what stands in it."""
     if node is None:
         return ()
@@ -108,13 +109,13 @@ def arguments(low: Lowering, node: Node | None, of: Expr | None = None) -> tuple
         elif child.type in FUNCTIONS and not found:
             found.append(Arg(low.given(child, callbacks.expected(low, of, node))))
         elif child.type == "object" and of is not None:
-            found.append(Arg(low.given(child, Item(of, f"({len(found)})"))))
+            found.append(Arg(low.given(child, ParameterOf(of, len(found)))))
         else:
             found.append(Arg(low.expr(child)))
     return tuple(found)
 
 
-def _call(low: Lowering, node: Node) -> Expr | None:
+def _call(low: Lowerer, node: Node) -> Expr | None:
     function = node.child_by_field_name("function")
     given = node.child_by_field_name("arguments")
     if function is None:
@@ -134,7 +135,7 @@ def _call(low: Lowering, node: Node) -> Expr | None:
     return Call(of, arguments(low, given, of), last_line(function))
 
 
-def _of_member(low: Lowering, function: Node, given: Node | None) -> Expr | None:
+def _of_member(low: Lowerer, function: Node, given: Node | None) -> Expr | None:
     """Calls of members that mean another call: ``then``, ``call``, ``apply``."""
     return commonjs.then(low, function, given) or _applied(low, function, given)
 
@@ -143,7 +144,7 @@ _SPECIAL = {"identifier": commonjs.required, "member_expression": _of_member}
 """By the kind of what is called, what may be more than a call."""
 
 
-def _applied(low: Lowering, function: Node, given: Node | None) -> Expr | None:
+def _applied(low: Lowerer, function: Node, given: Node | None) -> Expr | None:
     """``f.call(this, x)`` and ``f.apply(null, xs)``, which call ``f`` itself."""
     named = function.child_by_field_name("property")
     of = function.child_by_field_name("object")
@@ -159,7 +160,7 @@ def _applied(low: Lowering, function: Node, given: Node | None) -> Expr | None:
     return Call(low.expr(of), rest, last_line(function))
 
 
-def _new(low: Lowering, node: Node) -> Expr | None:
+def _new(low: Lowerer, node: Node) -> Expr | None:
     made = node.child_by_field_name("constructor")
     if made is None:
         return None
@@ -173,21 +174,21 @@ def _new(low: Lowering, node: Node) -> Expr | None:
     return Call(of, inside, line_of(made), new=True)
 
 
-def _function(low: Lowering, node: Node) -> Expr | None:
+def _function(low: Lowerer, node: Node) -> Expr | None:
     return Inner(functions.lower(low, node).number)
 
 
-def _class(low: Lowering, node: Node) -> Expr | None:
+def _class(low: Lowerer, node: Node) -> Expr | None:
     from plugins.codegraph.languages.typescript import classes
 
     return Inner(classes.lower(low, node, "").number)
 
 
-def _object(low: Lowering, node: Node) -> Expr | None:
+def _object(low: Lowerer, node: Node) -> Expr | None:
     return objects.lower(low, node)
 
 
-def _array(low: Lowering, node: Node) -> Expr | None:
+def _array(low: Lowerer, node: Node) -> Expr | None:
     items: list[Expr | None] = []
     for child in node.named_children:
         if child.type == "spread_element":
@@ -197,7 +198,7 @@ def _array(low: Lowering, node: Node) -> Expr | None:
     return Group("l", tuple(items))
 
 
-def _inside(low: Lowering, node: Node) -> Expr | None:
+def _inside(low: Lowerer, node: Node) -> Expr | None:
     """What is in parentheses, or has a ``!`` after it."""
     for child in node.named_children:
         if child.type != "comment":
@@ -205,11 +206,11 @@ def _inside(low: Lowering, node: Node) -> Expr | None:
     return None
 
 
-def _await(low: Lowering, node: Node) -> Expr | None:
+def _await(low: Lowerer, node: Node) -> Expr | None:
     return Unwrapped(low.expr(child_at(node)))
 
 
-def _as(low: Lowering, node: Node) -> Expr | None:
+def _as(low: Lowerer, node: Node) -> Expr | None:
     parts = [child for child in node.named_children if child.type != "comment"]
     stated = types.lower(low, parts[1]) if len(parts) > 1 else None
     value = low.given(parts[0], stated) if parts else None
@@ -218,7 +219,7 @@ def _as(low: Lowering, node: Node) -> Expr | None:
     return Typed(stated, value) if stated is not None else value
 
 
-def _assertion(low: Lowering, node: Node) -> Expr | None:
+def _assertion(low: Lowerer, node: Node) -> Expr | None:
     parts = node.named_children
     if len(parts) < 2:
         return None
@@ -232,7 +233,7 @@ def _literal(kind: str) -> Literal:
     return Literal(kind)
 
 
-def _first(low: Lowering, node: Node) -> Expr | None:
+def _first(low: Lowerer, node: Node) -> Expr | None:
     return low.expr(child_at(node))
 
 

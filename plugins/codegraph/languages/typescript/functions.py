@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Expr, Item, Name, Param
+from plugins.codegraph.facts import Expr, Item, Name, Param, ParameterOf
 from plugins.codegraph.languages.typescript import jsdoc, types
-from plugins.codegraph.languages.typescript.draft import DraftDefinition, DraftScope
-from plugins.codegraph.languages.typescript.lowering import Lowering, child_at, last_line, line_of
+from plugins.codegraph.languages.typescript.builder import DefinitionBuilder, ScopeBuilder
+from plugins.codegraph.languages.typescript.lowerer import (
+    Lowerer,
+    child_at,
+    last_line,
+    line_of,
+)
 from plugins.codegraph.languages.typescript.patterns import declared, names_of, target
 from plugins.codegraph.model import EntityKind
 
@@ -26,7 +31,7 @@ _WORDS = {
 
 
 def define(
-    low: Lowering, node: Node, kind: EntityKind, name: str, *, around: Node | None = None
+    low: Lowerer, node: Node, kind: EntityKind, name: str, *, around: Node | None = None
 ) -> int:
     """Add a definition to what contains the scope at hand.
 
@@ -38,8 +43,8 @@ def define(
         around: the whole of its text, where that is more than ``node``.
     """
     whole = around or node
-    return low.draft.define(
-        DraftDefinition(
+    return low.builder.define(
+        DefinitionBuilder(
             kind=kind,
             name=name,
             qualified=low.scope.prefix + name,
@@ -76,7 +81,7 @@ _DECORATED = frozenset(
 )
 
 
-def _start(low: Lowering, node: Node) -> int:
+def _start(low: Lowerer, node: Node) -> int:
     """Where a definition's text begins: with its doc comment, its decorators and ``export``."""
     start = node.start_byte
     if 0 <= low.start < start:
@@ -88,7 +93,7 @@ def _start(low: Lowering, node: Node) -> int:
     return start
 
 
-def signature(low: Lowering, node: Node) -> str:
+def signature(low: Lowerer, node: Node) -> str:
     """Parameters and result in one line, as they are written."""
     parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
     if parameters is None:
@@ -136,8 +141,8 @@ class _Around:
 
 
 def lower(
-    low: Lowering, node: Node, definition: int = -1, name: str = "", owner: Expr | None = None
-) -> DraftScope:
+    low: Lowerer, node: Node, definition: int = -1, name: str = "", owner: Expr | None = None
+) -> ScopeBuilder:
     """Open the scope of a function; its body is lowered later.
 
     Args:
@@ -147,7 +152,7 @@ def lower(
         name: the name that it binds in the scope around.
         owner: what ``this`` is in it, where that is neither its class's object nor inherited.
     """
-    scope = low.draft.scope("function", definition, low.scope)
+    scope = low.builder.scope("function", definition, low.scope)
     scope.name = name
     scope.modifiers = modifiers(node)
     method = (low.scope.kind == "class" and owner is None) or node.type == "arrow_function"
@@ -157,7 +162,7 @@ def lower(
     return scope
 
 
-def type_parameters(low: Lowering, node: Node) -> None:
+def type_parameters(low: Lowerer, node: Node) -> None:
     """Note the type parameters, and what they extend, in the scope at hand."""
     given = node.child_by_field_name("type_parameters")
     if given is None:
@@ -174,14 +179,14 @@ def type_parameters(low: Lowering, node: Node) -> None:
                 low.bind(Name(f"{low.text(named)}:bound"), None, line_of(child), stated)
 
 
-def _body(low: Lowering, node: Node, around: _Around) -> None:
+def _body(low: Lowerer, node: Node, around: _Around) -> None:
     body = node.child_by_field_name("body")
     inside = body.named_children if body is not None and body.type == "statement_block" else None
     given = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
     _unshadow(low, given, inside)
     if around.own_this:
         _own_this(low, node, around.owner)
-    elif node.type != "arrow_function" or low.draft.scopes[low.scope.parent].kind == "class":
+    elif node.type != "arrow_function" or low.builder.scopes[low.scope.parent].kind == "class":
         members_this(low)
     own = node.child_by_field_name("name")
     if low.scope.definition < 0 and own is not None and node.type.endswith("expression"):
@@ -199,13 +204,13 @@ def _body(low: Lowering, node: Node, around: _Around) -> None:
         low.scope.results.append(low.expr(body))
 
 
-def members_this(low: Lowering) -> None:
+def members_this(low: Lowerer) -> None:
     """In a class's body and in its methods ``this`` is the class's own again."""
     if "this" in low.env:
         low.env = {name: new for name, new in low.env.items() if name != "this"}
 
 
-def _own_this(low: Lowering, node: Node, owner: Expr | None) -> None:
+def _own_this(low: Lowerer, node: Node, owner: Expr | None) -> None:
     """A function that is no method and no arrow function has a ``this`` of its own."""
     new = low.fresh("this")
     low.env = {**low.env, "this": new}
@@ -213,7 +218,7 @@ def _own_this(low: Lowering, node: Node, owner: Expr | None) -> None:
         low.bind(Name(new), owner, line_of(node))
 
 
-def _unshadow(low: Lowering, given: Node | None, inside: list[Node] | None) -> None:
+def _unshadow(low: Lowerer, given: Node | None, inside: list[Node] | None) -> None:
     """Names that the function binds itself are no longer those of the blocks around it."""
     if not low.env:
         return
@@ -226,26 +231,26 @@ def _unshadow(low: Lowering, given: Node | None, inside: list[Node] | None) -> N
         low.env = {name: new for name, new in low.env.items() if name not in own}
 
 
-def parameters(low: Lowering, given: Node | None, expected: Expr | None = None) -> None:
+def parameters(low: Lowerer, given: Node | None, expected: Expr | None = None) -> None:
     """Lower the parameters into the scope at hand; ``expected`` is the type of the function."""
     if given is None:
         return
     if given.type != "formal_parameters":
-        stated = Item(expected, "(0)") if expected is not None else None
+        stated = ParameterOf(expected, 0) if expected is not None else None
         low.scope.params.append(Param(low.text(given), stated))
         return
     for number, child in enumerate(n for n in given.named_children if n.type != "comment"):
         _parameter(low, child, number, expected)
 
 
-def _parameter(low: Lowering, node: Node, number: int, expected: Expr | None) -> None:
+def _parameter(low: Lowerer, node: Node, number: int, expected: Expr | None) -> None:
     pattern, default, stated = _parts(low, node)
     kind = ""
     if pattern.type == "rest_pattern":
         kind, pattern = "*", child_at(pattern) or pattern
         stated = _of_array(stated)
     elif stated is None and expected is not None:
-        stated = Item(expected, f"({number})")
+        stated = ParameterOf(expected, number)
     if pattern.type == "this":
         if stated is not None:
             low.bind(low.named("this"), None, line_of(node), stated)
@@ -260,7 +265,7 @@ def _parameter(low: Lowering, node: Node, number: int, expected: Expr | None) ->
         low.bind(to, Name(name), line_of(node))
 
 
-def _parts(low: Lowering, node: Node) -> tuple[Node, Expr | None, Expr | None]:
+def _parts(low: Lowerer, node: Node) -> tuple[Node, Expr | None, Expr | None]:
     """A parameter's pattern, its default and its type."""
     if node.type in ("required_parameter", "optional_parameter"):
         pattern = node.child_by_field_name("pattern") or node
@@ -272,7 +277,7 @@ def _parts(low: Lowering, node: Node) -> tuple[Node, Expr | None, Expr | None]:
     return node, None, None
 
 
-def _default(low: Lowering, pattern: Node, value: Node | None) -> Expr | None:
+def _default(low: Lowerer, pattern: Node, value: Node | None) -> Expr | None:
     """A default; one with calls runs within the function, so it is bound there instead."""
     before = low.calls
     default = low.expr(value)

@@ -10,9 +10,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 JAVASCRIPT = frozenset({".js", ".jsx", ".mjs", ".cjs"})
-TYPESCRIPT = frozenset({".ts", ".tsx", ".mts", ".cts"})
 
-_LONG_LINE = 500
+_MIN_BUNDLE_LINE = 500
 _SMALLEST_BUNDLE = 4000
 _HEADER = 2000
 _VARIANCE = re.compile(
@@ -85,7 +84,7 @@ def is_generated(source: bytes) -> bool:
 
 def is_minified(source: bytes, lines: int) -> bool:
     """Whether the file is packed for machines: few lines, each very long."""
-    return len(source) > _SMALLEST_BUNDLE and len(source) / max(lines, 1) > _LONG_LINE
+    return len(source) > _SMALLEST_BUNDLE and len(source) / max(lines, 1) > _MIN_BUNDLE_LINE
 
 
 def first_errors(root: Node) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Name
 from plugins.codegraph.languages.typescript import functions, types
-from plugins.codegraph.languages.typescript.lowering import Lowering, child_at, line_of
+from plugins.codegraph.languages.typescript.lowerer import Lowerer, child_at, line_of
 from plugins.codegraph.languages.typescript.patterns import key_of
 from plugins.codegraph.model import EntityKind
 
@@ -17,11 +17,11 @@ CALL = "()"
 """The member that an interface's call signature is."""
 
 
-def interface(low: Lowering, node: Node, around: Node | None = None) -> str:
+def interface(low: Lowerer, node: Node, around: Node | None = None) -> str:
     """``interface I extends J { ... }``; gives its name."""
     name = low.text(node.child_by_field_name("name") or node)
     definition = functions.define(low, node, EntityKind.INTERFACE, name, around=around)
-    scope = low.draft.scope("class", definition, low.scope)
+    scope = low.builder.scope("class", definition, low.scope)
     scope.name = name
     scope.modifiers.append("interface")
     for child in node.named_children:
@@ -32,14 +32,14 @@ def interface(low: Lowering, node: Node, around: Node | None = None) -> str:
     return name
 
 
-def _body(low: Lowering, node: Node) -> None:
+def _body(low: Lowerer, node: Node) -> None:
     functions.type_parameters(low, node)
     body = node.child_by_field_name("body")
     if body is not None:
         members(low, body)
 
 
-def members(low: Lowering, body: Node) -> None:
+def members(low: Lowerer, body: Node) -> None:
     """The members of an interface or an object type, into the scope at hand."""
     seen: set[str] = set()
     named = low.scope.definition >= 0
@@ -60,14 +60,14 @@ def members(low: Lowering, body: Node) -> None:
             _property(low, child, name, named=named)
 
 
-def _method(low: Lowering, member: Node, function: Node, name: str, *, named: bool) -> None:
+def _method(low: Lowerer, member: Node, function: Node, name: str, *, named: bool) -> None:
     definition = -1
     if named:
         definition = functions.define(low, function, EntityKind.METHOD, name, around=member)
     functions.lower(low, function, definition, name).modifiers.append("signature")
 
 
-def _property(low: Lowering, node: Node, name: str, *, named: bool) -> None:
+def _property(low: Lowerer, node: Node, name: str, *, named: bool) -> None:
     stated = node.child_by_field_name("type")
     inside = child_at(stated) if stated is not None else None
     while inside is not None and inside.type == "parenthesized_type":
@@ -80,13 +80,13 @@ def _property(low: Lowering, node: Node, name: str, *, named: bool) -> None:
     low.bind(Name(name), None, line_of(node), types.annotated(low, stated))
 
 
-def alias(low: Lowering, node: Node, around: Node | None = None) -> str:
+def alias(low: Lowerer, node: Node, around: Node | None = None) -> str:
     """``type T = ...``: an interface where it is an object type, else a variable of the file."""
     name = low.text(node.child_by_field_name("name") or node)
     value = node.child_by_field_name("value")
     if value is not None and value.type == "object_type":
         definition = functions.define(low, node, EntityKind.INTERFACE, name, around=around)
-        scope = low.draft.scope("class", definition, low.scope)
+        scope = low.builder.scope("class", definition, low.scope)
         scope.name = name
         scope.modifiers.append("interface")
 
@@ -104,11 +104,11 @@ def alias(low: Lowering, node: Node, around: Node | None = None) -> str:
     return name
 
 
-def enum(low: Lowering, node: Node, around: Node | None = None) -> str:
+def enum(low: Lowerer, node: Node, around: Node | None = None) -> str:
     """``enum E { A, B = f() }``: a class whose members are static."""
     name = low.text(node.child_by_field_name("name") or node)
     definition = functions.define(low, node, EntityKind.CLASS, name, around=around)
-    scope = low.draft.scope("class", definition, low.scope)
+    scope = low.builder.scope("class", definition, low.scope)
     scope.name = name
     scope.modifiers.append("enum")
     body = node.child_by_field_name("body")
@@ -126,13 +126,13 @@ def enum(low: Lowering, node: Node, around: Node | None = None) -> str:
     return name
 
 
-def namespace(low: Lowering, node: Node) -> str:
+def namespace(low: Lowerer, node: Node) -> str:
     """``namespace N { ... }``: a class whose members its own body sees by bare names."""
     named = node.child_by_field_name("name")
     name = key_of(low, named) or ""
     body = node.child_by_field_name("body")
     definition = functions.define(low, node, EntityKind.CLASS, name)
-    scope = low.draft.scope("class", definition, low.scope)
+    scope = low.builder.scope("class", definition, low.scope)
     scope.name = name.partition(".")[0]
     scope.modifiers.append("namespace")
     inside = body.children if body is not None else []

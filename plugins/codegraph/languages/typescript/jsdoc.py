@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from plugins.codegraph.facts import Bind, Expr, Literal, Name, Param
 from plugins.codegraph.languages.typescript import types
 from plugins.codegraph.languages.typescript.grammar import parser
-from plugins.codegraph.languages.typescript.lowering import child_at
+from plugins.codegraph.languages.typescript.lowerer import child_at
 
 if TYPE_CHECKING:
-    from plugins.codegraph.languages.typescript.lowering import Lowering
+    from plugins.codegraph.languages.typescript.lowerer import Lowerer
 
 _TAG = re.compile(
     r"@(param|arg|argument|returns?|type|this|typedef|extends|augments)\s*"
@@ -42,7 +42,7 @@ def cleaned(comment: str) -> str:
     return "\n".join(lines).strip()
 
 
-def stated_type(low: Lowering, comment: str) -> Expr | None:
+def stated_type(low: Lowerer, comment: str) -> Expr | None:
     """The type in ``@type {T}``, or None."""
     if "@type" not in comment:
         return None
@@ -52,7 +52,7 @@ def stated_type(low: Lowering, comment: str) -> Expr | None:
     return None
 
 
-def apply(low: Lowering, comment: str) -> None:
+def apply(low: Lowerer, comment: str) -> None:
     """Give the function at hand the types that its comment states, where it states none itself."""
     if not low.javascript or "{" not in comment:
         return
@@ -70,7 +70,7 @@ def apply(low: Lowering, comment: str) -> None:
             low.bind(low.named("this"), None, 0, parsed(low, text))
 
 
-def typedefs(low: Lowering, comment: str, line: int) -> None:
+def typedefs(low: Lowerer, comment: str, line: int) -> None:
     """Bind the names that ``@typedef {T} Name`` gives to types."""
     for tag, text, name in _TAG.findall(comment):
         if tag == "typedef" and name:
@@ -79,7 +79,7 @@ def typedefs(low: Lowering, comment: str, line: int) -> None:
                 low.file.binds.append(Bind(Name(name), None, stated, line))
 
 
-def parsed(low: Lowering, text: str) -> Expr | None:
+def parsed(low: Lowerer, text: str) -> Expr | None:
     """A type as JSDoc writes it."""
     text = text.strip().removeprefix("...").removesuffix("=").strip()
     plain = _PLAIN.fullmatch(text)
@@ -94,7 +94,7 @@ def parsed(low: Lowering, text: str) -> Expr | None:
     return _lowered(low, f"type _ = {text};".encode())
 
 
-def _lowered(low: Lowering, source: bytes) -> Expr | None:
+def _lowered(low: Lowerer, source: bytes) -> Expr | None:
     root = parser("ts").parse(source).root_node
     if root.has_error:
         return None

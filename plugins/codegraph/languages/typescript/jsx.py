@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Arg, Call, Expr, Many, Table
-from plugins.codegraph.languages.typescript.lowering import Lowering, child_at, last_line
+from plugins.codegraph.languages.typescript.lowerer import Lowerer, child_at, last_line
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def element(low: Lowering, node: Node) -> Expr | None:
+def element(low: Lowerer, node: Node) -> Expr | None:
     """An element; one whose name begins with a small letter is the host's own."""
     opening = node.child_by_field_name("open_tag")
     if node.type == "jsx_self_closing_element":
@@ -37,7 +37,7 @@ def element(low: Lowering, node: Node) -> Expr | None:
     return Call(of, (Arg(Table(tuple(properties))),), last_line(named))
 
 
-def _attributes(low: Lowering, opening: Node) -> list[tuple[str | None, Expr | None]]:
+def _attributes(low: Lowerer, opening: Node) -> list[tuple[str | None, Expr | None]]:
     found: list[tuple[str | None, Expr | None]] = []
     for child in opening.named_children:
         if child.type == "jsx_attribute":

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from posixpath import dirname, join, normpath
 from typing import Any
 
-from plugins.codegraph.linking.world import World
+from plugins.codegraph.languages.source_view import SourceView
 
 _COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.S)
 _COMMA = re.compile(r'("(?:\\.|[^"\\\n])*")|,(?=\s*[}\]])')
@@ -32,20 +32,20 @@ def relaxed(data: bytes) -> Mapping[str, Any]:
     return read if isinstance(read, dict) else _EMPTY
 
 
-def once(world: World, key: Hashable, work: Callable[..., Any], *args: Any) -> Any:
+def once(view: SourceView, key: Hashable, work: Callable[..., Any], *args: Any) -> Any:
     """What ``work`` gives, kept where the world keeps such things (the linker's does)."""
-    keep = getattr(world, "once", None)
+    keep = getattr(view, "once", None)
     return work(*args) if keep is None else keep(key, work, *args)
 
 
-def manifest(world: World, path: str) -> Mapping[str, Any] | None:
+def manifest(view: SourceView, path: str) -> Mapping[str, Any] | None:
     """A manifest's content, or None where there is no such file."""
-    found: Mapping[str, Any] | None = once(world, ("json", path), _manifest, world, path)
+    found: Mapping[str, Any] | None = once(view, ("json", path), _manifest, view, path)
     return found
 
 
-def _manifest(world: World, path: str) -> Mapping[str, Any] | None:
-    data = world.read(path)
+def _manifest(view: SourceView, path: str) -> Mapping[str, Any] | None:
+    data = view.read(path)
     return None if data is None else relaxed(data)
 
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Import, Inner, Name
 from plugins.codegraph.languages.typescript import classes, functions, objects, types
-from plugins.codegraph.languages.typescript.lowering import (
+from plugins.codegraph.languages.typescript.lowerer import (
     CLASSES,
     FUNCTIONS,
     STATEMENTS,
-    Lowering,
+    Lowerer,
     child_at,
     line_of,
 )
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def _text(low: Lowering, node: Node | None) -> str:
+def _text(low: Lowerer, node: Node | None) -> str:
     """A name, or a string that stands for one, as written."""
     if node is None:
         return ""
@@ -33,7 +33,7 @@ def _type_only(node: Node) -> bool:
     return any(child.type in ("type", "typeof") for child in node.children)
 
 
-def imported(low: Lowering, node: Node) -> None:
+def imported(low: Lowerer, node: Node) -> None:
     """``import ... from "x"``, ``import "x"``, ``import x = require("y")``."""
     low.module = True
     line, types = line_of(node), _type_only(node)
@@ -53,7 +53,7 @@ def imported(low: Lowering, node: Node) -> None:
         into.append(Import("", module, line=line))
 
 
-def _clause(low: Lowering, node: Node, module: str, *, types: bool) -> None:
+def _clause(low: Lowerer, node: Node, module: str, *, types: bool) -> None:
     into = low.scope.imports
     for child in node.named_children:
         line = line_of(child)
@@ -71,7 +71,7 @@ def _clause(low: Lowering, node: Node, module: str, *, types: bool) -> None:
                 into.append(Import(alias, module, name, type_only=only, line=line_of(each)))
 
 
-def exported(low: Lowering, node: Node) -> None:
+def exported(low: Lowerer, node: Node) -> None:
     """Every form of ``export``."""
     declaration = node.child_by_field_name("declaration")
     default = any(child.type == "default" for child in node.children)
@@ -94,7 +94,7 @@ def exported(low: Lowering, node: Node) -> None:
     _clauses(low, node)
 
 
-def _equals(low: Lowering, node: Node) -> None:
+def _equals(low: Lowerer, node: Node) -> None:
     """``export = x``."""
     from plugins.codegraph.languages.typescript import commonjs
 
@@ -107,7 +107,7 @@ def _equals(low: Lowering, node: Node) -> None:
     low.bind(Name(commonjs.WHOLE), low.expr(value), line_of(node))
 
 
-def _clauses(low: Lowering, node: Node) -> None:
+def _clauses(low: Lowerer, node: Node) -> None:
     module = _text(low, node.child_by_field_name("source"))
     types = _type_only(node)
     into, line = low.file.imports, line_of(node)
@@ -131,7 +131,7 @@ def _clauses(low: Lowering, node: Node) -> None:
             )
 
 
-def _declared(low: Lowering, node: Node, declaration: Node, *, default: bool) -> None:
+def _declared(low: Lowerer, node: Node, declaration: Node, *, default: bool) -> None:
     """``export const x = ...``, ``export class ...``, ``export default class X ...``."""
     named = declaration.child_by_field_name("name")
     names = [low.text(named)] if named is not None else []
@@ -156,7 +156,7 @@ def _declared(low: Lowering, node: Node, declaration: Node, *, default: bool) ->
         low.effect(declaration)
 
 
-def _default(low: Lowering, node: Node, value: Node) -> None:
+def _default(low: Lowerer, node: Node, value: Node) -> None:
     """``export default <expression>``."""
     while value.type in ("parenthesized_expression", "as_expression", "satisfies_expression"):
         low.expected = types.lower(low, child_at(value, 1))

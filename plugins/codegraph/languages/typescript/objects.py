@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Bind, Expr, Inner, Name, Table
 from plugins.codegraph.languages.typescript import functions
-from plugins.codegraph.languages.typescript.draft import DraftScope
-from plugins.codegraph.languages.typescript.lowering import FUNCTIONS, Lowering, child_at, line_of
+from plugins.codegraph.languages.typescript.builder import ScopeBuilder
+from plugins.codegraph.languages.typescript.lowerer import (
+    FUNCTIONS,
+    Lowerer,
+    child_at,
+    line_of,
+)
 from plugins.codegraph.languages.typescript.patterns import key_of
 from plugins.codegraph.model import EntityKind
 
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def lower(low: Lowering, node: Node, name: str = "", definition: int = -1) -> Expr:
+def lower(low: Lowerer, node: Node, name: str = "", definition: int = -1) -> Expr:
     """Lower an object literal.
 
     Args:
@@ -32,7 +37,7 @@ def lower(low: Lowering, node: Node, name: str = "", definition: int = -1) -> Ex
     extended = bool(name) and name in low.constructors
     if not extended and not _has_methods(node, bool(name)):
         return _table(low, node, expected)
-    scope = low.draft.scope("class", definition, low.scope)
+    scope = low.builder.scope("class", definition, low.scope)
     scope.modifiers.append("object")
     if extended:
         low.classes[low.scope.number, name] = scope
@@ -57,7 +62,7 @@ def _has_methods(node: Node, named: bool) -> bool:
     return False
 
 
-def _table(low: Lowering, node: Node, expected: Expr | None) -> Expr:
+def _table(low: Lowerer, node: Node, expected: Expr | None) -> Expr:
     items: list[tuple[str | None, Expr | None]] = []
     for child in node.named_children:
         kind = child.type
@@ -71,7 +76,7 @@ def _table(low: Lowering, node: Node, expected: Expr | None) -> Expr:
     return Table(tuple(items))
 
 
-def _key(low: Lowering, node: Node | None) -> str | None:
+def _key(low: Lowerer, node: Node | None) -> str | None:
     if node is not None and node.type == "computed_property_name":
         before = low.calls
         low.keep(low.expr(child_at(node)), before)
@@ -84,7 +89,7 @@ def _member(expected: Expr | None, name: str | None) -> Expr | None:
 
 
 def _members(
-    low: Lowering, scope: DraftScope, node: Node, expected: Expr | None, *, named: bool
+    low: Lowerer, scope: ScopeBuilder, node: Node, expected: Expr | None, *, named: bool
 ) -> None:
     for child, doc in low.documented(node.children):
         low.doc = doc
@@ -110,7 +115,7 @@ def _members(
 
 
 def _value(
-    low: Lowering, scope: DraftScope, pair: Node, value: Node | None, *, named: bool
+    low: Lowerer, scope: ScopeBuilder, pair: Node, value: Node | None, *, named: bool
 ) -> None:
     key = _key(low, pair.child_by_field_name("key"))
     if value is not None and value.type == "object" and named and key:
@@ -127,7 +132,9 @@ def _value(
         scope.binds.append(Bind(Name(key), held_value, None, line_of(pair)))
 
 
-def _method(low: Lowering, scope: DraftScope, member: Node, function: Node, *, named: bool) -> None:
+def _method(
+    low: Lowerer, scope: ScopeBuilder, member: Node, function: Node, *, named: bool
+) -> None:
     """A function in an object. An arrow function's ``this`` is not the object."""
     key = _key(low, member.child_by_field_name("key") or member.child_by_field_name("name"))
     around, low.scope = low.scope, scope

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Element, Expr, Inner, Literal, Many, Name, OneOf, Super
-from plugins.codegraph.languages.typescript.lowering import Lowering, child_at
+from plugins.codegraph.languages.typescript.lowerer import Lowerer, child_at
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def conditional(low: Lowering, node: Node) -> Expr | None:
+def conditional(low: Lowerer, node: Node) -> Expr | None:
     """``a ? b : c``, also where c is another."""
     before = low.calls
     low.keep(low.expr(node.child_by_field_name("condition")), before)
@@ -30,7 +30,7 @@ def conditional(low: Lowering, node: Node) -> Expr | None:
 _CHOICES = frozenset({"||", "??", "&&"})
 
 
-def binary(low: Lowering, node: Node) -> Expr | None:
+def binary(low: Lowerer, node: Node) -> Expr | None:
     """A chain of operators, which leans to the left and may be long."""
     operands: list[Expr | None] = []
     operators: set[str] = set()
@@ -56,12 +56,12 @@ def _has_call(value: Expr | None) -> bool:
     return value is not None and not isinstance(value, Name | Literal | Inner | Super)
 
 
-def operands(low: Lowering, node: Node) -> Expr | None:
+def operands(low: Lowerer, node: Node) -> Expr | None:
     """A unary operator: only the calls in its operand matter."""
     return Many(tuple(low.expr(child) for child in node.named_children))
 
 
-def template(low: Lowering, node: Node) -> Expr | None:
+def template(low: Lowerer, node: Node) -> Expr | None:
     """A template string."""
     inside = [
         low.expr(child_at(child))
@@ -71,7 +71,7 @@ def template(low: Lowering, node: Node) -> Expr | None:
     return Many(tuple(inside), "string")
 
 
-def sequence(low: Lowering, node: Node) -> Expr | None:
+def sequence(low: Lowerer, node: Node) -> Expr | None:
     """``a, b``: the last one."""
     parts = node.named_children
     for part in parts[:-1]:
@@ -79,7 +79,7 @@ def sequence(low: Lowering, node: Node) -> Expr | None:
     return low.expr(parts[-1]) if parts else None
 
 
-def yielded(low: Lowering, node: Node) -> Expr | None:
+def yielded(low: Lowerer, node: Node) -> Expr | None:
     """``yield`` and ``yield*``."""
     value = low.expr(child_at(node))
     delegated = any(child.type == "*" for child in node.children)

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from posixpath import join
 from typing import Any
 
+from plugins.codegraph.languages.source_view import SourceView
+from plugins.codegraph.languages.typescript.file_probe import bare, probe
 from plugins.codegraph.languages.typescript.manifests import manifest, within
-from plugins.codegraph.languages.typescript.probing import bare, probe
 from plugins.codegraph.languages.typescript.tsconfig import Config, config
-from plugins.codegraph.linking.world import World
 
 _FIELDS = ("source", "types", "typings", "module", "main", "browser")
 _SOURCE_FIRST = ("source", "development", "import", "module", "node", "require", "default", "types")
@@ -36,37 +36,37 @@ _OUTPUT = frozenset(
 _USUAL = ("src/index", "index", "source/index", "lib/index", "src/main", "src/lib/index")
 
 
-def entry(world: World, root: str, subpath: str) -> tuple[str, ...]:
+def entry(view: SourceView, root: str, subpath: str) -> tuple[str, ...]:
     """The files that importing a package, or a path in it, reads.
 
     Args:
-        world: the repository.
+        view: the repository.
         root: the package's directory.
         subpath: what follows the package's name: "" or ``./rest``.
     """
-    content = manifest(world, join(root, "package.json") if root else "package.json") or {}
+    content = manifest(view, join(root, "package.json") if root else "package.json") or {}
     for target in _targets(content, subpath):
-        found = _built(world, root, target)
+        found = _built(view, root, target)
         if found:
             return found
     if not subpath:
-        return next((f for u in _USUAL if (f := probe(world, within(root, u)))), ())
+        return next((f for u in _USUAL if (f := probe(view, within(root, u)))), ())
     rest = subpath[2:]
     for candidate in (rest, f"src/{rest}", f"lib/{rest}", f"src/lib/{rest}"):
-        found = probe(world, within(root, candidate))
+        found = probe(view, within(root, candidate))
         if found:
             return found
-    return _built(world, root, rest)
+    return _built(view, root, rest)
 
 
-def private(world: World, root: str, name: str) -> tuple[str, tuple[str, ...]]:
+def private(view: SourceView, root: str, name: str) -> tuple[str, tuple[str, ...]]:
     """What ``#name`` means by ``imports``: a package's name, or files of the package itself."""
-    content = manifest(world, join(root, "package.json") if root else "package.json") or {}
+    content = manifest(view, join(root, "package.json") if root else "package.json") or {}
     given = content.get("imports")
     for target in _conditional(given, name) if isinstance(given, dict) else ():
         if not target.startswith("."):
             return target, ()
-        found = _built(world, root, target)
+        found = _built(view, root, target)
         if found:
             return "", found
     return "", ()
@@ -124,23 +124,23 @@ def _leaves(value: object) -> Iterator[str]:
             yield from _leaves(value[key])
 
 
-def _built(world: World, root: str, target: str) -> tuple[str, ...]:
+def _built(view: SourceView, root: str, target: str) -> tuple[str, ...]:
     """The file that is named, or what it is built from."""
     target = target.removeprefix("./")
-    direct = probe(world, within(root, target))
+    direct = probe(view, within(root, target))
     if direct:
         return direct
-    for candidate in _origins(world, root, bare(target)):
-        found = probe(world, candidate)
+    for candidate in _origins(view, root, bare(target)):
+        found = probe(view, candidate)
         if found:
             return found
     return ()
 
 
-def _origins(world: World, root: str, target: str) -> Iterator[str]:
+def _origins(view: SourceView, root: str, target: str) -> Iterator[str]:
     at = within(root, target)
     for name in ("tsconfig.json", "tsconfig.build.json", "tsconfig.lib.json"):
-        found: Config | None = config(world, join(root, name) if root else name)
+        found: Config | None = config(view, join(root, name) if root else name)
         if found is not None and found.out and at.startswith(found.out + "/"):
             rest = at[len(found.out) + 1 :]
             if found.root is not None:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Element, Expr, Group, Item, Many, Name, Table
-from plugins.codegraph.languages.typescript.lowering import (
+from plugins.codegraph.languages.typescript.lowerer import (
     CLASSES,
     FUNCTIONS,
-    Lowering,
+    Lowerer,
     child_at,
     line_of,
 )
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _NAMES = frozenset({"identifier", "shorthand_property_identifier_pattern"})
 _SYMBOL = re.compile(r"Symbol\.\w+|k[A-Z]\w*|\w*[sS]ymbol\w*|SYM\w*")
-_DEEPEST = 40
+_MAX_DEPTH = 40
 _DEFAULTS = frozenset({"assignment_pattern", "object_assignment_pattern"})
 
 
-def names_of(low: Lowering, pattern: Node | None) -> Iterator[tuple[str, Node]]:
+def names_of(low: Lowerer, pattern: Node | None) -> Iterator[tuple[str, Node]]:
     """The names that a pattern binds, with where they stand."""
     stack = [pattern] if pattern is not None else []
     while stack:
@@ -42,7 +42,7 @@ def names_of(low: Lowering, pattern: Node | None) -> Iterator[tuple[str, Node]]:
             stack.extend(reversed(node.named_children))
 
 
-def declared(low: Lowering, nodes: list[Node]) -> set[str]:
+def declared(low: Lowerer, nodes: list[Node]) -> set[str]:
     """The names that the ``let`` and ``const`` among these statements bind."""
     found: set[str] = set()
     for node in nodes:
@@ -54,9 +54,9 @@ def declared(low: Lowering, nodes: list[Node]) -> set[str]:
     return found
 
 
-def target(low: Lowering, node: Node | None, depth: int = 0) -> Expr | None:
+def target(low: Lowerer, node: Node | None, depth: int = 0) -> Expr | None:
     """A pattern as what is bound. Defaults are bound at once, as further values."""
-    if node is None or depth > _DEEPEST:
+    if node is None or depth > _MAX_DEPTH:
         return None
     kind = node.type
     if kind in _NAMES:
@@ -79,7 +79,7 @@ def target(low: Lowering, node: Node | None, depth: int = 0) -> Expr | None:
     return None
 
 
-def _entries(low: Lowering, node: Node, depth: int) -> Iterator[tuple[str | None, Expr | None]]:
+def _entries(low: Lowerer, node: Node, depth: int) -> Iterator[tuple[str | None, Expr | None]]:
     for child in node.named_children:
         kind = child.type
         if kind == "pair_pattern":
@@ -94,7 +94,7 @@ def _entries(low: Lowering, node: Node, depth: int) -> Iterator[tuple[str | None
             yield low.text(child), target(low, child, depth)
 
 
-def _positions(low: Lowering, node: Node, depth: int) -> Iterator[Expr | None]:
+def _positions(low: Lowerer, node: Node, depth: int) -> Iterator[Expr | None]:
     """Each place of an array pattern; a hole is None."""
     filled = False
     for child in node.children:
@@ -107,7 +107,7 @@ def _positions(low: Lowering, node: Node, depth: int) -> Iterator[Expr | None]:
             yield None if child.type == "rest_pattern" else target(low, child, depth)
 
 
-def key_of(low: Lowering, node: Node | None) -> str | None:
+def key_of(low: Lowerer, node: Node | None) -> str | None:
     """The name of a member as it is written; None where it is computed."""
     if node is None:
         return None
@@ -122,7 +122,7 @@ def key_of(low: Lowering, node: Node | None) -> str | None:
     return low.text(node)
 
 
-def symbol(low: Lowering, node: Node | None) -> str | None:
+def symbol(low: Lowerer, node: Node | None) -> str | None:
     """The member that a symbol names: ``[Symbol.iterator]``, ``[kClose]``; None for any other
     key that is worked out. Symbols are told by how they are named."""
     if node is None or node.type not in ("identifier", "member_expression"):
@@ -131,7 +131,7 @@ def symbol(low: Lowering, node: Node | None) -> str | None:
     return f"[{shown}]" if _SYMBOL.fullmatch(shown) else None
 
 
-def assigned(low: Lowering, node: Node) -> Expr | None:
+def assigned(low: Lowerer, node: Node) -> Expr | None:
     """An assignment: what it binds is in the facts, and its value is what was assigned."""
     from plugins.codegraph.languages.typescript import commonjs
 
@@ -155,7 +155,7 @@ def assigned(low: Lowering, node: Node) -> Expr | None:
     return to if simple and not isinstance(to, Table | Group | Item) else None
 
 
-def loop_value(low: Lowering, node: Node, over: Expr | None) -> Expr | None:
+def loop_value(low: Lowerer, node: Node, over: Expr | None) -> Expr | None:
     """What the variable of a ``for`` loop is given."""
     operator = node.child_by_field_name("operator")
     if operator is not None and operator.type == "in":

@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Bind, Expr, Inner, Name
 from plugins.codegraph.languages.typescript import functions
-from plugins.codegraph.languages.typescript.draft import DraftScope
-from plugins.codegraph.languages.typescript.lowering import FUNCTIONS, Lowering, child_at, line_of
+from plugins.codegraph.languages.typescript.builder import ScopeBuilder
+from plugins.codegraph.languages.typescript.lowerer import (
+    FUNCTIONS,
+    Lowerer,
+    child_at,
+    line_of,
+)
 from plugins.codegraph.languages.typescript.patterns import key_of
 from plugins.codegraph.model import EntityKind
 
@@ -39,7 +44,7 @@ def owners(source: bytes) -> set[str]:
     return {name.decode() for name in found} - _NEVER
 
 
-def scope_of(low: Lowering, name: str) -> DraftScope | None:
+def scope_of(low: Lowerer, name: str) -> ScopeBuilder | None:
     """The class scope of a function or class of this scope by name, if its prototype is used."""
     return low.classes.get((low.scope.number, name)) or low.classes.get((0, name))
 
@@ -59,7 +64,7 @@ def hoisted(nodes: list[Node]) -> list[Node]:
     return first + rest
 
 
-def whole(low: Lowering, name: str, right: Node) -> bool:
+def whole(low: Lowerer, name: str, right: Node) -> bool:
     """``F.prototype = Object.create(G.prototype)``, ``= new G()``, ``= { ... }``."""
     scope = scope_of(low, name)
     if scope is None:
@@ -73,7 +78,7 @@ def whole(low: Lowering, name: str, right: Node) -> bool:
     return True
 
 
-def derived(low: Lowering, name: Node, value: Node | None) -> Expr | None:
+def derived(low: Lowerer, name: Node, value: Node | None) -> Expr | None:
     """``const res = Object.create(proto)`` where ``res`` then gets methods: an object."""
     if value is None or value.type != "call_expression" or low.text(name) not in low.constructors:
         return None
@@ -81,7 +86,7 @@ def derived(low: Lowering, name: Node, value: Node | None) -> Expr | None:
     if function is None or low.text(function) != "Object.create":
         return None
     given = value.child_by_field_name("arguments")
-    scope = low.draft.scope("class", -1, low.scope)
+    scope = low.builder.scope("class", -1, low.scope)
     scope.modifiers.append("object")
     scope.prefix = f"{low.scope.prefix}{low.text(name)}."
     scope.bases.append(low.expr(child_at(given)) if given is not None else None)
@@ -89,7 +94,7 @@ def derived(low: Lowering, name: Node, value: Node | None) -> Expr | None:
     return Inner(scope.number)
 
 
-def _base(low: Lowering, right: Node) -> Expr | None:
+def _base(low: Lowerer, right: Node) -> Expr | None:
     if right.type == "new_expression":
         return low.expr(right.child_by_field_name("constructor"))
     if right.type == "call_expression":
@@ -102,7 +107,7 @@ def _base(low: Lowering, right: Node) -> Expr | None:
     return None
 
 
-def _object(low: Lowering, scope: DraftScope, node: Node) -> None:
+def _object(low: Lowerer, scope: ScopeBuilder, node: Node) -> None:
     for child, doc in low.documented(node.children):
         named = child.child_by_field_name("key") or child.child_by_field_name("name")
         value = child if child.type == "method_definition" else child.child_by_field_name("value")
@@ -114,9 +119,9 @@ def _object(low: Lowering, scope: DraftScope, node: Node) -> None:
 
 
 def _method(
-    low: Lowering,
+    low: Lowerer,
     node: Node,
-    scope: DraftScope,
+    scope: ScopeBuilder,
     name: str,
     value: Node,
     words: tuple[str, ...] = (),
@@ -131,7 +136,7 @@ def _method(
     scope.binds.append(Bind(Name(name), low.expr(value), None, line_of(node)))
 
 
-def member(low: Lowering, node: Node, of: str, name: str, right: Node) -> bool:
+def member(low: Lowerer, node: Node, of: str, name: str, right: Node) -> bool:
     """``F.prototype.name = value``."""
     scope = scope_of(low, of)
     if scope is None:
@@ -140,7 +145,7 @@ def member(low: Lowering, node: Node, of: str, name: str, right: Node) -> bool:
     return True
 
 
-def static(low: Lowering, node: Node, of: Node, name: str, right: Node) -> bool:
+def static(low: Lowerer, node: Node, of: Node, name: str, right: Node) -> bool:
     """``X.name = function () {}``, ``this.name = () => {}``: a method of what stands before."""
     base = low.text(of)
     owner = scope_of(low, base) if of.type == "identifier" else None
@@ -172,7 +177,7 @@ def static(low: Lowering, node: Node, of: Node, name: str, right: Node) -> bool:
     return True
 
 
-def inheritance(low: Lowering, function: Node, given: Node | None) -> None:
+def inheritance(low: Lowerer, function: Node, given: Node | None) -> None:
     """``util.inherits(A, B)`` and ``Object.assign(A.prototype, { ... })``."""
     if given is None or given.type != "arguments" or given.named_child_count < 2:
         return

@@ -14,7 +14,7 @@ from plugins.codegraph.languages.typescript import (  # noqa: F401 (they fill th
     statements,
     suites,
 )
-from plugins.codegraph.languages.typescript.lowering import Lowering
+from plugins.codegraph.languages.typescript.lowerer import Lowerer
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -34,7 +34,7 @@ def read(path: str, source: bytes) -> FileFacts:
     if root.has_error and language == "typescript":
         plainer = grammar.without_variance(source)
         root = parser.parse(plainer).root_node if plainer != source else root
-    low = Lowering(
+    low = Lowerer(
         source,
         javascript=language == "javascript",
         tests=suites.holds_tests(path, source),
@@ -51,13 +51,13 @@ def read(path: str, source: bytes) -> FileFacts:
         problem=_problem(low, root),
         generated=grammar.is_generated(source),
     )
-    return low.draft.facts(head, low.exported if low.module else None)
+    return low.builder.facts(head, low.exported if low.module else None)
 
 
 _MINIFIED = "minified: its definitions are not in the graph"
 
 
-def _typedefs(low: Lowering, nodes: list[Node]) -> None:
+def _typedefs(low: Lowerer, nodes: list[Node]) -> None:
     if not low.javascript or b"@typedef" not in low.source:
         return
     for node in nodes:
@@ -67,7 +67,7 @@ def _typedefs(low: Lowering, nodes: list[Node]) -> None:
                 jsdoc.typedefs(low, comment, node.start_point.row + 1)
 
 
-def _header(low: Lowering, nodes: list[Node]) -> str:
+def _header(low: Lowerer, nodes: list[Node]) -> str:
     """The comment at the top of the file, where it is about the file."""
     inside = [node for node in nodes[:3] if node.type != "hash_bang_line"]
     if len(inside) < 1 or inside[0].type != "comment":
@@ -79,7 +79,7 @@ def _header(low: Lowering, nodes: list[Node]) -> str:
     return jsdoc.cleaned(text) if about or gap or imports else ""
 
 
-def _problem(low: Lowering, root: Node) -> str:
+def _problem(low: Lowerer, root: Node) -> str:
     if not root.has_error:
         return ""
     count, line = grammar.first_errors(root)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from plugins.codegraph.facts import Import, Scope
+from plugins.codegraph.languages.rules import BaseRules, Target
 from plugins.codegraph.languages.typescript import builtins as given
 from plugins.codegraph.languages.typescript import resolution
 from plugins.codegraph.languages.typescript.commonjs import WHOLE
 from plugins.codegraph.languages.typescript.interfaces import CALL
-from plugins.codegraph.linking.rules import BaseRules, Target
 
 
 class ScriptRules(BaseRules):
@@ -33,7 +33,7 @@ class ScriptRules(BaseRules):
 
     def module(self, path: str, imported: Import) -> Target:
         """The module that an import names; see :mod:`.resolution`."""
-        return resolution.resolve(self.world, path, imported.module)
+        return resolution.resolve(self.view, path, imported.module)
 
     def named(self, path: str, scope: Scope, name: str) -> Target | None:
         """``exports`` is the file itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Expr, Item, Name
+from plugins.codegraph.facts import Expr, GuardedBy, Name
 from plugins.codegraph.languages.typescript import (
     classes,
     commonjs,
@@ -13,7 +13,12 @@ from plugins.codegraph.languages.typescript import (
     interfaces,
     types,
 )
-from plugins.codegraph.languages.typescript.lowering import STATEMENTS, Lowering, child_at, line_of
+from plugins.codegraph.languages.typescript.lowerer import (
+    STATEMENTS,
+    Lowerer,
+    child_at,
+    line_of,
+)
 from plugins.codegraph.languages.typescript.patterns import (
     declared,
     loop_value,
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def _expression(low: Lowering, node: Node) -> None:
+def _expression(low: Lowerer, node: Node) -> None:
     inside = child_at(node)
     if inside is not None and inside.type == "internal_module":
         interfaces.namespace(low, inside)
@@ -34,13 +39,13 @@ def _expression(low: Lowering, node: Node) -> None:
     low.effect(inside)
 
 
-def _function(low: Lowering, node: Node) -> None:
+def _function(low: Lowerer, node: Node) -> None:
     named = node.child_by_field_name("name")
     name = low.text(named) if named is not None else "default"
     declarations.function(low, node, name, node)
 
 
-def _signature(low: Lowering, node: Node) -> None:
+def _signature(low: Lowerer, node: Node) -> None:
     """An overload, or a function that is declared alone; those with a body come first."""
     named = node.child_by_field_name("name")
     name = low.text(named) if named is not None else ""
@@ -53,24 +58,24 @@ def _signature(low: Lowering, node: Node) -> None:
     functions.lower(low, node, definition, name).modifiers.append("signature")
 
 
-def _class(low: Lowering, node: Node) -> None:
+def _class(low: Lowerer, node: Node) -> None:
     scope = classes.lower(low, node, "")
     low.classes[low.scope.number, scope.name] = scope
 
 
-def _block(low: Lowering, node: Node) -> None:
+def _block(low: Lowerer, node: Node) -> None:
     low.env = _fresh(low, declared(low, node.named_children))
     low.push(node.children)
 
 
-def _fresh(low: Lowering, names: set[str]) -> dict[str, str]:
+def _fresh(low: Lowerer, names: set[str]) -> dict[str, str]:
     """The environment of a block that binds these names."""
     if not names:
         return low.env
     return {**low.env, **{name: low.fresh(name) for name in sorted(names)}}
 
 
-def _if(low: Lowering, node: Node) -> None:
+def _if(low: Lowerer, node: Node) -> None:
     condition = node.child_by_field_name("condition")
     low.effect(condition)
     other = node.child_by_field_name("alternative")
@@ -88,7 +93,7 @@ def _if(low: Lowering, node: Node) -> None:
     low.env = outer
 
 
-def _narrowed(low: Lowering, condition: Node | None) -> list[tuple[str, Expr]]:
+def _narrowed(low: Lowerer, condition: Node | None) -> list[tuple[str, Expr]]:
     """The names that ``x instanceof Foo`` and ``isFoo(x)`` make sure of, with their types."""
     found: list[tuple[str, Expr]] = []
     stack = [condition] if condition is not None else []
@@ -107,7 +112,7 @@ def _narrowed(low: Lowering, condition: Node | None) -> list[tuple[str, Expr]]:
     return found
 
 
-def _tested(low: Lowering, node: Node) -> list[tuple[str, Expr]]:
+def _tested(low: Lowerer, node: Node) -> list[tuple[str, Expr]]:
     """The name that ``x instanceof Foo`` asks about."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or right is None or left.type != "identifier":
@@ -116,7 +121,7 @@ def _tested(low: Lowering, node: Node) -> list[tuple[str, Expr]]:
     return [(low.text(left), of)] if of is not None else []
 
 
-def _guarded(low: Lowering, call: Node) -> list[tuple[str, Expr]]:
+def _guarded(low: Lowerer, call: Node) -> list[tuple[str, Expr]]:
     """The name that ``isFoo(x)`` asks about: the linker knows whether it makes sure of a type."""
     function, given = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     asked = child_at(given) if given is not None else None
@@ -125,10 +130,10 @@ def _guarded(low: Lowering, call: Node) -> list[tuple[str, Expr]]:
     if low.javascript or asked is None or asked.type != "identifier":
         return []
     of = low.expr(function)
-    return [(low.text(asked), Item(of, "(is)"))] if of is not None else []
+    return [(low.text(asked), GuardedBy(of))] if of is not None else []
 
 
-def _for(low: Lowering, node: Node) -> None:
+def _for(low: Lowerer, node: Node) -> None:
     first = node.child_by_field_name("initializer")
     outer = low.env
     if first is not None:
@@ -139,7 +144,7 @@ def _for(low: Lowering, node: Node) -> None:
     low.env = outer
 
 
-def _for_in(low: Lowering, node: Node) -> None:
+def _for_in(low: Lowerer, node: Node) -> None:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     kind = node.child_by_field_name("kind")
     over = low.expr(right)
@@ -158,13 +163,13 @@ def _for_in(low: Lowering, node: Node) -> None:
     low.env = outer
 
 
-def _try(low: Lowering, node: Node) -> None:
+def _try(low: Lowerer, node: Node) -> None:
     handler = node.child_by_field_name("handler")
     parts = [node.child_by_field_name("body"), handler, node.child_by_field_name("finalizer")]
     low.push([part for part in parts if part is not None])
 
 
-def _catch(low: Lowering, node: Node) -> None:
+def _catch(low: Lowerer, node: Node) -> None:
     given = node.child_by_field_name("parameter")
     outer = low.env
     low.env = _fresh(low, {name for name, _ in names_of(low, given)})
@@ -174,35 +179,35 @@ def _catch(low: Lowering, node: Node) -> None:
     low.env = outer
 
 
-def _return(low: Lowering, node: Node) -> None:
+def _return(low: Lowerer, node: Node) -> None:
     for child in node.named_children:
         if child.type != "comment":
             low.scope.results.append(low.expr(child))
             return
 
 
-def _inside(low: Lowering, node: Node) -> None:
+def _inside(low: Lowerer, node: Node) -> None:
     """A statement whose parts are statements and expressions that need nothing more."""
     low.push(node.children)
 
 
-def _switch_body(low: Lowering, node: Node) -> None:
+def _switch_body(low: Lowerer, node: Node) -> None:
     inside = [each for case in node.named_children for each in case.named_children]
     low.env = _fresh(low, declared(low, inside))
     low.push(node.children)
 
 
-def _label(low: Lowering, node: Node) -> None:
+def _label(low: Lowerer, node: Node) -> None:
     body = node.child_by_field_name("body")
     if body is not None:
         low.push([body])
 
 
-def _nothing(low: Lowering, node: Node) -> None:
+def _nothing(low: Lowerer, node: Node) -> None:
     pass
 
 
-def _dated(low: Lowering, node: Node) -> None:
+def _dated(low: Lowerer, node: Node) -> None:
     interfaces.interface(low, node)
 
 

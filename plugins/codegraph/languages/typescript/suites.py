@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Arg, Call, Expr, Inner, Name
 from plugins.codegraph.languages.typescript import functions
-from plugins.codegraph.languages.typescript.lowering import FUNCTIONS, Lowering, last_line
+from plugins.codegraph.languages.typescript.lowerer import FUNCTIONS, Lowerer, last_line
 from plugins.codegraph.model import EntityKind
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def holds_tests(path: str, source: bytes) -> bool:
     return _PATH.search(path) is not None or _FRAMEWORKS.search(source) is not None
 
 
-def _word(low: Lowering, function: Node) -> str:
+def _word(low: Lowerer, function: Node) -> str:
     """``it`` of ``it``, ``it.only``, ``it.each(rows)``."""
     node: Node | None = function
     for _ in range(4):
@@ -38,7 +38,7 @@ def _word(low: Lowering, function: Node) -> str:
     return low.text(node) if node is not None and node.type == "identifier" else ""
 
 
-def is_suite(low: Lowering, function: Node, given: Node | None) -> bool:
+def is_suite(low: Lowerer, function: Node, given: Node | None) -> bool:
     """Whether a call is a test or a group of tests: it has a title and a function."""
     if not low.tests or given is None or given.type != "arguments":
         return False
@@ -52,7 +52,7 @@ def is_suite(low: Lowering, function: Node, given: Node | None) -> bool:
     )
 
 
-def suite(low: Lowering, node: Node, function: Node, given: Node | None) -> Expr | None:
+def suite(low: Lowerer, node: Node, function: Node, given: Node | None) -> Expr | None:
     """Lower a test to a function with the test's title; a group gives its title to those in it."""
     inside = given.named_children if given is not None else []
     title = " ".join(low.text(inside[0])[1:-1].split())[:120]
@@ -66,6 +66,6 @@ def suite(low: Lowering, node: Node, function: Node, given: Node | None) -> Expr
             args.append(Arg(Inner(scope.number)))
         else:
             definition = functions.define(low, each, EntityKind.FUNCTION, title, around=node)
-            low.draft.definitions[definition].test = True
+            low.builder.definitions[definition].test = True
             args.append(Arg(Inner(functions.lower(low, each, definition).number)))
     return Call(low.expr(function) or Name("it"), tuple(args), last_line(function))

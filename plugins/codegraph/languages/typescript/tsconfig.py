@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from posixpath import dirname
 from typing import Any
 
+from plugins.codegraph.languages.source_view import SourceView
 from plugins.codegraph.languages.typescript.manifests import (
     ancestors,
     beside,
@@ -19,10 +20,9 @@ from plugins.codegraph.languages.typescript.manifests import (
     within,
 )
 from plugins.codegraph.languages.typescript.workspaces import by_name
-from plugins.codegraph.linking.world import World
 
 _NAMES = ("tsconfig.json", "jsconfig.json", "tsconfig.base.json")
-_MOST_EXTENDED = 12
+_MAX_EXTENDED = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,35 +44,35 @@ class Config:
     problems: tuple[str, ...] = field(default=())
 
 
-def configs(world: World, path: str) -> Iterator[Config]:
+def configs(view: SourceView, path: str) -> Iterator[Config]:
     """The configurations that may govern a file, the nearest first."""
     for directory in ancestors(dirname(path)):
         for name in _NAMES:
             at = f"{directory}/{name}" if directory else name
-            found = config(world, at)
+            found = config(view, at)
             if found is not None:
                 yield found
 
 
-def config(world: World, path: str) -> Config | None:
+def config(view: SourceView, path: str) -> Config | None:
     """What a configuration says, or None where there is none."""
-    found: Config | None = once(world, ("tsconfig", path), _config, world, path, 0)
+    found: Config | None = once(view, ("tsconfig", path), _config, view, path, 0)
     return found
 
 
-def _config(world: World, path: str, depth: int) -> Config | None:
-    content = manifest(world, path)
+def _config(view: SourceView, path: str, depth: int) -> Config | None:
+    content = manifest(view, path)
     if content is None:
         return None
     found = Config()
-    for parent in _parents(world, path, content):
-        above = _config(world, parent, depth + 1) if depth < _MOST_EXTENDED else None
+    for parent in _parents(view, path, content):
+        above = _config(view, parent, depth + 1) if depth < _MAX_EXTENDED else None
         if above is not None:
             found = _merged(found, above)
     found = _merged(found, _own(path, content.get("compilerOptions")))
     if not found.paths and found.base is None and depth == 0:
         for referenced in _references(path, content):
-            other = _config(world, referenced, depth + 1)
+            other = _config(view, referenced, depth + 1)
             if other is not None and other.paths:
                 return _merged(other, found)
     return found
@@ -100,7 +100,7 @@ def _references(path: str, content: Mapping[str, Any]) -> Iterator[str]:
                 yield found
 
 
-def _parents(world: World, path: str, content: Mapping[str, Any]) -> Iterator[str]:
+def _parents(view: SourceView, path: str, content: Mapping[str, Any]) -> Iterator[str]:
     written = content.get("extends")
     for each in [written] if isinstance(written, str) else written or ():
         if not isinstance(each, str):
@@ -109,14 +109,14 @@ def _parents(world: World, path: str, content: Mapping[str, Any]) -> Iterator[st
             found = beside(path, each)
             yield found if found.endswith(".json") else found + ".json"
         else:
-            yield from _packaged(world, each)
+            yield from _packaged(view, each)
 
 
-def _packaged(world: World, written: str) -> Iterator[str]:
+def _packaged(view: SourceView, written: str) -> Iterator[str]:
     """``@acme/tsconfig/base.json`` where that package is in the repository."""
     parts = written.split("/")
     count = 2 if written.startswith("@") else 1
-    package = by_name(world).get("/".join(parts[:count]))
+    package = by_name(view).get("/".join(parts[:count]))
     if package is None:
         return
     rest = "/".join(parts[count:]) or "tsconfig.json"

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Call, Expr, Group, Inner, Item, Literal, Name, OneOf
-from plugins.codegraph.languages.typescript.lowering import Lowering, child_at, line_of
+from plugins.codegraph.languages.typescript.lowerer import Lowerer, child_at, line_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NOTHING = frozenset({"any", "unknown", "void", "never", "object", "undefined", "null"})
-_DEEPEST = 40
+_MAX_DEPTH = 40
 
 
-def annotated(low: Lowering, node: Node | None) -> Expr | None:
+def annotated(low: Lowerer, node: Node | None) -> Expr | None:
     """The type in an annotation (``: T``), a guard (``x is T``) being a boolean."""
     if node is None:
         return None
@@ -31,19 +31,19 @@ def annotated(low: Lowering, node: Node | None) -> Expr | None:
     return lower(low, node)
 
 
-def lower(low: Lowering, node: Node | None, depth: int = 0) -> Expr | None:
+def lower(low: Lowerer, node: Node | None, depth: int = 0) -> Expr | None:
     """A type as an expression that is evaluated as a type; None where nothing is known."""
-    if node is None or depth > _DEEPEST:
+    if node is None or depth > _MAX_DEPTH:
         return None
     handler = _TYPES.get(node.type)
     return handler(low, node, depth + 1) if handler is not None else None
 
 
-def _named(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _named(low: Lowerer, node: Node, depth: int) -> Expr | None:
     return Name(low.text(node))
 
 
-def _nested(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _nested(low: Lowerer, node: Node, depth: int) -> Expr | None:
     """``ns.Q``, ``import("./x").Q``."""
     of = node.child_by_field_name("module") or node.child_by_field_name("object")
     named = node.child_by_field_name("name") or node.child_by_field_name("property")
@@ -58,12 +58,12 @@ def _nested(low: Lowering, node: Node, depth: int) -> Expr | None:
     return Attr(inner, low.text(named)) if inner is not None else None
 
 
-def _predefined(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _predefined(low: Lowerer, node: Node, depth: int) -> Expr | None:
     kind = low.text(node)
     return None if kind in _NOTHING else Literal(kind)
 
 
-def _generic(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _generic(low: Lowerer, node: Node, depth: int) -> Expr | None:
     of = lower(low, node.child_by_field_name("name"), depth)
     given = node.child_by_field_name("type_arguments")
     if of is None or given is None:
@@ -88,15 +88,15 @@ TYPEOF = "typeof"
 """The name under which ``typeof x`` is a generic type, whose argument is no type but a value."""
 
 
-def _array(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _array(low: Lowerer, node: Node, depth: int) -> Expr | None:
     return Item(Name("Array"), None, (lower(low, child_at(node), depth),))
 
 
-def _tuple(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _tuple(low: Lowerer, node: Node, depth: int) -> Expr | None:
     return Group("t", tuple(lower(low, child, depth) for child in node.named_children))
 
 
-def _union(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _union(low: Lowerer, node: Node, depth: int) -> Expr | None:
     """A union, which leans to the left; ``null`` and the like are left out."""
     members: list[Node] = []
     current: Node = node
@@ -116,13 +116,13 @@ def _union(low: Lowering, node: Node, depth: int) -> Expr | None:
     return OneOf(choices) if choices else None
 
 
-def _is_nothing(low: Lowering, node: Node) -> bool:
+def _is_nothing(low: Lowerer, node: Node) -> bool:
     if node.type not in ("literal_type", "predefined_type", "comment"):
         return False
     return node.type == "comment" or low.text(node) in _NOTHING
 
 
-def _literal(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _literal(low: Lowerer, node: Node, depth: int) -> Expr | None:
     inside = child_at(node)
     kind = inside.type if inside is not None else ""
     if kind in ("string", "number"):
@@ -130,17 +130,17 @@ def _literal(low: Lowering, node: Node, depth: int) -> Expr | None:
     return Literal("boolean") if kind in ("true", "false") else None
 
 
-def _inside(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _inside(low: Lowerer, node: Node, depth: int) -> Expr | None:
     return lower(low, child_at(node), depth)
 
 
-def _last(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _last(low: Lowerer, node: Node, depth: int) -> Expr | None:
     """``readonly T[]``, an optional or rest member of a tuple."""
     inside = node.named_children
     return lower(low, inside[-1], depth) if inside else None
 
 
-def _query(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _query(low: Lowerer, node: Node, depth: int) -> Expr | None:
     """``typeof x``: the type of a value."""
     inside = child_at(node)
     if inside is None:
@@ -163,7 +163,7 @@ def _is_class_name(name: str) -> bool:
     return name[:1].isupper() and not name.isupper()
 
 
-def _lookup(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _lookup(low: Lowerer, node: Node, depth: int) -> Expr | None:
     """``Foo["bar"]``: the type of a member."""
     inside = node.named_children
     of = lower(low, inside[0], depth) if inside else None
@@ -175,20 +175,20 @@ def _lookup(low: Lowering, node: Node, depth: int) -> Expr | None:
     return Attr(of, low.text(key)[1:-1])
 
 
-def _object(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _object(low: Lowerer, node: Node, depth: int) -> Expr | None:
     from plugins.codegraph.languages.typescript import interfaces
 
     inside = [child for child in node.named_children if child.type != "comment"]
     if len(inside) == 1 and inside[0].type == "index_signature":
         held = annotated(low, inside[0].child_by_field_name("type"))
         return Item(Name("Record"), None, (Literal("string"), held))
-    scope = low.draft.scope("class", -1, low.scope)
+    scope = low.builder.scope("class", -1, low.scope)
     scope.modifiers.append("interface")
     low.later(scope, lambda: interfaces.members(low, node))
     return Inner(scope.number)
 
 
-def _function(low: Lowering, node: Node, depth: int) -> Expr | None:
+def _function(low: Lowerer, node: Node, depth: int) -> Expr | None:
     """A function type: its parameters' types and its result's. ``new () => T`` is a class."""
     if node.type == "constructor_type":
         made = lower(low, node.child_by_field_name("type"), depth)
@@ -200,7 +200,7 @@ def _function(low: Lowering, node: Node, depth: int) -> Expr | None:
     return Item(Name("Callable"), None, (Group("t", tuple(stated)), result))
 
 
-_TYPES: dict[str, Callable[[Lowering, Node, int], Expr | None]] = {
+_TYPES: dict[str, Callable[[Lowerer, Node, int], Expr | None]] = {
     "type_identifier": _named,
     "identifier": _named,
     "property_identifier": _named,

@@ -12,45 +12,45 @@ from posixpath import dirname
 from typing import Any
 
 from plugins.codegraph.languages.base import Package
+from plugins.codegraph.languages.source_view import SourceView
 from plugins.codegraph.languages.typescript.manifests import (
     ancestors,
     manifest,
     once,
     within,
 )
-from plugins.codegraph.linking.world import World
 
 _LOCAL = ("file:", "link:", "portal:")
 _DEPENDENCIES = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
-def packages(world: World) -> Sequence[Package]:
+def packages(view: SourceView) -> Sequence[Package]:
     """The packages that manifests name: members of workspaces, and those that stand alone."""
-    found: tuple[Package, ...] = once(world, "npm packages", _packages, world)
+    found: tuple[Package, ...] = once(view, "npm packages", _packages, view)
     return found
 
 
-def by_name(world: World) -> Mapping[str, str]:
+def by_name(view: SourceView) -> Mapping[str, str]:
     """The packages that other packages of the repository can import: their roots by name."""
-    found: Mapping[str, str] = once(world, "npm names", _by_name, world)
+    found: Mapping[str, str] = once(view, "npm names", _by_name, view)
     return found
 
 
-def _packages(world: World) -> tuple[Package, ...]:
-    members = set(_members(world))
-    tool = _tool(world) if len(members) > 1 else ""
+def _packages(view: SourceView) -> tuple[Package, ...]:
+    members = set(_members(view))
+    tool = _tool(view) if len(members) > 1 else ""
     found: dict[str, Package] = {}
-    for root in _roots(world):
-        content = manifest(world, _at(root, "package.json")) or {}
+    for root in _roots(view):
+        content = manifest(view, _at(root, "package.json")) or {}
         name = content.get("name")
         if isinstance(name, str) and name:
             found[root] = Package(name, root, "npm", tool if root in members else "")
-    for path in world.manifests("project.json"):
+    for path in view.manifests("project.json"):
         root = dirname(path)
-        content = manifest(world, path) or {}
+        content = manifest(view, path) or {}
         name = content.get("name")
-        if root not in found and isinstance(name, str) and world.manifests("nx.json"):
+        if root not in found and isinstance(name, str) and view.manifests("nx.json"):
             found[root] = Package(name, root, "npm", "nx")
     return tuple(found[root] for root in sorted(found))
 
@@ -59,31 +59,31 @@ def _at(root: str, name: str) -> str:
     return f"{root}/{name}" if root else name
 
 
-def _roots(world: World) -> list[str]:
+def _roots(view: SourceView) -> list[str]:
     """The directories with a ``package.json``, installed ones left out."""
-    found = (dirname(path) for path in world.manifests("package.json"))
+    found = (dirname(path) for path in view.manifests("package.json"))
     return [root for root in found if "node_modules" not in root.split("/")]
 
 
-def _by_name(world: World) -> dict[str, str]:
+def _by_name(view: SourceView) -> dict[str, str]:
     found: dict[str, str] = {}
-    everything = [*_members(world), *_linked(world)]
+    everything = [*_members(view), *_linked(view)]
     for root in everything:
-        name = (manifest(world, _at(root, "package.json")) or {}).get("name")
+        name = (manifest(view, _at(root, "package.json")) or {}).get("name")
         if isinstance(name, str) and name:
             found.setdefault(name, root)
-    for root in _roots(world):
-        content = manifest(world, _at(root, "package.json")) or {}
+    for root in _roots(view):
+        content = manifest(view, _at(root, "package.json")) or {}
         for name, target in _local_dependencies(content):
             at = within(root, target)
-            if manifest(world, _at(at, "package.json")) is not None:
+            if manifest(view, _at(at, "package.json")) is not None:
                 found.setdefault(name, at)
     return found
 
 
-def _linked(world: World) -> Iterator[str]:
+def _linked(view: SourceView) -> Iterator[str]:
     """Packages outside of workspaces: the root's own, which may import itself by name."""
-    yield from (root for root in _roots(world) if root == "")
+    yield from (root for root in _roots(view) if root == "")
 
 
 def _local_dependencies(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -94,34 +94,34 @@ def _local_dependencies(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]
                 yield name, version.partition(":")[2]
 
 
-def _members(world: World) -> list[str]:
+def _members(view: SourceView) -> list[str]:
     """The directories that workspaces name, in the order of their paths."""
-    found: list[str] = once(world, "npm members", _find_members, world)
+    found: list[str] = once(view, "npm members", _find_members, view)
     return found
 
 
-def _find_members(world: World) -> list[str]:
-    roots = _roots(world)
+def _find_members(view: SourceView) -> list[str]:
+    roots = _roots(view)
     found: set[str] = set()
-    for base, globs in _declared(world, roots):
+    for base, globs in _declared(view, roots):
         wanted = [_regex(within(base, glob)) for glob in globs if not glob.startswith("!")]
         unwanted = [_regex(within(base, glob[1:])) for glob in globs if glob.startswith("!")]
         chosen = (root for root in roots if any(each.fullmatch(root) for each in wanted))
         found.update(root for root in chosen if not any(e.fullmatch(root) for e in unwanted))
         found.add(base)
-    if world.manifests("nx.json"):
-        found.update(dirname(path) for path in world.manifests("project.json"))
+    if view.manifests("nx.json"):
+        found.update(dirname(path) for path in view.manifests("project.json"))
     return sorted(found)
 
 
-def _declared(world: World, roots: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    for path in world.manifests("pnpm-workspace.yaml"):
-        yield dirname(path), _strings(_yaml(world.read(path)).get("packages"))
-    for path in world.manifests("lerna.json"):
-        content = manifest(world, path) or {}
+def _declared(view: SourceView, roots: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    for path in view.manifests("pnpm-workspace.yaml"):
+        yield dirname(path), _strings(_yaml(view.read(path)).get("packages"))
+    for path in view.manifests("lerna.json"):
+        content = manifest(view, path) or {}
         yield dirname(path), _strings(content.get("packages")) or ["packages/*"]
     for root in roots:
-        given = (manifest(world, _at(root, "package.json")) or {}).get("workspaces")
+        given = (manifest(view, _at(root, "package.json")) or {}).get("workspaces")
         if isinstance(given, dict):
             given = given.get("packages")
         if given:
@@ -157,7 +157,7 @@ def _regex(glob: str) -> re.Pattern[str]:
     return re.compile(pattern[:-1] if pattern.endswith("/") else pattern + "[^/]+")
 
 
-def _tool(world: World) -> str:
+def _tool(view: SourceView) -> str:
     """What runs the workspace; those that build on a package manager come first."""
     for name, tool in (
         ("nx.json", "nx"),
@@ -165,16 +165,16 @@ def _tool(world: World) -> str:
         ("lerna.json", "lerna"),
         ("pnpm-workspace.yaml", "pnpm"),
     ):
-        if world.manifests(name):
+        if view.manifests(name):
             return tool
-    root = manifest(world, "package.json") or {}
+    root = manifest(view, "package.json") or {}
     yarn = str(root.get("packageManager", "")).startswith("yarn")
-    return "yarn" if yarn or world.manifests("yarn.lock") else "npm"
+    return "yarn" if yarn or view.manifests("yarn.lock") else "npm"
 
 
-def package_around(world: World, path: str) -> str | None:
+def package_around(view: SourceView, path: str) -> str | None:
     """The root of the package that a file belongs to, or None."""
     for directory in ancestors(dirname(path)):
-        if manifest(world, _at(directory, "package.json")) is not None:
+        if manifest(view, _at(directory, "package.json")) is not None:
             return directory
     return None

@@ -23,8 +23,8 @@ from plugins.knowledge.memory.api.requests import (
 )
 from plugins.knowledge.memory.api.streams import streaming_url, streams
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.requests import QUERIES_A_MINUTE
-from plugins.knowledge.memory.responses import (
+from plugins.knowledge.memory.model.requests import QUERIES_PER_MINUTE
+from plugins.knowledge.memory.model.responses import (
     CreateResponse,
     DeleteResponse,
     MetadataResponse,
@@ -34,7 +34,7 @@ from plugins.knowledge.memory.responses import (
 PREFIXES = ("/openspec/v1/knowledge", "/api/v1/knowledge")
 VERSION = "1.0.0"
 """Of the protocol."""
-_QUERIES = f"{QUERIES_A_MINUTE} in 60s"
+_QUERIES = f"{QUERIES_PER_MINUTE} in 60s"
 _WRITES = "300 in 60s"
 _HEADERS = {
     "X-Provider-Version": "The version of the provider, which discovery names too.",
@@ -112,7 +112,7 @@ def _reads(memory: Memory) -> list[Route]:
         return answer.model_copy(update={"streaming_url": streaming_url(PREFIXES[0], asked)})
 
     async def metadata(asked: Metadata, caller: Caller) -> MetadataResponse:
-        return await memory.look.metadata(asked.id, caller, include_custom=asked.include_custom)
+        return await memory.reader.metadata(asked.id, caller, include_custom=asked.include_custom)
 
     return [
         _discovery(memory),
@@ -145,10 +145,10 @@ def _reads(memory: Memory) -> list[Route]:
 
 def _writes(memory: Memory) -> list[Route]:
     async def create(asked: Create, caller: Caller) -> CreateResponse:
-        return await memory.govern.create(asked, caller)
+        return await memory.governed.create(asked, caller)
 
     async def update(asked: Update, caller: Caller) -> CreateResponse:
-        return await memory.govern.update(asked.id, asked, caller)
+        return await memory.governed.update(asked.id, asked, caller)
 
     return [
         Route(
@@ -181,7 +181,7 @@ def _writes(memory: Memory) -> list[Route]:
 
 def _removal(memory: Memory) -> Route:
     async def delete(asked: Delete, caller: Caller) -> DeleteResponse:
-        return await memory.govern.delete(asked.request(), caller)
+        return await memory.governed.delete(asked.request(), caller)
 
     return Route(
         method="DELETE",

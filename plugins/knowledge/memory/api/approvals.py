@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Route
-from plugins.knowledge.memory.approval_tools import WaitingWrite, shown
-from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.requests import Sent
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.requests import Sent
 from plugins.knowledge.memory.store.approvals import State
+from plugins.knowledge.memory.tools.approvals import WaitingWrite, waiting_write
 
 _ID = Field(min_length=1, max_length=200, description="The request's id.")
 
@@ -52,27 +52,31 @@ def approval_routes(memory: Memory) -> list[Route]:
     """The endpoints."""
 
     async def listed(asked: ApprovalsAsked, caller: Caller) -> ApprovalPage:
-        seen = await memory.govern.seen(caller)
+        seen = await memory.approvals.visible_to(caller)
         found = [each for each in seen if asked.state in (None, each.state)]
         page = found[asked.offset : asked.offset + asked.limit]
         return ApprovalPage(
-            approvals=[shown(each) for each in page],
+            approvals=[waiting_write(each) for each in page],
             total=len(found),
             offset=asked.offset,
             limit=asked.limit,
         )
 
     async def one(asked: ApprovalLook, caller: Caller) -> WaitingWrite:
-        for each in await memory.govern.seen(caller):
+        for each in await memory.approvals.visible_to(caller):
             if each.id == asked.id:
-                return shown(each)
+                return waiting_write(each)
         raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such request for you to see.")
 
     async def approve(asked: Decision, caller: Caller) -> WaitingWrite:
-        return shown(await memory.govern.decide(asked.id, caller, approve=True, note=asked.note))
+        return waiting_write(
+            await memory.approvals.decide(asked.id, caller, approve=True, note=asked.note)
+        )
 
     async def reject(asked: Decision, caller: Caller) -> WaitingWrite:
-        return shown(await memory.govern.decide(asked.id, caller, approve=False, note=asked.note))
+        return waiting_write(
+            await memory.approvals.decide(asked.id, caller, approve=False, note=asked.note)
+        )
 
     lists, decides = "list_approvals", "decide_approval"
     return [

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pydantic import ConfigDict, Field
 
 from gateway.contract import Caller, Route
-from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.requests import LARGEST_BATCH_BODY, BatchRequest, Sent
-from plugins.knowledge.memory.responses import BatchReport, BatchResponse
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.requests import MAX_BATCH_BYTES, BatchRequest, Sent
+from plugins.knowledge.memory.model.responses import BatchReport, BatchResponse
 
 _BATCHES = "30 in 60s"
-_LOOKS = "600 in 60s"
+_RESULTS = "600 in 60s"
 _TOOLS = {
     "create": "remember",
     "update": "update_memory",
@@ -79,7 +79,7 @@ def batch_routes(memory: Memory, prefix: str) -> list[Route]:
         return placed(await memory.batches.submit(asked, caller))
 
     async def results(asked: BatchLook, caller: Caller) -> BatchResponse:
-        found = await memory.batches.seen(asked.operation_id, caller, asked.offset, asked.limit)
+        found = await memory.batches.report(asked.operation_id, caller, asked.offset, asked.limit)
         return placed(found)
 
     return [
@@ -95,7 +95,7 @@ def batch_routes(memory: Memory, prefix: str) -> list[Route]:
             operation="batches",
             rate=_BATCHES,
             status=202,
-            body=LARGEST_BATCH_BODY,
+            body=MAX_BATCH_BYTES,
         ),
         Route(
             method="GET",
@@ -107,6 +107,6 @@ def batch_routes(memory: Memory, prefix: str) -> list[Route]:
             response=BatchReport,
             summary="How far a batch is, and what became of its entries.",
             operation="batch_results",
-            rate=_LOOKS,
+            rate=_RESULTS,
         ),
     ]

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from plugins.knowledge.memory.entries import (
-    AccessPolicy,
-    KnowledgeMetadata,
-    Layer,
-    SourceType,
-)
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.ranking import Mode
-from plugins.knowledge.memory.requests import (
-    DEEPEST,
-    LARGEST_BATCH,
-    LARGEST_ENTRY,
-    LONGEST_QUERY,
-    MOST_RESULTS,
-    QUERIES_A_MINUTE,
+from plugins.knowledge.memory.model.entry import KnowledgeMetadata, Layer, SourceType
+from plugins.knowledge.memory.model.policy import AccessPolicy
+from plugins.knowledge.memory.model.requests import (
+    MAX_BATCH_ENTRIES,
+    MAX_ENTRY_BYTES,
+    MAX_OFFSET,
+    MAX_QUERY_CHARACTERS,
+    MAX_RESULTS,
+    QUERIES_PER_MINUTE,
+    Metric,
+    Mode,
     QueryFilters,
 )
-from plugins.knowledge.memory.similarity import Metric
 
 
 class QueryCapabilities(BaseModel):
@@ -123,10 +119,10 @@ def discovered(memory: Memory) -> DiscoveryResponse:
         capabilities=_capabilities(semantic=semantic),
         supported_sources=list(SourceType),
         limits=Limits(
-            max_entry_size=LARGEST_ENTRY,
-            max_batch_size=LARGEST_BATCH,
+            max_entry_size=MAX_ENTRY_BYTES,
+            max_batch_size=MAX_BATCH_ENTRIES,
             max_embeddings_dim=0 if embedder is None else embedder.dimensions,
-            query_rate_limit=QUERIES_A_MINUTE,
+            query_rate_limit=QUERIES_PER_MINUTE,
         ),
         features=Features(
             semantic_search=semantic,
@@ -147,9 +143,9 @@ def _capabilities(*, semantic: bool) -> Capabilities:
             layers=list(Layer),
             filters=list(QueryFilters.model_fields),
             distance_metrics=list(Metric) if semantic else [],
-            max_query_length=LONGEST_QUERY,
-            max_results=MOST_RESULTS,
-            max_offset=DEEPEST,
+            max_query_length=MAX_QUERY_CHARACTERS,
+            max_results=MAX_RESULTS,
+            max_offset=MAX_OFFSET,
             highlights=True,
         ),
         storage=StorageCapabilities(

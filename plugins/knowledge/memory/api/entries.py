@@ -7,15 +7,15 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from gateway.contract import Caller, Listing, Route
-from plugins.knowledge.memory.authors import Author
-from plugins.knowledge.memory.entries import AccessPolicy, KnowledgeEntry, Layer
-from plugins.knowledge.memory.listing import ListFilters, Zoned
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.recall_tools import PAGE, listing
-from plugins.knowledge.memory.requests import QUERIES_A_MINUTE, Sent
-from plugins.knowledge.memory.responses import AUTHOR
+from plugins.knowledge.memory.model.author import AUTHOR_FIELD, Author
+from plugins.knowledge.memory.model.entry import KnowledgeEntry, Layer
+from plugins.knowledge.memory.model.policy import AccessPolicy
+from plugins.knowledge.memory.model.requests import QUERIES_PER_MINUTE, Sent
+from plugins.knowledge.memory.query.lists import ListFilters, ZonedMoment
+from plugins.knowledge.memory.tools.recall import PAGE, list_entries
 
-_RATE = f"{QUERIES_A_MINUTE} in 60s"
+_RATE = f"{QUERIES_PER_MINUTE} in 60s"
 
 
 class EntriesAsked(Sent):
@@ -31,8 +31,8 @@ class EntriesAsked(Sent):
         None, min_length=1, max_length=200, description="Written by this agent."
     )
     policy: AccessPolicy | None = Field(None, description="Under this access policy.")
-    since: Zoned | None = Field(None, description="Created then or later, with a zone.")
-    until: Zoned | None = Field(None, description="Created then or earlier, with a zone.")
+    since: ZonedMoment | None = Field(None, description="Created then or later, with a zone.")
+    until: ZonedMoment | None = Field(None, description="Created then or earlier, with a zone.")
 
     def filters(self) -> ListFilters:
         """The same, as memory reads it."""
@@ -59,17 +59,17 @@ class EntryResponse(BaseModel):
 
     entry: KnowledgeEntry
     layer: Layer = Field(description="Where it is.")
-    author: Author = Field(description=AUTHOR)
+    author: Author = Field(description=AUTHOR_FIELD)
 
 
 def entry_routes(memory: Memory) -> list[Route]:
     """The endpoints."""
 
     async def entries(asked: EntriesAsked, caller: Caller) -> Listing[Any]:
-        return await listing(memory, asked.filters(), caller)
+        return await list_entries(memory, asked.filters(), caller)
 
     async def one(asked: EntryAsked, caller: Caller) -> EntryResponse:
-        record = await memory.look.entry(asked.id, caller)
+        record = await memory.reader.entry(asked.id, caller)
         authors = await memory.authors.of([record], caller.person)
         return EntryResponse(entry=record.entry(), layer=record.layer, author=authors[record.id])
 

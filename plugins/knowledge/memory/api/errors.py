@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Refusal
-from plugins.knowledge.memory.failures import ErrorCode
+from plugins.knowledge.memory.model.errors import ErrorCode
 
 _OUTAGES = frozenset({"deadline", "unavailable"})
 _BY_STATUS = {code.value: code for code in ErrorCode if code < ErrorCode.EMBEDDING_FAILED}

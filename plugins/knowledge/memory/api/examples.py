@@ -8,8 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from plugins.knowledge.memory.api.approvals import ApprovalPage
-from plugins.knowledge.memory.approval_tools import WaitingWrite
-from plugins.knowledge.memory.responses import (
+from plugins.knowledge.memory.model.responses import (
     BatchReport,
     BatchResponse,
     CreateResponse,
@@ -17,6 +16,7 @@ from plugins.knowledge.memory.responses import (
     MetadataResponse,
     QueryResponse,
 )
+from plugins.knowledge.memory.tools.approvals import WaitingWrite
 
 _WHEN = "2026-03-01T12:00:00Z"
 _METADATA = {"title": "Watering", "tags": ["garden"], "confidence": 0.9}

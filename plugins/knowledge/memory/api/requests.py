@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, Field
 
-from plugins.knowledge.memory.requests import (
+from plugins.knowledge.memory.model.requests import (
     CreateRequest,
     DeleteGovernance,
     DeleteOptions,

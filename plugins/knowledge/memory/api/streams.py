@@ -9,10 +9,10 @@ from pydantic import Field
 
 from gateway.contract import Caller, Stream
 from plugins.knowledge.memory.api.requests import Query
-from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.requests import QueryRequest, Sent
-from plugins.knowledge.memory.streaming.events import (
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.requests import QueryRequest, Sent
+from plugins.knowledge.memory.streams.events import (
     KnowledgeUpdateEvent,
     NotificationEvent,
     QueryResultEvent,
@@ -22,7 +22,7 @@ from plugins.knowledge.memory.streaming.events import (
 
 _PATH = "/stream"
 _RATE = "60 in 60s"
-_LONGEST = 4000
+_MAX_URL_CHARACTERS = 4000
 """Characters of an address that every proxy on the way takes."""
 
 
@@ -38,7 +38,7 @@ class StreamRequest(Sent):
 
 def streams(memory: Memory) -> list[Stream]:
     """The streams over a memory."""
-    streaming = memory.streaming
+    streaming = memory.streams
 
     async def opened(asked: StreamRequest, caller: Caller, last: str | None) -> Any:
         if asked.filters is not None and asked.type != "updates":
@@ -77,7 +77,7 @@ def streaming_url(prefix: str, asked: QueryRequest) -> str | None:
     """
     query = asked.model_dump_json(exclude_unset=True)
     url = f"{prefix}{_PATH}?{urlencode({'type': 'query', 'query': query})}"
-    return url if len(url) <= _LONGEST else None
+    return url if len(url) <= _MAX_URL_CHARACTERS else None
 
 
 def _misplaced(name: str, reason: str) -> MemoryFailed:

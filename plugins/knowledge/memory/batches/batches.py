@@ -1,8 +1,8 @@
-"""The batch operation: taken at once, done by a durable job, and asked for while it goes on.
+"""The batch operation: accepted at once, carried out by a durable job, and reported meanwhile.
 
-How far a batch is stands in the database, and moves in the very transactions that write its
-entries. So a job that is taken up again, on whichever replica and after whatever end, goes on
-with the first entry that was not tried, and none is written twice.
+The database records how far a batch is, in the same transactions that write its entries. So a job
+that is resumed, on any replica and after any failure, continues with the first entry that was not
+tried, and no entry is written twice.
 """
 
 from __future__ import annotations
@@ -15,42 +15,42 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from gateway.contract import Caller, Job, JobRun, Jobs, is_outage
-from plugins.knowledge.memory.acting import rights
 from plugins.knowledge.memory.batches.chunks import Chunks
-from plugins.knowledge.memory.batches.operations import entry_of
-from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.governing import Governing
-from plugins.knowledge.memory.records import new_id
-from plugins.knowledge.memory.requests import LARGEST_BATCH, BatchRequest
-from plugins.knowledge.memory.responses import (
+from plugins.knowledge.memory.batches.operations import entry_id
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.record import new_id
+from plugins.knowledge.memory.model.requests import MAX_BATCH_ENTRIES, BatchRequest
+from plugins.knowledge.memory.model.responses import (
     BatchEntry,
     BatchError,
     BatchReport,
     BatchResponse,
     BatchResults,
 )
-from plugins.knowledge.memory.roles import demand
+from plugins.knowledge.memory.rights.delegation import DelegatedRights
+from plugins.knowledge.memory.rights.roles import require_role
 from plugins.knowledge.memory.store.batches import (
-    OPEN,
+    OPEN_STATES,
     Batch,
     BatchItem,
     BatchStore,
     new_batch_id,
 )
+from plugins.knowledge.memory.write.governed import GovernedEntries
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
 JOB = "batch"
-AT_ONCE = 4
-"""Batches that are worked on at a time; others wait."""
-MOST_OPEN = 20
+MAX_CONCURRENT_BATCHES = 4
+"""Batches that are carried out at the same time; others wait."""
+MAX_OPEN_BATCHES = 20
 """Batches of one person that may be under way."""
-MOST_ERRORS = 1000
+MAX_ERRORS = 1000
 """Errors that one answer lists."""
-PATIENCE = timedelta(days=1)
-"""How long after it was sent a batch is tried again where a store does not answer."""
-_LONGEST_WAIT = 60.0
+RETRY_TIMEOUT = timedelta(days=1)
+"""How long a batch is retried after it was sent, while a store does not answer."""
+_MAX_WAIT_S = 60.0
 
 Progress = Callable[[int, int], None]
 """``progress(done, total)``: hears how far a batch is."""
@@ -61,26 +61,26 @@ class Batches:
     """Batches of writes.
 
     Attributes:
-        govern: the single operations.
+        governed: the single operations.
         store: how far the batches are.
         chunks: does some of a batch.
         jobs: the plugin's jobs.
         log: for the admin.
-        wait: seconds before a store that does not answer is tried again, the first time.
-        stood: how far each batch was that had not ended at the last :meth:`tidy`.
+        wait: seconds before the first retry of a store that does not answer.
+        last_done: how far each batch was that had not ended at the last :meth:`requeue_stalled`.
     """
 
-    govern: Governing
+    governed: GovernedEntries
     store: BatchStore
     chunks: Chunks
     jobs: Jobs
     log: FilteringBoundLogger
     wait: float = 1.0
-    stood: dict[str, int] = field(default_factory=dict)
+    last_done: dict[str, int] = field(default_factory=dict)
 
-    def declared(self) -> Job:
+    def declaration(self) -> Job:
         """The job that the plugin declares."""
-        return Job(JOB, self.run, concurrency=AT_ONCE)
+        return Job(JOB, self.run, concurrency=MAX_CONCURRENT_BATCHES)
 
     async def submit(self, request: BatchRequest, caller: Caller) -> BatchResponse:
         """Take a batch, to be done soon.
@@ -92,30 +92,30 @@ class Batches:
         Raises:
             MemoryFailed: they may not write, it is too large, or it cannot be kept.
         """
-        roles = self.govern.keep.roles
+        roles = self.governed.entries.roles
         deletes = request.operation == "delete"
         role, what = (roles.delete, "remove from") if deletes else (roles.write, "write to")
-        person = demand(caller, role, f"{what} memory")
+        person = require_role(caller, role, f"{what} memory")
         _check_size(request)
-        if await self.store.under_way(person) >= MOST_OPEN:
+        if await self.store.count_open(person) >= MAX_OPEN_BATCHES:
             raise MemoryFailed(
                 ErrorCode.RATE_LIMITED,
-                f"You have {MOST_OPEN} batches under way. Wait until one of them has ended.",
+                f"You have {MAX_OPEN_BATCHES} batches under way. Wait until one of them has ended.",
             )
         batch = Batch(
             id=new_batch_id(),
             person=person,
-            acting=rights(caller),
+            acting=DelegatedRights.of(caller).model_dump(mode="json"),
             operation=request.operation,
             goes_on=request.options.continue_on_error,
             notifies=request.options.notify_on_completion,
             total=len(request.entries),
-            sent=self.govern.clock(),
+            sent=self.governed.entries.clock(),
         )
-        await self._kept(batch, request.entries)
+        await self._store(batch, request.entries)
         return _response(batch, ())
 
-    async def seen(self, id: str, caller: Caller, offset: int, limit: int) -> BatchReport:
+    async def report(self, id: str, caller: Caller, offset: int, limit: int) -> BatchReport:
         """How far a batch is, for who sent it and for admins.
 
         Args:
@@ -131,7 +131,7 @@ class Batches:
         if batch is None or not (caller.admin or caller.person == batch.person):
             raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such batch, or it is not yours.")
         items = await self.store.items(id, offset, limit)
-        failures = await self.store.failures(id, MOST_ERRORS) if batch.failed else ()
+        failures = await self.store.failures(id, MAX_ERRORS) if batch.failed else ()
         after = offset + len(items)
         return BatchReport(
             **dict(_response(batch, failures)),
@@ -155,29 +155,29 @@ class Batches:
         await self.store.remove(old)
         return len(old)
 
-    async def tidy(self, before: datetime) -> int:
+    async def requeue_stalled(self, before: datetime) -> int:
         """As :meth:`purge`, and queue those again that have stood still since the last time.
 
         Their job was lost: with another replica, or where its start found a full disk.
         """
         forgotten = await self.purge(before)
-        stand = await self.store.standing()
+        stand = await self.store.open_batches()
         for id, done in stand.items():
-            if self.stood.get(id) == done:
+            if self.last_done.get(id) == done:
                 await self.jobs.enqueue(JOB, {"batch": id}, key=f"{id}/{done}")
-        self.stood.clear()
-        self.stood.update(stand)
+        self.last_done.clear()
+        self.last_done.update(stand)
         return forgotten
 
     async def run(self, run: JobRun, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """Do a batch to its end, as a job."""
+        """Carry out a batch, as a job."""
         id = str(payload.get("batch"))
         return {"batch": id, "status": await self.work(id, run.progress)}
 
     async def work(self, id: str, progress: Progress = lambda done, total: None) -> str:
-        """Do a batch to its end, however often it has begun.
+        """Carry out a batch from where it stands.
 
-        A store that does not answer is tried again for a day.
+        A store that does not answer is retried for a day.
 
         Args:
             id: the batch's.
@@ -190,30 +190,30 @@ class Batches:
         while True:
             try:
                 batch = await self.store.get(id)
-                if batch is None or batch.status not in OPEN:
+                if batch is None or batch.status not in OPEN_STATES:
                     return "gone" if batch is None else batch.status
                 progress(batch.done, batch.total)
-                await self._further(batch, waited=wait > self.wait)
+                await self._advance(batch, waited=wait > self.wait)
                 wait = self.wait
             except Exception as error:
-                self.log.warning("batch waits", batch=id, reason=_said(error))
+                self.log.warning("batch waits", batch=id, reason=_reason(error))
                 with suppress(Exception):
-                    await self.store.says(id, "A store does not answer; it is tried again.")
+                    await self.store.set_message(id, "A store does not answer; it is tried again.")
                 await asyncio.sleep(wait)
-                wait = min(wait * 2, _LONGEST_WAIT)
+                wait = min(wait * 2, _MAX_WAIT_S)
 
-    async def _further(self, batch: Batch, *, waited: bool) -> None:
-        """Do some of a batch, or give it up where a store was away for too long."""
-        if waited and self.govern.clock() > batch.sent + PATIENCE:
+    async def _advance(self, batch: Batch, *, waited: bool) -> None:
+        """Carry out the next entries, or give the batch up where a store was away too long."""
+        if waited and self.governed.entries.clock() > batch.sent + RETRY_TIMEOUT:
             await self.chunks.give_up(batch)
         else:
             await self.chunks.do(batch)
 
-    async def _kept(self, batch: Batch, entries: Sequence[Any]) -> None:
+    async def _store(self, batch: Batch, entries: Sequence[Any]) -> None:
         """Keep a batch, and queue it; neither where one cannot be done."""
         operation = batch.operation
         items = [
-            BatchItem(place, entry_of(operation, each, new_id()), each)
+            BatchItem(place, entry_id(operation, each, new_id()), each)
             for place, each in enumerate(entries)
         ]
         try:
@@ -226,7 +226,7 @@ class Batches:
         except Exception as error:
             if not is_outage(error):
                 raise
-            self.log.error("batch not kept", reason=_said(error))
+            self.log.error("batch not kept", reason=_reason(error))
             raise MemoryFailed(
                 ErrorCode.STORAGE_FAILED, "The batch cannot be kept just now; nothing was written."
             ) from error
@@ -247,12 +247,12 @@ def _response(batch: Batch, failures: Sequence[BatchItem]) -> BatchResponse:
 
 def _check_size(request: BatchRequest) -> None:
     entries = len(request.entries)
-    if entries > LARGEST_BATCH:
+    if entries > MAX_BATCH_ENTRIES:
         raise MemoryFailed(
             ErrorCode.BATCH_FAILED,
-            f"The batch has {entries:,} entries; {LARGEST_BATCH:,} is the limit. Nothing was "
+            f"The batch has {entries:,} entries; {MAX_BATCH_ENTRIES:,} is the limit. Nothing was "
             "written: send it in parts.",
-            {"limit": LARGEST_BATCH, "entries": entries},
+            {"limit": MAX_BATCH_ENTRIES, "entries": entries},
         )
 
 
@@ -269,6 +269,6 @@ def _entry(item: BatchItem) -> BatchEntry:
     )
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """What went wrong, without what was to be written."""
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

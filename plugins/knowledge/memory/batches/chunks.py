@@ -1,4 +1,4 @@
-"""Some entries of a batch at a time: embedded together, and written in one transaction."""
+"""A batch in chunks: each is embedded at once and written in one transaction."""
 
 from __future__ import annotations
 
@@ -6,52 +6,54 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy.exc import IntegrityError
+
 from gateway.contract import Caller, is_outage
-from plugins.knowledge.memory.access import person_key
-from plugins.knowledge.memory.acting import acting
 from plugins.knowledge.memory.batches import operations
-from plugins.knowledge.memory.batches.later import LaterVectors, made
-from plugins.knowledge.memory.batches.operations import Asked
-from plugins.knowledge.memory.batches.pads import RevocablePads
-from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.governing import Governing
+from plugins.knowledge.memory.batches.deferred_vectors import DeferredVectors, embed_all
+from plugins.knowledge.memory.batches.operations import ParsedItem
+from plugins.knowledge.memory.batches.working_undo import UndoableWorkingLayer
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.policy import person_key
+from plugins.knowledge.memory.rights.delegation import DelegatedRights
 from plugins.knowledge.memory.store.batches import Batch, BatchItem, BatchStore
-from plugins.knowledge.memory.store.together import Together
-from plugins.knowledge.memory.store.writing import Event, in_turn
+from plugins.knowledge.memory.store.unit_of_work import UnitOfWork
+from plugins.knowledge.memory.store.writes import Event, lock_event_order
+from plugins.knowledge.memory.write.governed import GovernedEntries
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
-    from plugins.knowledge.memory.store.writing import NoticeKind
+    from plugins.knowledge.memory.store.writes import NoticeKind
 
-CHUNK = 25
+CHUNK_SIZE = 25
 """Entries of one transaction: as others wait for it, about as long as they wait for a query."""
-_CHUNK_SIZE = 128 * 1024
+_MAX_CHUNK_CHARACTERS = 128 * 1024
 """Characters of them, unless one alone has more."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Writes:
-    """The operations that write, where what they tell others waits for the commit.
+    """The operations that write, with side effects held back until the commit.
 
     Attributes:
-        govern: the operations.
-        vectors: what is done to the vector store then, or None where there is no model.
-        pads: working memory, which is taken back where nothing is committed.
-        told: the events of which others hear then.
+        governed: the operations.
+        vectors: the changes of the vector store, or None where there is no model.
+        pads: working memory, whose changes are undone where the transaction fails.
+        told: the events that are published after the commit.
     """
 
-    govern: Governing
-    vectors: LaterVectors | None
-    pads: RevocablePads
+    governed: GovernedEntries
+    vectors: DeferredVectors | None
+    pads: UndoableWorkingLayer
     told: list[Event] = field(default_factory=list)
 
     def mark(self) -> tuple[int, int]:
-        """How much waits by now."""
+        """How many side effects are held back now."""
         return len(self.told), 0 if self.vectors is None else len(self.vectors.waiting)
 
     def back(self, mark: tuple[int, int]) -> None:
-        """Forget what has come since a mark."""
+        """Drop the side effects since a mark."""
         del self.told[mark[0] :]
         if self.vectors is not None:
             del self.vectors.waiting[mark[1] :]
@@ -62,15 +64,15 @@ class Chunks:
     """Does parts of batches.
 
     Attributes:
-        govern: the single operations.
+        governed: the single operations.
         store: how far the batches are.
-        together: the database, on which all of them work.
+        unit_of_work: the database, on which all of them work.
         log: for the admin.
     """
 
-    govern: Governing
+    governed: GovernedEntries
     store: BatchStore
-    together: Together
+    unit_of_work: UnitOfWork
     log: FilteringBoundLogger
 
     async def do(self, batch: Batch) -> None:
@@ -79,13 +81,13 @@ class Chunks:
         Raises:
             Exception: a store does not answer; nothing was written.
         """
-        items = _fitting(await self.store.items(batch.id, batch.done, CHUNK))
-        asked = [operations.read(batch.operation, each) for each in items]
-        caller = acting(batch.person, batch.acting)
+        items = _within_limit(await self.store.items(batch.id, batch.done, CHUNK_SIZE))
+        asked = [operations.parse_item(batch.operation, each) for each in items]
+        caller = DelegatedRights.model_validate(batch.acting).caller(batch.person)
         writes = await self._writes(asked, caller)
         try:
-            async with self.together.one() as connection:
-                await in_turn(connection)
+            async with self.unit_of_work.transaction() as connection:
+                await lock_event_order(connection)
                 if not await self.store.take(connection, batch):
                     return
                 tried = await self._tried(connection, batch, asked, caller, writes)
@@ -93,7 +95,7 @@ class Chunks:
         except BaseException:
             writes.pads.revoke()
             raise
-        self.govern.keep.tell(writes.told)
+        self.governed.entries.tell(writes.told)
         if writes.vectors is not None:
             await writes.vectors.catch_up()
 
@@ -101,35 +103,42 @@ class Chunks:
         """End a batch that could not be done for too long."""
         message = "A store did not answer for a day. What follows was not tried: send it again."
         told: list[Event] = []
-        async with self.together.one() as connection:
-            await in_turn(connection)
+        async with self.unit_of_work.transaction() as connection:
+            await lock_event_order(connection)
             if not await self.store.take(connection, batch):
                 return
             (item,) = await self.store.items(batch.id, batch.done, 1)
             failure = MemoryFailed(ErrorCode.BATCH_FAILED, message)
-            tried = [operations.failed(item, failure)]
+            tried = [operations.failed_item(item, failure)]
             await self._recorded(connection, replace(batch, goes_on=False), tried, told)
-        self.govern.keep.tell(told)
+        self.governed.entries.tell(told)
 
-    async def _writes(self, asked: Sequence[Asked], caller: Caller) -> _Writes:
+    async def _writes(self, asked: Sequence[ParsedItem], caller: Caller) -> _Writes:
         """The operations for some entries, whose vectors are made now, all at once."""
-        vectors = self.govern.keep.vectors
+        vectors = self.governed.entries.vectors
         later = None
         if vectors is not None:
-            texts = await operations.texts(self.govern, asked, caller)
-            later = LaterVectors(vectors, await made(vectors, texts))
-        pads = RevocablePads(self.govern.keep.working)
-        writes = _Writes(self.govern, later, pads)
+            texts = await operations.texts_to_embed(self.governed, asked, caller)
+            later = DeferredVectors(vectors, await embed_all(vectors, texts))
+        pads = UndoableWorkingLayer(self.governed.entries.working)
+        writes = _Writes(self.governed, later, pads)
         told = writes.told.extend
-        keep = replace(self.govern.keep, working=pads, vectors=later, tell=told)
-        notices = self.govern.notices.telling(told)
-        return replace(writes, govern=replace(self.govern, keep=keep, notices=notices))
+        entries = replace(self.governed.entries, working=pads, vectors=later, tell=told)
+        notices = self.governed.approvals.notices.with_listener(told)
+        return replace(
+            writes,
+            governed=replace(
+                self.governed,
+                entries=entries,
+                approvals=replace(self.governed.approvals, notices=notices),
+            ),
+        )
 
     async def _tried(
         self,
         connection: Any,
         batch: Batch,
-        asked: Sequence[Asked],
+        asked: Sequence[ParsedItem],
         caller: Caller,
         writes: _Writes,
     ) -> list[BatchItem]:
@@ -140,11 +149,15 @@ class Chunks:
             try:
                 async with connection.begin_nested():
                     tried.append(
-                        await operations.done(writes.govern, batch.operation, each, caller)
+                        await operations.carry_out_item(
+                            writes.governed, batch.operation, each, caller
+                        )
                     )
             except Exception as error:
                 writes.back(mark)
-                tried.append(operations.failed(each.item, self._failure(batch, each.item, error)))
+                tried.append(
+                    operations.failed_item(each.item, self._failure(batch, each.item, error))
+                )
                 if not batch.goes_on:
                     break
         return tried
@@ -155,8 +168,6 @@ class Chunks:
         Raises:
             Exception: the error itself, where it says nothing of the entry.
         """
-        from sqlalchemy.exc import IntegrityError
-
         if isinstance(error, MemoryFailed):
             return error
         if is_outage(error):
@@ -188,7 +199,7 @@ class Chunks:
         }
         own = {person_key(batch.person)}
         kind: NoticeKind = "batch_completed" if batch.status == "completed" else "batch_failed"
-        told.append(await self.govern.notices.added(connection, own, kind, body))
+        told.append(await self.governed.approvals.notices.add_in(connection, own, kind, body))
 
     def _moved(self, batch: Batch, tried: Sequence[BatchItem]) -> Batch:
         failures = sum(each.outcome == "failed" for each in tried)
@@ -204,17 +215,19 @@ class Chunks:
         if failures and not batch.goes_on:
             left = batch.total - now.done
             message = f"An error ended it. The {left:,} entries after that were not tried."
-            return replace(now, status="failed", message=message, ended=self.govern.clock())
+            return replace(
+                now, status="failed", message=message, ended=self.governed.entries.clock()
+            )
         if now.done >= batch.total:
-            return replace(now, status="completed", ended=self.govern.clock())
+            return replace(now, status="completed", ended=self.governed.entries.clock())
         return now
 
 
-def _fitting(items: Sequence[BatchItem]) -> Sequence[BatchItem]:
+def _within_limit(items: Sequence[BatchItem]) -> Sequence[BatchItem]:
     """As many of some entries as one transaction takes, the first at least."""
     size = 0
     for count, item in enumerate(items):
         size += len(str(item.request))
-        if count and size > _CHUNK_SIZE:
+        if count and size > _MAX_CHUNK_CHARACTERS:
             return items[:count]
     return items

@@ -1,4 +1,4 @@
-"""One entry of a batch: checked on its own, and done as a single operation would be."""
+"""One entry of a batch: validated on its own, and carried out as a single operation would be."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from gateway.contract import Caller
-from plugins.knowledge.memory.access import keys
-from plugins.knowledge.memory.drafting import drafted, rewritten
-from plugins.knowledge.memory.embedding import is_made
-from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.governing import Governing
-from plugins.knowledge.memory.requests import (
-    OWN_ID,
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.requests import (
+    CHOSEN_ID,
     CreateRequest,
     DeleteRequest,
     Sent,
     UpdateRequest,
 )
-from plugins.knowledge.memory.responses import CreateResponse, DeleteResponse
+from plugins.knowledge.memory.model.responses import CreateResponse, DeleteResponse
+from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.store.batches import BatchItem
+from plugins.knowledge.memory.write.drafts import new_record, updated_record
+from plugins.knowledge.memory.write.embedding import is_generated
+from plugins.knowledge.memory.write.governed import GovernedEntries
 
 if TYPE_CHECKING:
     from plugins.knowledge.memory.store.batches import Operation
 
-_TAKES: Mapping[Operation, type[Sent]] = {
+_REQUEST_MODELS: Mapping[Operation, type[Sent]] = {
     "create": CreateRequest,
     "update": UpdateRequest,
     "upsert": UpdateRequest,
@@ -37,7 +37,7 @@ _TAKES: Mapping[Operation, type[Sent]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedItem:
     """An entry of a batch, read.
 
     Attributes:
@@ -49,38 +49,42 @@ class Asked:
     request: Any
 
 
-def read(operation: Operation, item: BatchItem) -> Asked:
+def parse_item(operation: Operation, item: BatchItem) -> ParsedItem:
     """Check an entry of a batch."""
     try:
-        request = _TAKES[operation].model_validate(item.request)
+        request = _REQUEST_MODELS[operation].model_validate(item.request)
     except ValidationError as error:
-        return Asked(item, _named(error))
+        return ParsedItem(item, _invalid_item(error))
     if isinstance(request, UpdateRequest) and request.id is None and operation == "update":
-        return Asked(item, _wrong("id: say which entry is to be changed."))
-    return Asked(item, request)
+        return ParsedItem(item, _invalid("id: say which entry is to be changed."))
+    return ParsedItem(item, request)
 
 
-async def texts(govern: Governing, asked: Sequence[Asked], caller: Caller) -> list[str]:
+async def texts_to_embed(
+    governed: GovernedEntries, asked: Sequence[ParsedItem], caller: Caller
+) -> list[str]:
     """What of some entries will be embedded, as far as can be told before they are written."""
     requests = [each.request for each in asked if isinstance(each.request, CreateRequest)]
     named = {each.id for each in requests if isinstance(each, UpdateRequest) and each.id}
-    there = await govern.keep.reading.read(named, keys(caller)) if named else {}
+    there = await governed.entries.reads.read(named, caller_keys(caller)) if named else {}
     found = []
     for request in requests:
         generate = request.options.generate_embedding
         with suppress(MemoryFailed):  # it is refused when its turn comes
             current = there.get(getattr(request, "id", None) or "")
             if current is None:
-                record = drafted(request, caller, caller.person or "", govern.clock())
+                record = new_record(request, caller, caller.person or "", governed.entries.clock())
             else:
-                record = rewritten(current, request, govern.clock())
+                record = updated_record(current, request, governed.entries.clock())
                 generate = current.embedded if generate is None else generate
-            if is_made(record, request.entry.embedding, generate):
+            if is_generated(record, request.entry.embedding, generate):
                 found.append(record.text)
     return found
 
 
-async def done(govern: Governing, operation: Operation, asked: Asked, caller: Caller) -> BatchItem:
+async def carry_out_item(
+    governed: GovernedEntries, operation: Operation, asked: ParsedItem, caller: Caller
+) -> BatchItem:
     """Do what an entry asks for; what became of it.
 
     Raises:
@@ -90,17 +94,17 @@ async def done(govern: Governing, operation: Operation, asked: Asked, caller: Ca
     if isinstance(request, MemoryFailed):
         raise request
     if operation == "delete":
-        return _told(item, await govern.delete(request, caller))
+        return _outcome(item, await governed.delete(request, caller))
     if operation == "update":
-        return _told(item, await govern.update(request.id, request, caller))
+        return _outcome(item, await governed.update(request.id, request, caller))
     if operation == "upsert":
-        if request.id is not None and await _is_there(govern, request.id, caller):
-            return _told(item, await govern.update(request.id, request, caller))
+        if request.id is not None and await _exists(governed, request.id, caller):
+            return _outcome(item, await governed.update(request.id, request, caller))
         request = _creation(request)
-    return _told(item, await govern.create(request, caller, id=item.entry))
+    return _outcome(item, await governed.create(request, caller, id=item.entry))
 
 
-def failed(item: BatchItem, error: MemoryFailed) -> BatchItem:
+def failed_item(item: BatchItem, error: MemoryFailed) -> BatchItem:
     """What became of an entry that could not be written."""
     why: dict[str, Any] = {"code": int(error.number), "message": error.message}
     if error.details:
@@ -108,7 +112,7 @@ def failed(item: BatchItem, error: MemoryFailed) -> BatchItem:
     return replace(item, outcome="failed", error=why)
 
 
-def entry_of(operation: Operation, request: Any, new: str) -> str:
+def entry_id(operation: Operation, request: Any, new: str) -> str:
     """The id of the entry that a raw entry of a batch is about, or the one that it gets.
 
     Args:
@@ -128,15 +132,15 @@ def _creation(request: UpdateRequest) -> CreateRequest:
     Raises:
         MemoryFailed: none can be made under that id.
     """
-    if request.id is not None and not OWN_ID.fullmatch(request.id):
-        raise _wrong("id: an entry can be made under letters, digits and . _ ~ : -, 100 at most.")
+    if request.id is not None and not CHOSEN_ID.fullmatch(request.id):
+        raise _invalid("id: an entry can be made under letters, digits and . _ ~ : -, 100 at most.")
     given = {name: getattr(request, name) for name in CreateRequest.model_fields}
     return CreateRequest.model_construct(request.model_fields_set - {"id"}, **given)
 
 
-async def _is_there(govern: Governing, id: str, caller: Caller) -> bool:
+async def _exists(governed: GovernedEntries, id: str, caller: Caller) -> bool:
     try:
-        await govern.keep.found(id, caller)
+        await governed.entries.found(id, caller)
     except MemoryFailed as error:
         if error.number is ErrorCode.NOT_FOUND:
             return False
@@ -144,7 +148,7 @@ async def _is_there(govern: Governing, id: str, caller: Caller) -> bool:
     return True
 
 
-def _told(item: BatchItem, answer: CreateResponse | DeleteResponse) -> BatchItem:
+def _outcome(item: BatchItem, answer: CreateResponse | DeleteResponse) -> BatchItem:
     waiting = answer.approval_required
     approval = None if waiting is None else waiting.request_id
     if isinstance(answer, CreateResponse):
@@ -154,7 +158,7 @@ def _told(item: BatchItem, answer: CreateResponse | DeleteResponse) -> BatchItem
     )
 
 
-def _named(error: ValidationError) -> MemoryFailed:
+def _invalid_item(error: ValidationError) -> MemoryFailed:
     """Why an entry cannot be read; it names each field."""
     errors = [
         {"parameter": ".".join(map(str, each["loc"])) or "the entry", "reason": each["msg"]}
@@ -164,5 +168,5 @@ def _named(error: ValidationError) -> MemoryFailed:
     return MemoryFailed(ErrorCode.INVALID_REQUEST, lines, {"errors": errors[:20]})
 
 
-def _wrong(message: str) -> MemoryFailed:
+def _invalid(message: str) -> MemoryFailed:
     return MemoryFailed(ErrorCode.INVALID_REQUEST, message)

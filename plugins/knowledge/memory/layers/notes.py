@@ -1,4 +1,4 @@
-"""The synced notes as a part of the organization's memory: they can be read, not written here."""
+"""The synced notes as a read-only part of the organization layer."""
 
 from __future__ import annotations
 
@@ -7,28 +7,25 @@ from dataclasses import replace
 
 from gateway.contract import Tier
 from plugins.knowledge.knowledge import Knowledge
-from plugins.knowledge.memory.access import ANYONE, MEMBER
-from plugins.knowledge.memory.asking import Answers, Question
-from plugins.knowledge.memory.entries import (
-    AccessPolicy,
-    AccessPolicyConfig,
+from plugins.knowledge.memory.model.entry import (
     KnowledgeMetadata,
     KnowledgeSource,
     Layer,
     SourceType,
 )
-from plugins.knowledge.memory.labels import labels
-from plugins.knowledge.memory.ranking import Scored
-from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.model.labels import labels
+from plugins.knowledge.memory.model.policy import (
+    ANYONE_KEY,
+    MEMBERS_KEY,
+    AccessPolicy,
+    AccessPolicyConfig,
+)
+from plugins.knowledge.memory.model.query_context import LayerAnswers, Question, Scored
+from plugins.knowledge.memory.model.record import NOBODY, NOTE_PREFIX, Record
 from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.retrieval.excerpts import excerpt
-from plugins.knowledge.retrieval.filters import MOST_RESULTS, SearchFilters
+from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
 from plugins.knowledge.retrieval.search import plain
-
-PREFIX = "note:"
-"""How the ids of notes begin; what follows is the document's type and id."""
-NOBODY = ""
-"""Whose notes are: the community's, and no person's."""
 
 
 class NotesLayer:
@@ -43,50 +40,52 @@ class NotesLayer:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
 
-    async def search(self, question: Question) -> Answers:
+    async def search(self, question: Question) -> LayerAnswers:
         """The notes that answer best; words and meaning are weighed as for everyone."""
         tier, text = _tier(question.keys), plain(question.text).strip()
         if tier is None or not text:
-            return Answers()
-        limit = min(question.limit, MOST_RESULTS)
+            return LayerAnswers()
+        limit = min(question.limit, MAX_RESULTS)
         results = await self._knowledge.search(
             text, SearchFilters(limit=limit), tier, vector=question.vector, floor=False
         )
         found = []
         for result in results.results:
             entry = self._knowledge.store.entry(f"{result.content_type}/{result.id}", tier)
-            if entry is not None and _asked_for(record := _record(entry), question):
+            if entry is not None and _matches(record := _record(entry), question):
                 found.append(Scored(record.id, result.score, record.changed))
-        return Answers(found)
+        return LayerAnswers(found)
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
         """Notes by their ids, each with its beginning."""
         tier = _tier(keys)
-        wanted = [id.removeprefix(PREFIX) for id in ids if id.startswith(PREFIX)]
+        wanted = [id.removeprefix(NOTE_PREFIX) for id in ids if id.startswith(NOTE_PREFIX)]
         if tier is None or not wanted:
             return {}
         documents = await self._knowledge.store.documents(wanted, tier)
-        return {(record := _begun(one)).id: record for one in documents if one is not None}
+        return {
+            (record := _record_with_excerpt(one)).id: record for one in documents if one is not None
+        }
 
 
 def _tier(keys: frozenset[str]) -> Tier | None:
     """Up to which tier these keys read notes; None where they read nothing."""
-    if MEMBER in keys:
+    if MEMBERS_KEY in keys:
         return Tier.MEMBERS
-    return Tier.PUBLIC if ANYONE in keys else None
+    return Tier.PUBLIC if ANYONE_KEY in keys else None
 
 
-def _asked_for(record: Record, question: Question) -> bool:
-    narrowing, own = question.narrowing, labels(record)
+def _matches(record: Record, question: Question) -> bool:
+    entry_filter, own = question.entry_filter, labels(record)
     return (
-        all(not group.isdisjoint(own) for group in narrowing.labels)
-        and (narrowing.after is None or record.created >= narrowing.after)
-        and (narrowing.before is None or record.created <= narrowing.before)
-        and narrowing.owner in (None, NOBODY)
+        all(not group.isdisjoint(own) for group in entry_filter.labels)
+        and (entry_filter.after is None or record.created >= entry_filter.after)
+        and (entry_filter.before is None or record.created <= entry_filter.before)
+        and entry_filter.owner in (None, NOBODY)
     )
 
 
-def _begun(document: Document) -> Record:
+def _record_with_excerpt(document: Document) -> Record:
     """A note with its beginning: the whole has a tool, and a tier, of its own."""
     return replace(_record(document), content=excerpt(document.content, ""))
 
@@ -104,7 +103,7 @@ def _record(entry: Entry) -> Record:
         },
     }
     return Record(
-        id=f"{PREFIX}{entry.key}",
+        id=f"{NOTE_PREFIX}{entry.key}",
         layer=Layer.ORGANIZATION,
         owner=NOBODY,
         agent=None,

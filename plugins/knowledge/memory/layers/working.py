@@ -1,7 +1,7 @@
-"""Working memory: in this process alone, of one caller and agent, for as long as it is used.
+"""Working memory: kept in this process, for one caller and agent, while it is used.
 
 It is a scratch pad, so it is small: a caller's oldest entries make room for new ones, and the pads
-that nobody used for longest for those of others.
+unused for longest make room for those of other callers.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from plugins.knowledge.memory.access import person_key
-from plugins.knowledge.memory.asking import Answers, Narrowing, Question
-from plugins.knowledge.memory.entries import Layer
-from plugins.knowledge.memory.labels import labels
-from plugins.knowledge.memory.ranking import Mode, Scored, ordered, score, words_score
-from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.algorithms.relevance import score, sort_by_score, words_score
+from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.labels import labels
+from plugins.knowledge.memory.model.policy import person_key
+from plugins.knowledge.memory.model.query_context import EntryFilter, LayerAnswers, Question, Scored
+from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.requests import Mode
 from plugins.knowledge.memory.store.words import weights
 
-IDLE_SECONDS = 3600.0
-"""How long what nobody uses is kept."""
-MOST = 200
+IDLE_TIMEOUT_S = 3600.0
+"""Seconds after which an unused pad is dropped."""
+MAX_ENTRIES = 200
 """Entries of one caller."""
-MOST_BYTES = 4 * 1024 * 1024
-"""The memory that entries of one caller take, about; the last one written is always kept."""
-MOST_CALLERS = 10_000
-"""Callers whose entries are kept; those of the one who was away longest go first."""
-MOST_OF_ALL = 256 * 1024 * 1024
-"""The memory that all of them take, about; again those who were away longest make room."""
+MAX_BYTES = 4 * 1024 * 1024
+"""Bytes of one caller's entries, roughly; the last one written is always kept."""
+MAX_CALLERS = 10_000
+"""Callers whose entries are kept; the one away for longest loses theirs first."""
+MAX_TOTAL_BYTES = 256 * 1024 * 1024
+"""Bytes of all entries, roughly; again the callers away for longest make room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +68,19 @@ class WorkingLayer:
         """The memory that all entries take, about, in bytes."""
         return self._size
 
-    async def search(self, question: Question) -> Answers:
+    async def search(self, question: Question) -> LayerAnswers:
         """The caller's own entries that have the question's words, best first."""
         pad = self._pad(question.person)
         if pad is None:
-            return Answers()
+            return LayerAnswers()
         found = [
             Scored(one.record.id, told, one.record.changed)
             for one in pad.held.values()
             if not one.weights.keys().isdisjoint(question.terms)
-            and _asked_for(one, question)
+            and _matches(one, question)
             and (told := _score(one, question.terms)) > 0
         ]
-        return Answers(ordered(found)[: question.limit])
+        return LayerAnswers(sort_by_score(found)[: question.limit])
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
         """Entries by their ids; another caller's are as if they were not there."""
@@ -105,10 +106,12 @@ class WorkingLayer:
             pad.held[record.id] = one
             self._owners[record.id] = record.owner
             self._grow(pad, one.size)
-            while len(pad.held) > MOST or (pad.size > MOST_BYTES and len(pad.held) > 1):
+            while len(pad.held) > MAX_ENTRIES or (pad.size > MAX_BYTES and len(pad.held) > 1):
                 self.take([next(iter(pad.held))])
             self._touch(record.owner, pad)
-        while len(self._pads) > MOST_CALLERS or (self._size > MOST_OF_ALL and len(self._pads) > 1):
+        while len(self._pads) > MAX_CALLERS or (
+            self._size > MAX_TOTAL_BYTES and len(self._pads) > 1
+        ):
             self.forget(next(iter(self._pads)))
 
     def take(self, ids: Iterable[str]) -> list[Record]:
@@ -135,12 +138,12 @@ class WorkingLayer:
             self.forget(person)
         return [one.record for pad in self._pads.values() for one in pad.held.values()]
 
-    def listed(self, person: str | None, narrowing: Narrowing) -> list[Record]:
+    def listed(self, person: str | None, entry_filter: EntryFilter) -> list[Record]:
         """A person's own entries, in no order."""
         pad = self._pad(person)
         if pad is None:
             return []
-        return [one.record for one in pad.held.values() if _admits(narrowing, one)]
+        return [one.record for one in pad.held.values() if _admits(entry_filter, one)]
 
     def forget(self, person: str) -> None:
         """Remove all of a person's entries."""
@@ -169,7 +172,7 @@ class WorkingLayer:
         return pad
 
     def _fresh(self, pad: _Pad) -> bool:
-        return self._clock() - pad.used < IDLE_SECONDS
+        return self._clock() - pad.used < IDLE_TIMEOUT_S
 
     def _touch(self, person: str, pad: _Pad) -> None:
         pad.used = self._clock()
@@ -179,34 +182,34 @@ class WorkingLayer:
 def _held(record: Record) -> _Held:
     terms, own = weights(record.text), labels(record)
     written = len(json.dumps(record.fields())) + len(record.text)
-    return _Held(record, terms, own, written + _EACH * (10 + len(terms) + len(own)))
+    return _Held(record, terms, own, written + _BYTES_PER_TERM * (10 + len(terms) + len(own)))
 
 
-_EACH = 120
+_BYTES_PER_TERM = 120
 """Bytes that a term, or a label, takes in the process, about."""
 
 
-def _asked_for(one: _Held, question: Question) -> bool:
+def _matches(one: _Held, question: Question) -> bool:
     if question.agent is not None and one.record.agent != question.agent:
         return False
-    return _admits(question.narrowing, one)
+    return _admits(question.entry_filter, one)
 
 
-def _admits(narrowing: Narrowing, one: _Held) -> bool:
+def _admits(entry_filter: EntryFilter, one: _Held) -> bool:
     created = one.record.created
     return (
-        all(not group.isdisjoint(one.labels) for group in narrowing.labels)
-        and (narrowing.after is None or created >= narrowing.after)
-        and (narrowing.before is None or created <= narrowing.before)
-        and (narrowing.owner is None or one.record.owner == narrowing.owner)
+        all(not group.isdisjoint(one.labels) for group in entry_filter.labels)
+        and (entry_filter.after is None or created >= entry_filter.after)
+        and (entry_filter.before is None or created <= entry_filter.before)
+        and (entry_filter.owner is None or one.record.owner == entry_filter.owner)
     )
 
 
 def _score(one: _Held, terms: Sequence[int]) -> float:
     """How well its words fit; in so few entries a word's rarity says nothing."""
     found = sum(one.weights.get(term, 0.0) for term in terms)
-    return score(Mode.KEYWORD, None, words_score(found * _RARITY))
+    return score(Mode.KEYWORD, None, words_score(found * _TERM_RARITY))
 
 
-_RARITY = 4.0
+_TERM_RARITY = 4.0
 """What a term counts, about as much as a rare one does in the other layers."""

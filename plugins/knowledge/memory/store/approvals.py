@@ -1,4 +1,4 @@
-"""Requests that wait for a person, and what was decided of them."""
+"""The requests that wait for a person, and their decisions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,48 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from pydantic import AliasChoices, BaseModel, Field
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
-
-if TYPE_CHECKING:
-    from sqlalchemy.ext.asyncio import AsyncConnection
+from plugins.knowledge.memory.model.policy import AccessPolicyConfig
+from plugins.knowledge.memory.rights.delegation import DelegatedRights
+from plugins.knowledge.memory.store.tables import approvals
 
 State = Literal["pending", "approved", "rejected", "failed"]
 Operation = Literal["create", "update", "delete", "erase", "verify"]
-MOST = 1000
+MAX_LISTED = 1000
 """Requests that are looked through for one list."""
+
+
+class ApprovalPayload(BaseModel):
+    """What is needed to carry out a request once it is approved, as it is stored.
+
+    Attributes:
+        readers: the keys that may read the entry once this is done.
+        opens: whether an update lets more people read the entry than may now.
+        version: the version of the entry that was asked about; 0 of a new entry.
+        access: of a verification, the access policy that the entry gets.
+        request: of a creation and an update, the request as the client sent it; of a verification
+            the content alone, for those who decide.
+        asker: the rights that the person who asked had then.
+    """
+
+    readers: list[str]
+    opens: bool = False
+    version: int = 0
+    access: AccessPolicyConfig | None = None
+    request: dict[str, Any] = Field(default_factory=dict)
+    asker: DelegatedRights = Field(
+        validation_alias=AliasChoices("asker", "as"), serialization_alias="as"
+    )
+
+    def stored(self) -> dict[str, Any]:
+        """The JSON values that are stored: those that were given."""
+        return self.model_dump(mode="json", by_alias=True, include=self.model_fields_set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +58,7 @@ class Approval:
         id: the request's.
         operation: what is to be done.
         entry: the id of the entry; of one that is to be created, the id that it will have.
-        payload: what it takes to do it; None once that is decided.
+        payload: what it takes to do it; None once it is decided.
         reason: why, in the words of who asks.
         requested_by: the person who asks.
         requested_at: when.
@@ -40,7 +71,7 @@ class Approval:
     id: str
     operation: Operation
     entry: str
-    payload: Mapping[str, Any] | None
+    payload: ApprovalPayload | None
     reason: str | None
     requested_by: str
     requested_at: datetime
@@ -55,7 +86,7 @@ def new_approval_id() -> str:
     return f"appr_{secrets.token_hex(12)}"
 
 
-class Approvals:
+class ApprovalStore:
     """The requests.
 
     Args:
@@ -68,18 +99,13 @@ class Approvals:
 
     async def add(self, approval: Approval) -> None:
         """Keep a new request."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import approvals
-
         row = {column.name: getattr(approval, column.name) for column in approvals.c}
+        row["payload"] = approval.payload and approval.payload.stored()
         async with self._database.begin() as connection:
             await connection.execute(sa.insert(approvals), [row])
 
     async def get(self, id: str) -> Approval | None:
         """A request by its id."""
-        from plugins.knowledge.memory.store.tables import approvals
-
         if not (id.isascii() and id.isprintable()):  # not every database takes it
             return None
         found = await self._found(approvals.c.id == id)
@@ -87,22 +113,14 @@ class Approvals:
 
     async def pending(self) -> Sequence[Approval]:
         """The requests that nobody has decided, the oldest first."""
-        from plugins.knowledge.memory.store.tables import approvals
-
         return await self._found(approvals.c.state == "pending")
 
     async def of(self, person: str) -> Sequence[Approval]:
         """A person's own requests, the oldest first."""
-        from plugins.knowledge.memory.store.tables import approvals
-
         return await self._found(approvals.c.requested_by == person)
 
-    async def waiting_of(self, person: str) -> int:
+    async def count_pending(self, person: str) -> int:
         """How many requests of a person nobody has decided."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import approvals
-
         own = (approvals.c.requested_by == person, approvals.c.state == "pending")
         counted = sa.select(sa.func.count()).select_from(approvals).where(*own)
         async with self._database.read() as connection:
@@ -111,16 +129,12 @@ class Approvals:
     async def decide(self, id: str, state: State, by: str, note: str | None) -> bool:
         """Write down a decision; false where the request was decided before."""
         async with self._database.begin() as connection:
-            return await self.decided(connection, id, state, by, note)
+            return await self.decide_in(connection, id, state, by, note)
 
-    async def decided(
+    async def decide_in(
         self, connection: AsyncConnection, id: str, state: State, by: str, note: str | None
     ) -> bool:
         """The same, in the transaction that carries it out."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import approvals
-
         number = await connection.scalar(
             sa.update(approvals)
             .where(approvals.c.id == id, approvals.c.state == "pending")
@@ -132,11 +146,13 @@ class Approvals:
         return number is not None
 
     async def _found(self, condition: Any) -> list[Approval]:
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import approvals
-
         chosen = sa.select(approvals).where(condition)
-        chosen = chosen.order_by(approvals.c.requested_at, approvals.c.id).limit(MOST)
+        chosen = chosen.order_by(approvals.c.requested_at, approvals.c.id).limit(MAX_LISTED)
         async with self._database.read() as connection:
-            return [Approval(**row._mapping) for row in await connection.execute(chosen)]
+            return [_approval(row._asdict()) for row in await connection.execute(chosen)]
+
+
+def _approval(row: Mapping[str, Any]) -> Approval:
+    payload = row["payload"]
+    typed = None if payload is None else ApprovalPayload.model_validate(payload)
+    return Approval(**{**row, "payload": typed})

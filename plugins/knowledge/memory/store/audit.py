@@ -1,20 +1,20 @@
-"""Who did what to which entry: ids alone, so that it can be kept when the entry is gone."""
+"""The audit log: who did what to which entry. It holds only ids, and so outlives the entries."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
-
-if TYPE_CHECKING:
-    from sqlalchemy.ext.asyncio import AsyncConnection
+from plugins.knowledge.memory.store.tables import audit
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class AuditRecord:
     """One line of the log.
 
     Attributes:
@@ -45,18 +45,14 @@ class AuditLog:
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database, self._clock = database, clock
 
-    async def add(self, *deeds: Deed) -> None:
+    async def add(self, *audit_records: AuditRecord) -> None:
         """Write lines."""
-        if deeds:
+        if audit_records:
             async with self._database.begin() as connection:
-                await self.added(connection, *deeds)
+                await self.add_in(connection, *audit_records)
 
-    async def added(self, connection: AsyncConnection, *deeds: Deed) -> None:
+    async def add_in(self, connection: AsyncConnection, *audit_records: AuditRecord) -> None:
         """Write lines in the transaction of what they tell of."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import audit
-
         now = self._clock()
         lines = [
             {
@@ -67,16 +63,12 @@ class AuditLog:
                 "outcome": each.outcome,
                 "request": each.request,
             }
-            for each in deeds
+            for each in audit_records
         ]
         await connection.execute(sa.insert(audit), lines)
 
-    async def of(self, entry: str, limit: int = 100) -> Sequence[Deed]:
+    async def of(self, entry: str, limit: int = 100) -> Sequence[AuditRecord]:
         """What was done to an entry, the latest first."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import audit
-
         lines = (
             sa.select(audit)
             .where(audit.c.entry == entry)
@@ -85,6 +77,6 @@ class AuditLog:
         )
         async with self._database.read() as connection:
             return [
-                Deed(row.person, row.operation, row.entry, row.outcome, row.request, row.at)
+                AuditRecord(row.person, row.operation, row.entry, row.outcome, row.request, row.at)
                 for row in await connection.execute(lines)
             ]

@@ -6,18 +6,20 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
-from plugins.knowledge.memory.store.reading import parts
-
-if TYPE_CHECKING:
-    from sqlalchemy.ext.asyncio import AsyncConnection
+from plugins.knowledge.memory.store.reads import sql_batches
+from plugins.knowledge.memory.store.tables import batch_entries, batches
+from plugins.knowledge.memory.store.tables import batch_entries as table
 
 Operation = Literal["create", "update", "delete", "upsert"]
 Status = Literal["pending", "processing", "completed", "failed"]
-Became = Literal["created", "updated", "deleted", "pending_approval", "failed"]
-OPEN = ("pending", "processing")
+Outcome = Literal["created", "updated", "deleted", "pending_approval", "failed"]
+OPEN_STATES = ("pending", "processing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Batch:
     Attributes:
         id: the batch's.
         person: who sent it.
-        acting: with what rights (``acting.py``).
+        acting: with what rights (``rights/delegation.py``).
         operation: what is to be done with each entry.
         goes_on: whether one that fails does not end it.
         notifies: whether who sent it is told when it ends.
@@ -75,7 +77,7 @@ class BatchItem:
     place: int
     entry: str
     request: Any = None
-    outcome: Became | None = None
+    outcome: Outcome | None = None
     approval: str | None = None
     error: Mapping[str, Any] | None = None
 
@@ -98,25 +100,17 @@ class BatchStore:
 
     async def add(self, batch: Batch, items: Sequence[BatchItem]) -> None:
         """Keep a new batch whole, or nothing of it."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import batch_entries, batches
-
         names = [each.name for each in fields(Batch)]
         own = [each.name for each in fields(BatchItem)]
         async with self._database.begin() as connection:
             row = {name: getattr(batch, name) for name in names}
             await connection.execute(sa.insert(batches), [row])
-            for some in parts(items):  # the event loop has its turn between them
+            for some in sql_batches(items):  # the event loop has its turn between them
                 rows = [{"batch": batch.id, **{n: getattr(one, n) for n in own}} for one in some]
                 await connection.execute(sa.insert(batch_entries), rows)
 
     async def get(self, id: str) -> Batch | None:
         """A batch by its id."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import batches
-
         if not (id.isascii() and id.isprintable()):  # not every database takes it
             return None
         async with self._database.read() as connection:
@@ -132,50 +126,34 @@ class BatchStore:
             start: the place of the first.
             count: how many at most.
         """
-        from plugins.knowledge.memory.store.tables import batch_entries as table
-
         return await self._items(table.c.batch == id, table.c.place >= start, limit=count)
 
     async def failures(self, id: str, limit: int) -> list[BatchItem]:
         """The first writes of a batch that failed."""
-        from plugins.knowledge.memory.store.tables import batch_entries as table
-
         return await self._items(table.c.batch == id, table.c.outcome == "failed", limit=limit)
 
-    async def under_way(self, person: str) -> int:
+    async def count_open(self, person: str) -> int:
         """How many batches of a person are not done."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import batches
-
         own = sa.select(sa.func.count()).where(
-            batches.c.person == person, batches.c.status.in_(OPEN)
+            batches.c.person == person, batches.c.status.in_(OPEN_STATES)
         )
         async with self._database.read() as connection:
             return await connection.scalar(own) or 0
 
-    async def standing(self) -> dict[str, int]:
+    async def open_batches(self) -> dict[str, int]:
         """How far the batches are that have not ended, by their ids."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import batches
-
-        open_ones = sa.select(batches.c.id, batches.c.done).where(batches.c.status.in_(OPEN))
+        open_ones = sa.select(batches.c.id, batches.c.done).where(batches.c.status.in_(OPEN_STATES))
         async with self._database.read() as connection:
             return {row.id: row.done for row in await connection.execute(open_ones)}
 
     async def take(self, connection: AsyncConnection, batch: Batch) -> bool:
         """Have a batch for this transaction; false where it ended, or somebody else went on."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import batches
-
         ours = await connection.scalar(
             sa.update(batches)
             .where(
                 batches.c.id == batch.id,
                 batches.c.done == batch.done,
-                batches.c.status.in_(OPEN),
+                batches.c.status.in_(OPEN_STATES),
             )
             .values(status="processing", message=sa.null())
             .returning(batches.c.id)
@@ -192,11 +170,7 @@ class BatchStore:
             batch: as it is now.
             tried: the writes; what they asked for is forgotten.
         """
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import batch_entries, batches
-
-        now = {name: getattr(batch, name) for name in _MOVING}
+        now = {name: getattr(batch, name) for name in _PROGRESS_COLUMNS}
         await connection.execute(sa.update(batches).where(batches.c.id == batch.id).values(now))
         ended = (
             sa.update(batch_entries)
@@ -226,64 +200,43 @@ class BatchStore:
             left = left.where(batch_entries.c.place >= batch.done)
             await connection.execute(left.values(request=sa.null()))
 
-    async def says(self, id: str, message: str) -> None:
+    async def set_message(self, id: str, message: str) -> None:
         """Say why a batch waits."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import batches
-
-        waiting = sa.update(batches).where(batches.c.id == id, batches.c.status.in_(OPEN))
+        waiting = sa.update(batches).where(batches.c.id == id, batches.c.status.in_(OPEN_STATES))
         async with self._database.begin() as connection:
             await connection.execute(waiting.values(message=message))
 
     async def remove(self, ids: Sequence[str]) -> None:
         """Forget batches; what they wrote stays."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import batch_entries, batches
-
-        for some in parts(ids):
+        for some in sql_batches(ids):
             async with self._database.begin() as connection:
                 items = sa.delete(batch_entries).where(batch_entries.c.batch.in_(some))
                 await connection.execute(items)
                 await connection.execute(sa.delete(batches).where(batches.c.id.in_(some)))
 
-    async def of(self, person: str) -> list[str]:
+    async def ids_of(self, person: str) -> list[str]:
         """The ids of a person's batches."""
-        import sqlalchemy as sa
+        return await self._ids(batches.c.person == person)
 
-        from plugins.knowledge.memory.store.tables import batches
-
-        async with self._database.read() as connection:
-            own = sa.select(batches.c.id).where(batches.c.person == person).order_by(batches.c.id)
-            return list(await connection.scalars(own))
-
-    async def waiting(self, id: str) -> list[Any]:
+    async def pending_requests(self, id: str) -> list[Any]:
         """What the writes of a batch ask for that were not tried."""
-        from plugins.knowledge.memory.store.tables import batch_entries as table
-
         items = await self._items(table.c.batch == id, table.c.request.is_not(None))
         return [each.request for each in items]
 
     async def sent_before(self, moment: datetime) -> list[str]:
         """The ids of the batches that were sent before a moment."""
-        import sqlalchemy as sa
+        return await self._ids(batches.c.sent < moment)
 
-        from plugins.knowledge.memory.store.tables import batches
-
+    async def _ids(self, condition: Any) -> list[str]:
+        chosen = sa.select(batches.c.id).where(condition).order_by(batches.c.id)
         async with self._database.read() as connection:
-            old = sa.select(batches.c.id).where(batches.c.sent < moment).order_by(batches.c.id)
-            return list(await connection.scalars(old))
+            return list(await connection.scalars(chosen))
 
     async def _items(self, *conditions: Any, limit: int | None = None) -> list[BatchItem]:
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import batch_entries as table
-
         shown = [table.c[each.name] for each in fields(BatchItem)]
         chosen = sa.select(*shown).where(*conditions).order_by(table.c.place).limit(limit)
         async with self._database.read() as connection:
             return [BatchItem(**row._mapping) for row in await connection.execute(chosen)]
 
 
-_MOVING = ("status", "done", "succeeded", "failed", "pending", "message", "ended")
+_PROGRESS_COLUMNS = ("status", "done", "succeeded", "failed", "pending", "message", "ended")

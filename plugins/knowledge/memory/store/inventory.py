@@ -1,4 +1,4 @@
-"""What there is in memory, whoever may read it: for upkeep alone, which shows it to nobody."""
+"""All entries, regardless of who may read them: for upkeep only, which shows them to nobody."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from gateway.contract import Database
-from plugins.knowledge.memory.entries import Layer
-from plugins.knowledge.memory.records import Record
-from plugins.knowledge.memory.store.readable import there
-from plugins.knowledge.memory.store.reading import parts
-from plugins.knowledge.memory.store.rows import record_of
+import sqlalchemy as sa
 
-PAGE = 200
+from gateway.contract import Database
+from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.store.reads import sql_batches
+from plugins.knowledge.memory.store.rows import record_of
+from plugins.knowledge.memory.store.tables import approvals, entries
+from plugins.knowledge.memory.store.visibility import is_live
+
+PAGE_SIZE = 200
 """Entries that are looked at together; between two pages others have their turn."""
 
 
@@ -28,58 +31,39 @@ class Inventory:
     def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
         self._database, self._clock = database, clock
 
-    async def pages(self, layers: Collection[Layer]) -> AsyncIterator[Sequence[Any]]:
+    def pages(self, layers: Collection[Layer]) -> AsyncIterator[Sequence[Any]]:
         """What decides the layer of entries: rows without contents, in portions."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import entries
-
         names = ("number", "id", "layer", "metadata", "uses", "used", "placed", "created")
         columns = [entries.c[name] for name in (*names, "updated")]
-        last = -1
-        while True:
-            chosen = sa.select(*columns).where(
-                entries.c.number > last, entries.c.layer.in_(sorted(layers)), there(self._clock())
-            )
-            rows = await self._rows(chosen.order_by(entries.c.number).limit(PAGE))
-            if not rows:
-                return
-            yield rows
-            last = rows[-1].number
+        return self._pages(sa.select(*columns).where(entries.c.layer.in_(sorted(layers))))
+
+    def embedded(self) -> AsyncIterator[Sequence[Any]]:
+        """All entries that are to have a vector: rows of ``number`` and ``id``, in portions."""
+        return self._pages(sa.select(entries.c.number, entries.c.id).where(entries.c.embedded))
 
     async def records(self, ids: Collection[str]) -> dict[str, Record]:
         """Entries by their ids, as they are now."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import entries
-
         found: dict[str, Record] = {}
-        for some in parts(sorted(ids)):
-            chosen = sa.select(entries).where(entries.c.id.in_(some), there(self._clock()))
+        for some in sql_batches(sorted(ids)):
+            chosen = sa.select(entries).where(entries.c.id.in_(some), is_live(self._clock()))
             found |= {row.id: record_of(row) for row in await self._rows(chosen)}
         return found
 
-    async def awaited(self) -> frozenset[str]:
+    async def awaiting_approval(self) -> frozenset[str]:
         """The ids of entries about which a request waits: nothing is to change under it."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import approvals
-
         chosen = sa.select(approvals.c.entry).where(approvals.c.state == "pending").distinct()
         return frozenset(row.entry for row in await self._rows(chosen))
 
-    async def alike(self) -> list[list[Record]]:
+    async def duplicates(self) -> list[list[Record]]:
         """Entries that claim the same: groups of at least two (README, "Conflicts")."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import entries
-
         by = (entries.c.owner, entries.c.layer, entries.c.fingerprint)
-        chosen = sa.select(*by).where(there(self._clock())).group_by(*by)
+        chosen = sa.select(*by).where(is_live(self._clock())).group_by(*by)
         found: list[list[Record]] = []
         for row in await self._rows(chosen.having(sa.func.count() > 1)):
             same = [column == value for column, value in zip(by, row, strict=True)]
-            whole = sa.select(entries).where(*same, there(self._clock())).order_by(entries.c.number)
+            whole = (
+                sa.select(entries).where(*same, is_live(self._clock())).order_by(entries.c.number)
+            )
             groups: dict[frozenset[str], list[Record]] = {}
             for record in map(record_of, await self._rows(whole)):
                 groups.setdefault(record.readers, []).append(record)
@@ -95,31 +79,20 @@ class Inventory:
         Returns:
             Of those the ``number`` and the ``layer``.
         """
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import entries
-
         shown = (entries.c.id, entries.c.version, entries.c.number, entries.c.layer)
         found: dict[tuple[str, int], Any] = {}
-        for some in parts(sorted({id for id, _ in points})):
+        for some in sql_batches(sorted({id for id, _ in points})):
             chosen = sa.select(*shown).where(
-                entries.c.id.in_(some), entries.c.embedded, there(self._clock())
+                entries.c.id.in_(some), entries.c.embedded, is_live(self._clock())
             )
             found |= {(row.id, row.version): row for row in await self._rows(chosen)}
         return {point: found[point] for point in points if point in found}
 
-    async def embedded(self) -> AsyncIterator[Sequence[Any]]:
-        """All entries that are to have a vector: rows of ``number`` and ``id``, in portions."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import entries
-
+    async def _pages(self, chosen: Any) -> AsyncIterator[Sequence[Any]]:
         last = -1
         while True:
-            chosen = sa.select(entries.c.number, entries.c.id).where(
-                entries.c.number > last, entries.c.embedded, there(self._clock())
-            )
-            rows = await self._rows(chosen.order_by(entries.c.number).limit(PAGE))
+            some = chosen.where(entries.c.number > last, is_live(self._clock()))
+            rows = await self._rows(some.order_by(entries.c.number).limit(PAGE_SIZE))
             if not rows:
                 return
             yield rows

@@ -1,5 +1,4 @@
-"""The vectors of entries as the database keeps them: whatever the vector store loses is made of
-these again, without the model.
+"""The vectors of entries in the database: they restore the vector store without the model.
 
 They are written in the transaction of the entry, so that a client's own vector is never lost.
 """
@@ -9,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from gateway.contract import Database
-from plugins.knowledge.memory.records import Record
-from plugins.knowledge.retrieval.embeddings import REMEMBERED, Embeddings
+from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.store.tables import entries
+from plugins.knowledge.retrieval.embeddings import MEMORY_PREFIX, Embeddings
 from plugins.knowledge.retrieval.passages import fingerprint
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from sqlalchemy.ext.asyncio import AsyncConnection
 
     Vector = NDArray[np.float32]
 
@@ -33,9 +35,9 @@ class KeptVectors:
     def __init__(self, database: Database, model: str = "") -> None:
         # Clients may give vectors of their own: no other text is ever compared by those.
         self._database = database
-        self._kept = Embeddings(database, f"{REMEMBERED}{model}")
+        self._kept = Embeddings(database, f"{MEMORY_PREFIX}{model}")
 
-    async def written(
+    async def write_in(
         self,
         connection: AsyncConnection,
         records: Sequence[Record],
@@ -53,32 +55,28 @@ class KeptVectors:
             for each in records
             if each.id in vectors
         }
-        await self._kept.kept(connection, given)
+        await self._kept.keep_in(connection, given)
         bare = [each.id for each in records if not each.embedded and each.version > 1]
-        await self.forgotten(connection, bare)
+        await self.delete_in(connection, bare)
 
     async def keep(self, record: Record, vector: Vector) -> None:
         """Keep a vector that was made again, unless the entry is another one by now."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import entries
-
         own = sa.and_(entries.c.id == record.id, entries.c.version == record.version)
         same = sa.update(entries).where(own).values(embedded=True).returning(entries.c.number)
         async with self._database.begin() as connection:
             if await connection.scalar(same) is not None:
-                await self.written(connection, [record], {record.id: vector})
+                await self.write_in(connection, [record], {record.id: vector})
 
-    async def forgotten(self, connection: AsyncConnection, ids: Collection[str]) -> None:
+    async def delete_in(self, connection: AsyncConnection, ids: Collection[str]) -> None:
         """Forget the vectors of entries, in the transaction that removes them."""
-        await self._kept.forgotten(connection, [_document(each) for each in sorted(ids)])
+        await self._kept.forget_in(connection, [_document(each) for each in sorted(ids)])
 
     async def of(self, records: Collection[Record]) -> Mapping[str, Vector]:
         """The vectors of entries, by their ids; those are left out that are not kept."""
         wanted = {_document(each.id): fingerprint(each.text) for each in records if each.embedded}
         found = await self._kept.own(wanted)
-        return {document.removeprefix(REMEMBERED): vector for document, vector in found.items()}
+        return {document.removeprefix(MEMORY_PREFIX): vector for document, vector in found.items()}
 
 
 def _document(id: str) -> str:
-    return f"{REMEMBERED}{id}"
+    return f"{MEMORY_PREFIX}{id}"

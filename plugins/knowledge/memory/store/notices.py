@@ -1,21 +1,22 @@
-"""What people are told of beside entries themselves: that a batch ended, that somebody decided.
+"""Notices: events that are not about the content of entries, such as the end of a batch.
 
-A notice is a row among the events, so that who follows those hears of both in one order. It has
-readers as an entry has, and names ids alone: whoever hears of it asks for the rest, and is shown
-what they may see then.
+A notice is a row among the events, so that followers get both in one order. It has readers as an
+entry has, and names only ids: who receives it asks for the rest, and is shown what they may see
+then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
-from plugins.knowledge.memory.store.writing import Event, NoticeKind, in_turn
-
-if TYPE_CHECKING:
-    from sqlalchemy.ext.asyncio import AsyncConnection
+from plugins.knowledge.memory.store.tables import events
+from plugins.knowledge.memory.store.writes import Event, NoticeKind, lock_event_order
 
 
 class Notices:
@@ -35,7 +36,7 @@ class Notices:
     ) -> None:
         self._database, self._clock, self._tell = database, clock, tell
 
-    def telling(self, tell: Callable[[Sequence[Event]], None]) -> Notices:
+    def with_listener(self, tell: Callable[[Sequence[Event]], None]) -> Notices:
         """The same, where somebody else hears of each."""
         return Notices(self._database, self._clock, tell)
 
@@ -45,17 +46,17 @@ class Notices:
         """Tell some people of something; where there is nobody to tell, nothing is written.
 
         Args:
-            readers: the keys of which one is needed to hear of it (``access.py``).
+            readers: the keys of which one is needed to hear of it (``rights/access.py``).
             kind: what happened.
             body: JSON values that say more: ids, and never what an entry says.
             entry: the id of the entry that it is about; with that one its body is erased.
         """
         if readers:
             async with self._database.begin() as connection:
-                event = await self.added(connection, readers, kind, body, entry)
+                event = await self.add_in(connection, readers, kind, body, entry)
             self._tell([event])
 
-    async def added(
+    async def add_in(
         self,
         connection: AsyncConnection,
         readers: Collection[str],
@@ -64,11 +65,7 @@ class Notices:
         entry: str = "",
     ) -> Event:
         """The same, in the transaction of what it tells of; whoever commits it tells of it."""
-        import sqlalchemy as sa
-
-        from plugins.knowledge.memory.store.tables import events
-
-        await in_turn(connection)
+        await lock_event_order(connection)
         at = self._clock()
         number = await connection.scalar(
             sa.insert(events)

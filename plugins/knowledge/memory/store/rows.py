@@ -1,16 +1,12 @@
-"""Entries to rows and back."""
+"""Converts entries to database rows and back."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from plugins.knowledge.memory.entries import (
-    AccessPolicyConfig,
-    KnowledgeMetadata,
-    KnowledgeSource,
-    Layer,
-)
-from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.model.entry import KnowledgeMetadata, KnowledgeSource, Layer
+from plugins.knowledge.memory.model.policy import AccessPolicyConfig
+from plugins.knowledge.memory.model.record import Record
 
 
 def row_of(record: Record) -> dict[str, Any]:

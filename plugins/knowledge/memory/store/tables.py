@@ -15,7 +15,7 @@ from sqlalchemy import (
     text,
 )
 
-from gateway.columns import NUMBER, PLAIN, Json, UtcDateTime
+from gateway.toolkit.columns import NUMBER, PLAIN, Json, UtcDateTime
 
 
 def _where_set(name: str) -> Index:

@@ -7,42 +7,43 @@ among the entries that the caller may read alone: a score must not tell what oth
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from plugins.knowledge.memory.store.readable import Shape, narrowed, readable
+import sqlalchemy as sa
+from sqlalchemy import Select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.toolkit.bm25 import rarity
+from plugins.knowledge.memory.store.tables import entries, words
+from plugins.knowledge.memory.store.visibility import FilterShape, filter_conditions, readable
 from plugins.knowledge.retrieval import bm25
 
-if TYPE_CHECKING:
-    from sqlalchemy import Select
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
-AVERAGE = 50.0
+AVERAGE_TERMS = 50.0
 """Terms of an entry, about; a constant, so that no score depends on others' entries."""
-FEWEST = 1000
+MIN_ENTRIES = 1000
 """How many entries there are taken to be, at least: counting them costs more than a search."""
-MOST_TERMS = 32
+MAX_TERMS = 32
 """Terms of a question that count: the first ones."""
 
 
 def weights(text: str) -> dict[int, float]:
     """The terms of an entry and their weights."""
-    sparse = bm25.document(text, AVERAGE)
+    sparse = bm25.document(text, AVERAGE_TERMS)
     return dict(zip(sparse.indices, sparse.values, strict=True))
 
 
-def asked(question: str) -> tuple[int, ...]:
+def term_ids(question: str) -> tuple[int, ...]:
     """The terms of a question."""
-    return bm25.query(question).indices[:MOST_TERMS]
+    return bm25.query(question).indices[:MAX_TERMS]
 
 
-async def best(
+async def search(
     connection: AsyncConnection,
     layer: str,
     terms: Sequence[int],
-    shape: Shape,
+    shape: FilterShape,
     values: Mapping[str, Any],
     limit: int,
 ) -> list[Any]:
@@ -53,7 +54,7 @@ async def best(
         layer: the layer's name.
         terms: of the question.
         shape: which filters it has.
-        values: who asks, and what the filters name (``readable.py``).
+        values: who asks, and what the filters name (``visibility.py``).
         limit: how many at most.
 
     Returns:
@@ -62,7 +63,7 @@ async def best(
     if not terms:
         return []
     asked = {**values, "layer": layer}
-    having = await connection.execute(_having(shape), {**asked, "terms": list(terms)})
+    having = await connection.execute(_document_counts(shape), {**asked, "terms": list(terms)})
     rare = _rarities({row[0]: row[1] for row in having})
     if not rare:
         return []
@@ -73,21 +74,14 @@ async def best(
 
 
 @lru_cache(maxsize=256)
-def _having(shape: Shape) -> Select[Any]:
+def _document_counts(shape: FilterShape) -> Select[Any]:
     """How many entries have each of the terms, of those that the caller may read."""
-    import sqlalchemy as sa
-
-    from plugins.knowledge.memory.store.tables import words
-
     return _found(shape, words.c.term, sa.func.count()).group_by(words.c.term)
 
 
 @lru_cache(maxsize=256)
-def _weighed(shape: Shape, terms: int) -> Select[Any]:
+def _weighed(shape: FilterShape, terms: int) -> Select[Any]:
     """The entries with so many terms, by what these tell together."""
-    import sqlalchemy as sa
-
-    from plugins.knowledge.memory.store.tables import entries, words
 
     def worth(place: int) -> Any:
         rarity = sa.bindparam(f"rarity_{place}", type_=words.c.weight.type)
@@ -103,21 +97,15 @@ def _weighed(shape: Shape, terms: int) -> Select[Any]:
     )
 
 
-def _found(shape: Shape, *columns: Any) -> Select[Any]:
-    import sqlalchemy as sa
-
-    from plugins.knowledge.memory.store.tables import entries, words
-
+def _found(shape: FilterShape, *columns: Any) -> Select[Any]:
     named = words.c.term.in_(sa.bindparam("terms", expanding=True))
     own = words.c.layer == sa.bindparam("layer")
     joined = words.join(entries, words.c.entry == entries.c.number)
     found = sa.select(*columns).select_from(joined)
-    return found.where(own, named, readable(), *narrowed(shape))
+    return found.where(own, named, readable(), *filter_conditions(shape))
 
 
 def _rarities(counts: Mapping[int, int]) -> Mapping[int, float]:
     """How much each term tells, given how many of the readable entries have it."""
-    total = max(FEWEST, *counts.values()) if counts else FEWEST
-    return {
-        term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()
-    }
+    total = max(MIN_ENTRIES, *counts.values()) if counts else MIN_ENTRIES
+    return {term: rarity(total, count) for term, count in counts.items()}

@@ -1,7 +1,7 @@
-"""Keeps memory in order, now and then: as a job, and in the process for working memory.
+"""Memory's upkeep: a scheduled job, and a loop in each process for its working memory.
 
-Each part does its work in small transactions that can be repeated: it may be killed at any moment
-and run in two processes at once, and what one pass leaves the next one finds.
+Each part works in small, repeatable transactions: it may be killed at any moment and run in two
+processes at once, and the next pass finds what one leaves.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gateway.contract import Job, JobRun
-from plugins.knowledge.memory.upkeep.pads import Pads
+from plugins.knowledge.memory.upkeep.working_moves import WorkingMoves
 
 if TYPE_CHECKING:
     from structlog.typing import FilteringBoundLogger
 
 JOB = "upkeep"
-EVERY_TEN_MINUTES = "*/10 * * * *"
-PADS_SECONDS = 60.0
+WORKING_INTERVAL_S = 60.0
 """How often working memory is looked through."""
-AT_ONCE = 4
+MAX_CONCURRENT_PASSES = 4
 """Passes at a time: one whose process died must not hold up those of other replicas."""
 Part = Callable[[], Awaitable[Mapping[str, int]]]
 """One part of a pass; says what it did, as counts by their names."""
@@ -33,20 +32,20 @@ class Upkeep:
 
     Attributes:
         parts: what a pass does, by name, in order.
-        pads: promotes out of working memory.
+        working_moves: promotes out of working memory.
         log: for the admin: one line a pass.
         schedule: when there is a pass, as a cron expression in UTC.
     """
 
     parts: Mapping[str, Part]
-    pads: Pads
+    working_moves: WorkingMoves
     log: FilteringBoundLogger
-    schedule: str = EVERY_TEN_MINUTES
+    schedule: str
     _running: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def declared(self) -> Job:
+    def declaration(self) -> Job:
         """The job that the plugin declares."""
-        return Job(JOB, self.run, schedule=self.schedule, concurrency=AT_ONCE)
+        return Job(JOB, self.run, schedule=self.schedule, concurrency=MAX_CONCURRENT_PASSES)
 
     async def run(self, run: JobRun, payload: Mapping[str, Any]) -> dict[str, Any]:
         """One pass, as a job."""
@@ -81,16 +80,16 @@ class Upkeep:
             self._tell(counts, failed)
             return {**counts, "failed": failed}
 
-    async def follow_pads(self) -> None:
+    async def run_working_moves(self) -> None:
         """Look through working memory now and then, for as long as it is awaited."""
         while True:
-            await asyncio.sleep(PADS_SECONDS)
-            await self.promote_pads()
+            await asyncio.sleep(WORKING_INTERVAL_S)
+            await self.promote_working()
 
-    async def promote_pads(self) -> None:
+    async def promote_working(self) -> None:
         """Promote what deserves it out of working memory; a failure is logged."""
         try:
-            if promoted := await self.pads():
+            if promoted := await self.working_moves():
                 self.log.info("memory upkeep", promoted=promoted, layer="working")
         except Exception as error:
             self.log.error("memory upkeep failed", part="working", exc_info=error)

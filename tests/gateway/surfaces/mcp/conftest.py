@@ -13,7 +13,6 @@ import mcp_types as mcp
 import pytest
 from pydantic_core import from_json, to_json
 
-from gateway.audit import AuditRecord
 from gateway.contract import (
     Caller,
     Host,
@@ -26,6 +25,7 @@ from gateway.contract import (
     ToolFailed,
     hookimpl,
 )
+from gateway.observability.audit import AuditRecord
 from gateway.testing import TestPortal, open_test_portal
 
 MODERN = "2026-07-28"

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.surfaces.mcp.envelope import WireError, check_modern, is_request, parse
+from tests.examples import examples
 
 ERAS = ["2026-07-28", "2025-11-25"]
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -144,7 +145,7 @@ def drawn_messages():
         "io.modelcontextprotocol/clientCapabilities": {},
     }
 
-    @settings(max_examples=150, database=None, derandomize=True)
+    @settings(max_examples=examples(150), database=None, derandomize=True)
     @given(
         st.sampled_from(METHODS) | st.text(max_size=5),
         st.integers() | st.text() | JSON,

@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auth import ANONYMOUS, Caller, Tier
-from gateway.catalog import Catalog
+from gateway.catalog.catalog import Catalog
+from gateway.config.tiers_file import parse_rules
 from gateway.contract import Change, Offer
-from gateway.surfaces.mcp import listing
+from gateway.surfaces.mcp import lists as listing
 from gateway.surfaces.mcp.envelope import WireError
 from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.state import StateSigner
 from gateway.surfaces.mcp.stream import Outbox
 from gateway.testing import PluginContract, RequestRefused, open_test_portal
-from gateway.tiers_file import parse_rules
 from tests.gateway.surfaces.mcp.conftest import LEGACY, MODERN, Wire
 from tests.gateway.surfaces.mcp.diaries import Diaries, pages
 from tests.journeys import garden

@@ -10,7 +10,8 @@ from structlog.testing import capture_logs
 
 from auth import Tier
 from gateway.contract import ListedResource, Offer, Prompt
-from gateway.surfaces.mcp import listers, listing
+from gateway.surfaces.mcp import listers
+from gateway.surfaces.mcp import lists as listing
 from gateway.testing import open_test_portal
 from tests.gateway.surfaces.mcp.conftest import Wire
 from tests.gateway.surfaces.mcp.diaries import LISTS, TEMPLATE, Diaries, pages

@@ -11,9 +11,9 @@ import pytest
 
 from auth import Tier
 from gateway.contract import Offer, Plugin, Skill, SkillFile, hookimpl
-from gateway.surfaces.mcp import listing
+from gateway.surfaces.mcp import lists as listing
 from gateway.testing import PluginContract, RequestRefused, open_test_portal
-from tests.gateway.surfaces.test_challenges import asked
+from tests.gateway.surfaces.http.test_challenges import asked
 
 EXTENSION = "io.modelcontextprotocol/skills"
 BAKE, SECRET = "skill://house/bake", "skill://house/secret"

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auth import ANONYMOUS, Caller, Tier
-from gateway import logs
 from gateway.contract import (
     Offer,
     Plugin,
@@ -26,10 +25,11 @@ from gateway.contract import (
     UpstreamCredential,
     hookimpl,
 )
-from gateway.exchange import current_exchange
-from gateway.surfaces.visit import Visit
+from gateway.observability import logs
+from gateway.pipeline.call_context import current_exchange
+from gateway.surfaces.http.request_context import Visit
+from gateway.surfaces.http.upstream_credentials import Upstreams
 from gateway.testing import RequestRefused, open_test_portal
-from gateway.upstream import Upstreams
 
 TOKEN = "ghp_" + "aB3" * 12
 ODD = "odd-shaped!secret"

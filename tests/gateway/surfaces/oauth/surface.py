@@ -21,26 +21,27 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from auth import Account, Authenticator, Tier
-from auth.access_tokens import AccessTokens
+from auth.document_fetcher import Document, FetchFailed
 from auth.facts import Facts
-from auth.fetching import Document, FetchFailed
-from auth.keys import SigningKeys
+from auth.oauth.authorization_server import AuthorizationServer
 from auth.oauth.cimd import ClientDocuments
 from auth.oauth.clients import Clients
 from auth.oauth.consent import Consents
-from auth.oauth.parts import AuthorizationServer
 from auth.resolver import Resolver
 from auth.revocations import Revocations
 from auth.rules import AccessRules
-from auth.sealing import Sealer
+from auth.sealer import Sealer
 from auth.site import Site
 from auth.stores import Grant, Person, Stores
-from gateway.door import Door
-from gateway.surfaces.challenges import DOORS, bearer_challenge
+from auth.tokens.access_tokens import AccessTokens
+from auth.tokens.signing_keys import SigningKeys
+from gateway.config.addresses import DOORS
+from gateway.surfaces.http.challenges import bearer_challenge
+from gateway.surfaces.http.http_guard import HttpGuard
+from gateway.surfaces.http.request_context import visit_of
 from gateway.surfaces.oauth.parts import Limits, OAuthSurface
 from gateway.surfaces.oauth.routes import oauth_routes, resources_of
-from gateway.surfaces.visit import visit_of
-from tests.auth.remembering import remembering
+from tests.auth.stores import empty_stores
 
 KEY = b"k" * 32
 BASE = "https://porch.example"
@@ -71,7 +72,7 @@ class Surface:
         reused: what was presented twice, and the grant.
     """
 
-    app: Door
+    app: HttpGuard
     stores: Stores
     alice: Person
     consents: Consents
@@ -98,7 +99,7 @@ async def open_surface(
 ) -> AsyncIterator[Surface]:
     """Open the surface; arguments as the parts that they are for take them."""
     clock, site = Clock(), Site(url, local=local, doors=DOORS)
-    async with remembering(directory) as stores:
+    async with empty_stores(directory) as stores:
         keys = SigningKeys(KEY, clock)
         revocations = Revocations(stores.revocations)
         tokens = AccessTokens(
@@ -131,10 +132,12 @@ async def open_surface(
         yield Surface(app, stores, alice, consents, clients, server, clock, documents, reused)
 
 
-def _door(routes: list[Route], authenticator: Authenticator, site: Site) -> Door:
+def _door(routes: list[Route], authenticator: Authenticator, site: Site) -> HttpGuard:
     host = urlsplit(site.url).netloc
     local = {"127.0.0.1:*", "localhost:*"}
-    return Door(Starlette(routes=routes), authenticator.caller, site, {host, *local}, {site.url})
+    return HttpGuard(
+        Starlette(routes=routes), authenticator.caller, site, {host, *local}, {site.url}
+    )
 
 
 def _fetch_from(documents: Mapping[str, Any]) -> Callable[[str], Awaitable[Document]]:

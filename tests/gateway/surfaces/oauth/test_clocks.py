@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from auth.keys import PERIOD
+from auth.tokens.signing_keys import KEY_PERIOD_S
 from tests.gateway.surfaces.oauth.conftest import Client, register
 from tests.gateway.surfaces.oauth.surface import Surface, open_surface, query_of
 
@@ -25,7 +25,7 @@ def now() -> float:
 
 def edge() -> float:
     """Seconds until one and a half second before the keys change: one replica is past it."""
-    return PERIOD - time.time() % PERIOD - APART / 2
+    return KEY_PERIOD_S - time.time() % KEY_PERIOD_S - APART / 2
 
 
 @asynccontextmanager

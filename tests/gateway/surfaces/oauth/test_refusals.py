@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 import httpx2
 import pytest
 
-from auth.sealing import BadSeal
-from gateway.limiter import Limiter
+from auth.sealer import BadSeal
+from gateway.limits.limiter import Limiter
 from gateway.surfaces.oauth.parts import Limits
 from tests.gateway.surfaces.oauth.conftest import Client, register
 from tests.gateway.surfaces.oauth.surface import (

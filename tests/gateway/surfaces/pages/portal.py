@@ -15,28 +15,28 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from auth.account_service import AccountService
-from auth.api_tokens import ApiTokens
 from auth.callers import Account
 from auth.facts import Facts, Question, Source, SourceUnavailable
 from auth.oauth.consent import ConsentRequest, Consents
-from auth.redirects import RedirectSignIn
 from auth.resolver import Resolver
 from auth.revocations import Revocations
 from auth.rules import AccessRules
-from auth.sealing import Sealer
+from auth.sealer import Sealer
 from auth.sessions import BrowserSessions
+from auth.sign_in.redirects import RedirectSignIn
+from auth.sign_in.wallet import WalletSignIn
 from auth.site import Site
 from auth.stores import RefreshToken, Stores
 from auth.tiers import Tier
-from auth.wallet import WalletSignIn
-from gateway.access import Rule, TierRules
-from gateway.audit import MIGRATIONS
-from gateway.catalog import Catalog
-from gateway.config_access import SignIn
+from auth.tokens.api_tokens import ApiTokens
+from gateway.catalog.catalog import Catalog
+from gateway.catalog.tier_rule import Rule, TierRules
+from gateway.config.access import SignIn
 from gateway.contract import Offer, Prompt, Tool
-from gateway.limiter import Limiter
+from gateway.identity.stores import open_stores
+from gateway.limits.limiter import Limiter
+from gateway.observability.audit import MIGRATIONS
 from gateway.services.database import open_database
-from gateway.stores import open_stores
 from gateway.surfaces.pages import PageParts, Pages
 
 KEY = b"k" * 32

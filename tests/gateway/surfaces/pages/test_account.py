@@ -12,14 +12,14 @@ from zipfile import ZipFile
 import pytest
 from eth_account import Account as Key
 
-from auth.api_tokens import ApiTokens
 from auth.callers import Account, Identity
 from auth.credentials import BadCredential
 from auth.facts import Question
 from auth.revocations import Revocations
+from auth.rules.verdict import Resolution
 from auth.stores import Person, utc_now
 from auth.tiers import Tier
-from auth.verdicts import Resolution
+from auth.tokens.api_tokens import ApiTokens
 from tests.gateway.surfaces.pages.browser import Browser
 from tests.gateway.surfaces.pages.conftest import Opening
 from tests.gateway.surfaces.pages.portal import GITHUB, PagesPortal, SilentSource, open_pages

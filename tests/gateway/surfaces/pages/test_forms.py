@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.routing import Route
 
-from auth.oidc import OidcSignIn
+from auth.sign_in.oidc import OidcSignIn
 from tests.gateway.surfaces.pages.browser import Browser, forms
 from tests.gateway.surfaces.pages.conftest import Opening
 from tests.gateway.surfaces.pages.portal import GITHUB, PagesPortal, open_pages

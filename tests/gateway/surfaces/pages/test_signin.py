@@ -12,7 +12,7 @@ import pytest
 from eth_account import Account as Key
 from eth_account.messages import encode_defunct
 
-from auth.oidc import OidcSignIn
+from auth.sign_in.oidc import OidcSignIn
 from tests.gateway.surfaces.pages.browser import Browser, forms
 from tests.gateway.surfaces.pages.conftest import Opening
 from tests.gateway.surfaces.pages.portal import PagesPortal, open_pages

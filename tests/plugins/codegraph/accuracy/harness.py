@@ -22,7 +22,7 @@ from pathlib import Path
 
 import yaml
 
-from plugins.codegraph.linking.local import LinkedRepo, link_tree
+from plugins.codegraph.linker.in_memory import LinkedRepo, link_tree
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind
 
 EXPECTED = "expected.yaml"

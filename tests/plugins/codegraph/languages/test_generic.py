@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plugins.codegraph.languages.registry import code_suffixes, language_named, language_of
-from plugins.codegraph.linking.local import link_tree
+from plugins.codegraph.linker.in_memory import link_tree
 from plugins.codegraph.model import EntityKind
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from plugins.codegraph.facts import FileFacts, decoded, encoded
 from plugins.codegraph.languages.registry import language_of
-from plugins.codegraph.linking.local import link_tree
+from plugins.codegraph.linker.in_memory import link_tree
+from tests.examples import examples
 from tests.plugins.codegraph.accuracy.harness import CASES
 
 SUFFIXES = {"go": ".go", "java": ".java", "rust": ".rs"}
@@ -101,7 +102,7 @@ def test_what_stands_beside_a_syntax_error_is_read(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_any_bytes_are_read(language: str, data: st.DataObject) -> None:
     source = data.draw(st.sampled_from(sources(language)))
@@ -114,7 +115,7 @@ def test_any_bytes_are_read(language: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(source=st.binary(max_size=300))
 def test_noise_is_read(language: str, source: bytes) -> None:
     parsed(language, source)

@@ -12,11 +12,11 @@ from sqlalchemy import select, update
 
 from gateway.contract import Caller, Database, Tier
 from plugins.codegraph.config import CodegraphConfig
-from plugins.codegraph.repositories.making import Making, Progress
+from plugins.codegraph.repositories.build import IndexBuilder, Progress
+from plugins.codegraph.repositories.leases import Leases
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.repositories.repository import Draft, Repository
 from plugins.codegraph.repositories.tables import work as work_table
-from plugins.codegraph.repositories.work import Work
 
 
 class Clock:
@@ -72,9 +72,9 @@ class World:
     database: Database
     clock: Clock
     repositories: Repositories
-    work: Work
+    work: Leases
     index: HeldIndex
-    making: Making
+    making: IndexBuilder
 
     async def add(self, name: str, location: Path | str, **more: Any) -> Repository:
         return await self.repositories.add(Draft(name, "path", str(location), **more))
@@ -94,12 +94,12 @@ class World:
 def world(database: Database, copies: Path, config: CodegraphConfig | None = None) -> World:
     clock, index = Clock(), HeldIndex()
     repositories = Repositories(database, clock)
-    work = Work(database, clock, copies.parent / "holders")
+    work = Leases(database, clock, copies.parent / "holders")
 
     def secret(reference: str) -> str:
         return f"the secret of {reference}"
 
-    making = Making(config or CodegraphConfig(), copies, secret, work, index)
+    making = IndexBuilder(config or CodegraphConfig(), copies, secret, work, index)
     return World(database, clock, repositories, work, index, making)
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from gateway.contract import ANONYMOUS, Database, Tier, ToolFailed
 from plugins.codegraph.config import CodegraphConfig
-from plugins.codegraph.repositories.declaring import declare
-from plugins.codegraph.repositories.registry import Repositories, Taken, Unknown
+from plugins.codegraph.repositories.declarations import declare
+from plugins.codegraph.repositories.registry import NameTaken, Repositories, UnknownRepository
 from plugins.codegraph.repositories.repository import PORTAL, Draft, Repository
 from tests.plugins.codegraph.repositories.parts import World, caller, world
 
@@ -41,9 +41,9 @@ async def test_the_organisation_is_the_portal_unless_a_group_is_named(there: Wor
 
 async def test_a_name_or_a_place_that_is_taken_says_whose_it_is(there: World) -> None:
     await there.add("garden", "/srv/garden")
-    with pytest.raises(Taken, match="another name with --name"):
+    with pytest.raises(NameTaken, match="another name with --name"):
         await there.add("Garden", "/srv/other")
-    with pytest.raises(Taken, match="is there already, as garden"):
+    with pytest.raises(NameTaken, match="is there already, as garden"):
         await there.add("other", "/srv/garden")
 
 
@@ -54,7 +54,7 @@ async def test_of_two_that_are_added_at_once_one_wins(
     drafts = [Draft("garden", "path", "/srv/garden")] * 2
     both = zip((there.repositories, other), drafts, strict=True)
     results = await asyncio.gather(*(r.add(d) for r, d in both), return_exceptions=True)
-    assert sorted(isinstance(each, Taken) for each in results) == [False, True]
+    assert sorted(isinstance(each, NameTaken) for each in results) == [False, True]
     assert len(await other.all()) == 1
 
 
@@ -64,7 +64,7 @@ async def test_a_removed_one_is_seen_by_nobody_and_its_name_is_free(there: World
     await there.repositories.remove("garden", "person:b")
     assert await there.repositories.visible(caller(Tier.MEMBERS)) == []
     assert await there.repositories.by_id(first.id) is None
-    with pytest.raises(Unknown, match="no repository 'garden'"):
+    with pytest.raises(UnknownRepository, match="no repository 'garden'"):
         await there.repositories.remove("garden")
     assert (await there.add("garden", "/srv/garden")).id != first.id
 

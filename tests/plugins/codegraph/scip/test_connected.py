@@ -19,12 +19,12 @@ import yaml
 from gateway.services.database import OwnedDatabase
 from gateway.testing import open_test_portal
 from plugins.codegraph import plugin
-from plugins.codegraph.indexing.workers import Workers
+from plugins.codegraph.indexer.worker_pool import WorkerPool
 from plugins.codegraph.model import EdgeKind, Strategy
-from plugins.codegraph.scip.checking import Checking
+from plugins.codegraph.scip.merge import ScipMerge
 from plugins.codegraph.scip.notes import notes
 from plugins.codegraph.scip.process import ordered
-from tests.plugins.codegraph.indexing.bench import OWNER, Bench, bench
+from tests.plugins.codegraph.indexer.bench import OWNER, Bench, bench
 from tests.plugins.codegraph.scip.test_runner import PACKAGES, node
 
 real = pytest.mark.skipif(not PACKAGES.is_dir(), reason="needs the indexers: npm ci in tests/node")
@@ -76,7 +76,7 @@ async def shop(database: OwnedDatabase, tmp_path: Path) -> AsyncIterator[Bench]:
     """The shop, indexed."""
     root = tmp_path / "tree"
     write(root, TREE)
-    workers = Workers(most=1)
+    workers = WorkerPool(most=1)
     async with bench(database, tmp_path / "indexing", root, workers) as found:
         await found.index()
         yield found
@@ -95,7 +95,7 @@ async def calls(shop: Bench, name: str = "main") -> dict[tuple[str, str], Strate
 
 
 async def checked(shop: Bench) -> dict[str, Any]:
-    record = await Checking(shop.store).check(OWNER.org, OWNER.repo)
+    record = await ScipMerge(shop.store).check(OWNER.org, OWNER.repo)
     assert record is not None
     return record
 
@@ -144,7 +144,7 @@ async def test_a_change_at_either_end_takes_the_edge_away(
 async def test_what_was_found_of_files_that_changed_meanwhile_is_dropped(
     shop: Bench, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from plugins.codegraph.scip import checking
+    from plugins.codegraph.scip import merge
 
     install_real(programs, "scip-typescript")
 
@@ -154,7 +154,7 @@ async def test_what_was_found_of_files_that_changed_meanwhile_is_dropped(
         await shop.index()
         return result
 
-    monkeypatch.setattr(checking, "ordered", and_changed)
+    monkeypatch.setattr(merge, "ordered", and_changed)
     await checked(shop)
     assert set(await calls(shop)) == {("main", "pick")}
     assert "was dropped, since files were changed meanwhile" in await told(shop)
@@ -180,7 +180,7 @@ async def test_an_indexer_that_dies_is_told_and_changes_nothing(
 
 async def test_an_indexer_that_hangs_is_stopped_and_told(shop: Bench, programs: Path) -> None:
     install(programs, "scip-typescript", sys.executable, "-c", "import time; time.sleep(600)")
-    await Checking(shop.store, limit=0.5).check(OWNER.org, OWNER.repo)
+    await ScipMerge(shop.store, limit=0.5).check(OWNER.org, OWNER.repo)
     assert "took longer than 0.5 s and was stopped" in await told(shop)
 
 

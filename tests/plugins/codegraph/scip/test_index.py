@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.codegraph.scip.index import decoded
-from plugins.codegraph.scip.wire import BrokenIndex, fields, numbers
-from tests.plugins.codegraph.scip.writing import document, index, occurrence, varint
+from plugins.codegraph.scip.protobuf import BrokenIndex, fields, numbers
+from tests.plugins.codegraph.scip.index_writer import document, index, occurrence, varint
 
 
 def test_documents_have_their_paths_and_occurrences() -> None:

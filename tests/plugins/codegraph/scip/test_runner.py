@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.codegraph.linking.local import link_tree
+from plugins.codegraph.linker.in_memory import link_tree
 from plugins.codegraph.scip.runner import INDEXERS, Indexer, run, wanted
 from plugins.codegraph.scip.union import united
 

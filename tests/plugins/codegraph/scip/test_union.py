@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from plugins.codegraph.linking.local import LinkedRepo, link_tree
+from plugins.codegraph.linker.in_memory import LinkedRepo, link_tree
 from plugins.codegraph.model import Edge, Strategy
 from plugins.codegraph.scip.index import DEFINITION, Document, Occurrence
 from plugins.codegraph.scip.union import Union, united

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.codegraph.model import Entity, EntityKind
-from plugins.codegraph.search.ranking import by_words, rank, telling
+from plugins.codegraph.search.rank import by_words, content_words, rank
 from plugins.codegraph.search.texts import HEAD, WORDS, texts_of
-from tests.plugins.codegraph.world import World, world
+from tests.plugins.codegraph.portal import World, world
 
 TREE = {
     "web/sessions.py": b'''class SessionMiddleware:
@@ -49,7 +49,7 @@ def parse_spans(header):
 
 async def embedded(portal: World) -> None:
     owner = await portal.index("shop", TREE)
-    await portal.parts.embedding.embed(owner.org, owner.repo)
+    await portal.parts.embedder.embed(owner.org, owner.repo)
 
 
 async def test_a_purpose_finds_its_code_with_what_is_around_it(portal: World) -> None:
@@ -138,8 +138,8 @@ def entity(**fields: str) -> Entity:
 
 
 def test_questions_are_told_by_their_telling_words() -> None:
-    assert telling("where is the session cookie signed?") == "session cookie signed?"
-    assert telling("what is this") == "what is this"
+    assert content_words("where is the session cookie signed?") == "session cookie signed?"
+    assert content_words("what is this") == "what is this"
 
 
 @given(

@@ -19,12 +19,12 @@ from plugins.codegraph.model import (
     entity_key,
 )
 from plugins.codegraph.store.contents import Content, deflated
-from plugins.codegraph.store.graph import Graph
 from plugins.codegraph.store.layers import Change, Overlay, Stamp
-from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.rows import FileGraph
 from plugins.codegraph.store.store import GraphStore
-from plugins.codegraph.tables import repositories
+from plugins.codegraph.store.stored_graph import Graph
+from plugins.codegraph.store.tables import repositories
 
 SHOP = Owner("portal", "shop")
 STAMP = Stamp(commit="c0ffee", branch="main")

@@ -15,10 +15,11 @@ from msgspec.structs import replace
 
 from gateway.services.database import open_database
 from plugins.codegraph.model import EdgeKind, Entity, Unresolved
-from plugins.codegraph.store.graph import Graph
-from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.rows import FileGraph
 from plugins.codegraph.store.store import GraphStore
+from plugins.codegraph.store.stored_graph import Graph
+from tests.examples import examples
 from tests.plugins.codegraph.store.graphs import (
     cover,
     files_of,
@@ -40,7 +41,7 @@ NAMES = ("add", "pay", "take", "a.py")
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 @settings(
-    max_examples=12,
+    max_examples=examples(12),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(

@@ -9,9 +9,9 @@ from sqlalchemy import func, select, update
 
 from plugins.codegraph.model import EdgeKind, EntityKind
 from plugins.codegraph.store.layers import Change, LayerGone, Stamp
-from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.store import GraphStore
-from plugins.codegraph.tables import LAYERED, entities, repositories, texts
+from plugins.codegraph.store.tables import LAYERED, entities, repositories, texts
 from tests.plugins.codegraph.store.graphs import (
     SHOP,
     STAMP,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateway.services.database import OwnedDatabase
-from plugins.codegraph.tables import metadata
+from plugins.codegraph.store.tables import metadata
 from tests.migrated import differences
 
 

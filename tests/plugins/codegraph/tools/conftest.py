@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugins.codegraph.world import WordsModel, World, world
+from tests.plugins.codegraph.portal import WordsModel, World, world
 
 SHOP = {
     "src/cart.ts": b"""import { price, Discount } from "./pricing";

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plugins.codegraph.model import CONFIDENCE, Strategy
-from tests.plugins.codegraph.world import World
+from tests.plugins.codegraph.portal import World
 
 FOLLOWING = {"get_callers": {"name": "price"}, "get_callees": {"name": "main"}}
 STEPS = {

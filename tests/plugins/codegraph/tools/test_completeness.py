@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gateway.testing import open_test_portal
 from plugins.codegraph import plugin
-from tests.plugins.codegraph.world import world
+from tests.plugins.codegraph.portal import world
 
 TREE = {
     "lib.py": b"def passed(): ...\n\ndef called(): ...\n\ndef alone(): ...\n\nclass Made: ...\n",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.items import tool_item
+from gateway.catalog.items import tool_item
 from plugins.codegraph.repositories.repository import State
-from tests.plugins.codegraph.world import World
+from tests.plugins.codegraph.portal import World
 
 
 def names(answer: dict) -> list[str]:

@@ -18,14 +18,14 @@ from gateway.plugin_host import make_host
 from gateway.services import open_services
 from gateway.services.vectors import OwnedVectors
 from plugins.knowledge.knowledge import MIGRATIONS, Knowledge
-from plugins.knowledge.memory.access import readers
-from plugins.knowledge.memory.agreement import Agreement, ApprovalRules
-from plugins.knowledge.memory.drafting import access_of
-from plugins.knowledge.memory.entries import KnowledgeEntry
 from plugins.knowledge.memory.memory import Memory
-from plugins.knowledge.memory.requests import CreateRequest, QueryRequest, UpdateRequest
-from plugins.knowledge.memory.responses import CreateResponse, QueryResponse
-from plugins.knowledge.memory.roles import Roles
+from plugins.knowledge.memory.model.entry import KnowledgeEntry
+from plugins.knowledge.memory.model.policy import readers
+from plugins.knowledge.memory.model.requests import CreateRequest, QueryRequest, UpdateRequest
+from plugins.knowledge.memory.model.responses import CreateResponse, QueryResponse
+from plugins.knowledge.memory.rights.approval_rules import Agreement, ApprovalRules
+from plugins.knowledge.memory.rights.roles import Roles
+from plugins.knowledge.memory.write.drafts import requested_access
 from plugins.knowledge.store import Store
 from tests.migrated import Migrated
 from tests.plugins.knowledge.retrieval.conftest import SETTINGS, Base, WordEmbedder
@@ -67,8 +67,8 @@ class World:
             options["layer"] = {"type": layer, "agent_id": fields.pop("agent", None)}
         request = {"entry": {"content": content, "metadata": fields}, "options": options}
         sent = CreateRequest.model_validate(request)
-        agreed = Agreement(readers(who.person or "", access_of(sent)))
-        return (await self.memory.keep.create(sent, who, agreement=agreed)).entry
+        agreed = Agreement(readers(who.person or "", requested_access(sent)))
+        return (await self.memory.entries.create(sent, who, agreement=agreed)).entry
 
     async def change(self, who: Caller, id: str, content: str, **entry: Any) -> KnowledgeEntry:
         """Write a new version of an entry."""
@@ -77,7 +77,7 @@ class World:
 
     async def keep(self, id: str, request: UpdateRequest, who: Caller) -> CreateResponse:
         """Write a new version, to which a person said yes whomever it is for."""
-        keep = self.memory.keep
+        keep = self.memory.entries
         current = await keep.found(id, who)
         wanted = await keep.wanted(current, request, who)
         agreed = Agreement(wanted.readers, current.version)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
 from plugins.knowledge.memory.store.audit import AuditLog
-from plugins.knowledge.memory.store.reading import Reading
+from plugins.knowledge.memory.store.reads import Reads
 from plugins.knowledge.store import Store
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, Opener, World
 from tests.plugins.knowledge.retrieval.conftest import WordEmbedder, document
@@ -39,7 +39,7 @@ class Failing:
 @pytest.fixture
 async def gone(world: World) -> Callable[[Sequence[str]], None]:
     """Lets operations of the vector store fail from now on; none, to have it back."""
-    vectors = world.memory.keep.vectors
+    vectors = world.memory.entries.vectors
     assert vectors is not None
     await world.remember(ANA, "Something to open the collections with.")
     await vectors.take_out(["mem_none"])
@@ -83,8 +83,8 @@ async def test_an_entry_whose_vector_cannot_be_written_is_kept_and_found_by_its_
     gone([])
     assert await world.found(ANA, "shed red", mode="keyword") == ["The shed is red."]
     assert (await world.found(ANA, "shed red"))[0] == "The shed is red."
-    record = await world.memory.look.entry(entry.id, ANA)
-    vectors = world.memory.keep.vectors
+    record = await world.memory.reader.entry(entry.id, ANA)
+    vectors = world.memory.entries.vectors
     assert vectors is not None
     assert set(await vectors.kept.of([record])) == {entry.id}
 
@@ -97,7 +97,7 @@ async def test_an_update_stands_though_the_vector_store_breaks_off(
     gone([operation])
     await world.change(ANA, entry.id, "The gate is yellow.")
     gone([])
-    assert (await world.memory.look.entry(entry.id, ANA)).content == "The gate is yellow."
+    assert (await world.memory.reader.entry(entry.id, ANA)).content == "The gate is yellow."
     modes = ("keyword", "hybrid") if operation == "upsert" else ("keyword", "hybrid", "semantic")
     for mode in modes:
         found = await world.found(ANA, "gate", mode=mode)
@@ -113,13 +113,13 @@ async def test_a_write_that_fails_leaves_search_as_it_was(
         raise ConnectionError("the database is gone")
 
     with monkeypatch.context() as broken:
-        broken.setattr("plugins.knowledge.memory.store.writing._tell", breaks)
+        broken.setattr("plugins.knowledge.memory.store.writes._insert_events", breaks)
         with pytest.raises(ConnectionError):
             await world.change(ANA, entry.id, "The gate is yellow.")
         with pytest.raises(ConnectionError):
             await world.remember(ANA, "The gate is new.")
-    record = await world.memory.look.entry(entry.id, ANA)
-    vectors = world.memory.keep.vectors
+    record = await world.memory.reader.entry(entry.id, ANA)
+    vectors = world.memory.entries.vectors
     assert vectors is not None
     assert set(await vectors.kept.of([record])) == {entry.id}
     for mode in ("keyword", "semantic", "hybrid"):
@@ -133,7 +133,7 @@ async def test_what_was_removed_is_found_by_nobody_though_its_vector_is_still_th
     entry = await world.remember(ANA, "The key is under the mat.")
     gone(["delete"])
     request = {"id": entry.id, "options": {"hard_delete": hard}}
-    await world.memory.keep.delete(DeleteRequest.model_validate(request), ANA)
+    await world.memory.entries.delete(DeleteRequest.model_validate(request), ANA)
     gone([])
     for mode in ("keyword", "semantic", "hybrid"):
         assert "The key is under the mat." not in await world.found(ANA, "key mat", mode=mode)
@@ -192,11 +192,11 @@ async def test_notes_that_cannot_be_read_cost_nothing_else(
 class Overtaken:
     """Reading, after which somebody else writes first, as often as a test says."""
 
-    def __init__(self, inner: Reading, meanwhile: Callable[[], Awaitable[Any]], times: int) -> None:
+    def __init__(self, inner: Reads, meanwhile: Callable[[], Awaitable[Any]], times: int) -> None:
         self._inner, self._meanwhile, self.times = inner, meanwhile, times
 
-    async def same(self, record: Any) -> Any:
-        found = await self._inner.same(record)
+    async def duplicates_of(self, record: Any) -> Any:
+        found = await self._inner.duplicates_of(record)
         if self.times:
             self.times -= 1
             await self._meanwhile()
@@ -210,8 +210,8 @@ async def test_a_claim_that_was_changed_meanwhile_is_compared_again(world: World
         request = {"entry": {"content": "The well is deep.", "metadata": {"tags": ["water"]}}}
         await world.keep(first.id, UpdateRequest.model_validate(request), ANA)
 
-    reading: Any = Overtaken(world.memory.keep.reading, changed, 1)
-    keep = replace(world.memory.keep, reading=reading)
+    reads: Any = Overtaken(world.memory.entries.reads, changed, 1)
+    keep = replace(world.memory.entries, reads=reads)
     request = {"entry": {"content": "The well is deep.", "metadata": {"tags": ["garden"]}}}
     made = await keep.create(CreateRequest.model_validate(request), ANA)
     (result,) = (await world.ask(ANA, "well deep")).results
@@ -227,8 +227,8 @@ async def test_a_claim_that_others_never_leave_alone_is_refused_and_nothing_is_l
     async def changed() -> None:
         await world.change(ANA, first.id, "The well is deep.")
 
-    reading: Any = Overtaken(world.memory.keep.reading, changed, 1000)
-    keep = replace(world.memory.keep, reading=reading)
+    reads: Any = Overtaken(world.memory.entries.reads, changed, 1000)
+    keep = replace(world.memory.entries, reads=reads)
     request = {"entry": {"content": "The well is deep."}}
     with pytest.raises(MemoryFailed) as refused:
         await keep.create(CreateRequest.model_validate(request), ANA)
@@ -240,10 +240,10 @@ async def test_nobody_elses_vector_is_taken_for_the_same_words(world: World) -> 
     """A client may give any vector with a text; it counts for its own entry alone."""
     vector = [0.0] * 63 + [1.0]
     request = {"entry": {"content": "Compost.", "embedding": vector}}
-    await world.memory.keep.create(CreateRequest.model_validate(request), BEN)
+    await world.memory.entries.create(CreateRequest.model_validate(request), BEN)
     mine = await world.remember(ANA, "Compost.")
-    record = await world.memory.look.entry(mine.id, ANA)
-    vectors = world.memory.keep.vectors
+    record = await world.memory.reader.entry(mine.id, ANA)
+    vectors = world.memory.entries.vectors
     assert vectors is not None
     kept = (await vectors.kept.of([record]))[mine.id]
     assert kept.tolist() == pytest.approx((await vectors.embed(["Compost."]))[0].tolist())
@@ -258,13 +258,13 @@ async def test_a_write_and_its_line_in_the_audit_log_are_there_both_or_neither(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(AuditLog, "added", full)
+        patched.setattr(AuditLog, "add_in", full)
         with pytest.raises(OSError, match="No space"):
             await world.remember(ANA, "The pump is in the cellar.")
         with pytest.raises(OSError, match="No space"):
             await world.change(ANA, kept.id, "The pump was sold.")
         with pytest.raises(OSError, match="No space"):
-            await world.memory.keep.delete(DeleteRequest(id=kept.id), ANA)
+            await world.memory.entries.delete(DeleteRequest(id=kept.id), ANA)
     assert await world.found(ANA, "pump") == ["The pump is in the shed."]
-    deeds = await world.memory.keep.audit.of(kept.id)
-    assert [deed.operation for deed in deeds] == ["create"]
+    audit_records = await world.memory.entries.audit.of(kept.id)
+    assert [audit_record.operation for audit_record in audit_records] == ["create"]

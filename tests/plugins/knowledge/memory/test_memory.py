@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 
 from gateway.contract import ANONYMOUS, Caller
-from plugins.knowledge.memory.access import keys
-from plugins.knowledge.memory.entries import KnowledgeMetadata, Layer
-from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.model.entry import KnowledgeMetadata, Layer
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.rights.access import caller_keys
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, DEE, Opener, World
 from tests.plugins.knowledge.retrieval.conftest import WordEmbedder, document
 
@@ -19,10 +19,10 @@ def delete(id: str, *, hard: bool = False) -> DeleteRequest:
     return DeleteRequest.model_validate({"id": id, "options": {"hard_delete": hard}})
 
 
-async def is_found(reading: Awaitable[Any]) -> bool:
+async def is_found(reads: Awaitable[Any]) -> bool:
     """Whether there was something to read; any other failure is one."""
     try:
-        await reading
+        await reads
     except MemoryFailed as failure:
         if failure.number is not ErrorCode.NOT_FOUND:
             raise
@@ -49,7 +49,7 @@ async def test_it_is_kept_over_a_restart(open_world: Opener) -> None:
     entry = await first.remember(ANA, "Seeds are in the blue box.")
     again = await open_world(WordEmbedder())
     assert await again.found(ANA, "blue box of seeds") == ["Seeds are in the blue box."]
-    assert (await again.memory.look.entry(entry.id, ANA)).content == entry.content
+    assert (await again.memory.reader.entry(entry.id, ANA)).content == entry.content
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ async def test_a_policy_decides_who_finds_an_entry_by_every_way_of_reading(
         ways = [await world.found(who, "compost", mode=mode) for mode in ("keyword", "hybrid")]
         seen = {bool(way) for way in ways}
         for read in (
-            world.memory.look.entry,
-            world.memory.look.metadata,
-            world.memory.look.history,
+            world.memory.reader.entry,
+            world.memory.reader.metadata,
+            world.memory.reader.history,
         ):
             seen.add(await is_found(read(entry.id, who)))
         name = (who.name or "").lower()
@@ -83,15 +83,15 @@ async def test_a_policy_decides_who_finds_an_entry_by_every_way_of_reading(
 async def test_who_is_not_signed_in_reads_nothing_and_is_told_to_sign_in(world: World) -> None:
     entry = await world.remember(ANA, "The compost is turned on Mondays.", "public")
     await world.base.put(document("pattern/cells", "A cell decides alone.", title="Cells"))
-    look = world.memory.look
-    for reading in (
+    look = world.memory.reader
+    for reads in (
         world.ask(ANONYMOUS, "compost"),
         look.entry("note:pattern/cells", ANONYMOUS),
         look.metadata(entry.id, ANONYMOUS),
         look.history(entry.id, ANONYMOUS),
     ):
         with pytest.raises(MemoryFailed, match="Sign in") as refused:
-            await reading
+            await reads
         assert refused.value.number is ErrorCode.UNAUTHORIZED
 
 
@@ -102,7 +102,8 @@ async def test_a_scratch_pad_is_its_callers_alone_whatever_its_policy(
     entry = await world.remember(ANA, "The draft is half done.", "public", layer)
     assert await world.found(ANA, "draft")
     assert await world.found(BEN, "draft") == []
-    for read in (world.memory.look.entry, world.memory.look.metadata, world.memory.look.history):
+    reader = world.memory.reader
+    for read in (reader.entry, reader.metadata, reader.history):
         assert await is_found(read(entry.id, ANA))
         assert not await is_found(read(entry.id, BEN))
 
@@ -143,7 +144,7 @@ async def test_of_a_note_its_beginning_is_shown_and_never_the_whole(world: World
     await world.base.put(document("pattern/cells", long, title="Cells"))
     answer = await world.ask(ANA, "who decides in a cell")
     assert 0 < len(answer.results[0].entry.content) <= 500
-    assert len((await world.memory.look.entry("note:pattern/cells", ANA)).content) <= 500
+    assert len((await world.memory.reader.entry("note:pattern/cells", ANA)).content) <= 500
 
 
 @pytest.mark.parametrize("query", ["who \x90decides\x01 in a cell", "\x90"])
@@ -206,7 +207,7 @@ async def test_a_portal_without_a_model_answers_by_words(open_world: Opener) -> 
         {"entry": {"content": "x"}, "options": {"generate_embedding": True}}
     )
     with pytest.raises(MemoryFailed, match="no embedding model"):
-        await world.memory.keep.create(request, ANA)
+        await world.memory.entries.create(request, ANA)
 
 
 async def test_an_update_is_a_new_version_and_the_old_one_is_kept(world: World) -> None:
@@ -214,13 +215,13 @@ async def test_an_update_is_a_new_version_and_the_old_one_is_kept(world: World) 
     changed = await world.change(ANA, entry.id, "The gate code is 2.")
     assert (changed.version, changed.metadata.tags) == (2, ("gate",))
     assert await world.found(ANA, "gate code") == ["The gate code is 2."]
-    history = await world.memory.look.history(entry.id, ANA)
+    history = await world.memory.reader.history(entry.id, ANA)
     assert [each.number for each in history] == [2, 1]
     assert [each.fields["content"] for each in history if each.fields] == [
         "The gate code is 2.",
         "The gate code is 1.",
     ]
-    said = await world.memory.look.metadata(entry.id, ANA)
+    said = await world.memory.reader.metadata(entry.id, ANA)
     assert [each.created_by for each in said.version_history or ()] == ["person:ana"] * 2
 
 
@@ -244,7 +245,7 @@ async def test_others_change_and_remove_nothing_that_they_may_only_read(
     with pytest.raises(MemoryFailed) as changed:
         await world.change(who, entry.id, "Prune in May.")
     with pytest.raises(MemoryFailed) as removed:
-        await world.memory.keep.delete(delete(entry.id), who)
+        await world.memory.entries.delete(delete(entry.id), who)
     assert changed.value.number is removed.value.number is ErrorCode.FORBIDDEN
 
 
@@ -256,11 +257,11 @@ async def test_who_may_write_an_entry_may_not_say_who_reads_it(world: World) -> 
 
 async def test_a_removed_entry_is_found_by_nobody(world: World) -> None:
     entry = await world.remember(ANA, "Old hose.", "public")
-    assert (await world.memory.keep.delete(delete(entry.id), ANA)).deleted
+    assert (await world.memory.entries.delete(delete(entry.id), ANA)).deleted
     for mode in ("keyword", "semantic", "hybrid"):
         assert await world.found(ANA, "old hose", mode=mode) == []
     with pytest.raises(MemoryFailed) as gone:
-        await world.memory.look.entry(entry.id, ANA)
+        await world.memory.reader.entry(entry.id, ANA)
     assert gone.value.number is ErrorCode.NOT_FOUND
 
 
@@ -273,7 +274,7 @@ async def test_a_hard_removal_leaves_no_content_anywhere_but_ids_in_the_audit(
 
     entry = await world.remember(ANA, "Quincunx planting secret.", title="Quincunx")
     await world.change(ANA, entry.id, "Quincunx planting, again.")
-    await world.memory.keep.delete(delete(entry.id, hard=True), ANA)
+    await world.memory.entries.delete(delete(entry.id, hard=True), ANA)
     kept = []
     async with world.host.database.read() as connection:
         for table in metadata.sorted_tables:
@@ -281,8 +282,8 @@ async def test_a_hard_removal_leaves_no_content_anywhere_but_ids_in_the_audit(
         vectors = sa.text("SELECT document FROM knowledge_embeddings")
         kept += [str(row) for row in await connection.execute(vectors)]
     assert not [row for row in kept if "uincunx" in row]
-    deeds = await world.memory.keep.audit.of(entry.id)
-    assert [each.operation for each in deeds] == ["erase", "update", "create"]
+    audit_records = await world.memory.entries.audit.of(entry.id)
+    assert [each.operation for each in audit_records] == ["erase", "update", "create"]
 
 
 async def test_the_audit_log_can_only_be_added_to(world: World) -> None:
@@ -316,11 +317,11 @@ async def test_what_is_said_again_keeps_its_id_and_its_history(
     assert (again.id, again.version, again.metadata.title) == (first.id, 2, "Well")
     assert again.metadata.custom == {"depth": 9}
     assert again.metadata.confidence == max(0.4, confidence or 0.5), "one origin adds nothing"
-    versions = await world.memory.look.history(first.id, ANA)
+    versions = await world.memory.reader.history(first.id, ANA)
     assert [each.number for each in versions] == [2, 1]
     for mode in ("keyword", "semantic", "hybrid"):
         assert await world.found(ANA, "well deep", mode=mode) == [again.content]
-    assert await world.memory.keep.reading.read([first.id], keys(ANA))
+    assert await world.memory.entries.reads.read([first.id], caller_keys(ANA))
 
 
 async def test_what_nobody_called_sure_stays_so_when_it_is_said_again(world: World) -> None:
@@ -359,7 +360,7 @@ async def test_what_cannot_be_kept_is_refused_and_nothing_is_written(
         )
     )
     with pytest.raises(MemoryFailed, match=told) as refused:
-        await world.memory.keep.create(request, ANA)
+        await world.memory.entries.create(request, ANA)
     assert refused.value.number is number
     assert await world.found(ANA, "x") == []
 
@@ -367,7 +368,7 @@ async def test_what_cannot_be_kept_is_refused_and_nothing_is_written(
 async def test_a_clients_own_vector_is_used(world: World) -> None:
     vector = [0.0] * 63 + [2.0]
     request = {"entry": {"content": "Opaque.", "embedding": vector}}
-    created = await world.memory.keep.create(CreateRequest.model_validate(request), ANA)
+    created = await world.memory.entries.create(CreateRequest.model_validate(request), ANA)
     answer = await world.ask(ANA, "opaque", options={"include_embeddings": True})
     assert answer.results[0].entry.id == created.entry.id
     assert answer.results[0].entry.embedding == pytest.approx([0.0] * 63 + [1.0])
@@ -376,24 +377,24 @@ async def test_a_clients_own_vector_is_used(world: World) -> None:
 async def test_without_signing_in_nothing_is_written(world: World) -> None:
     request = CreateRequest.model_validate({"entry": {"content": "x"}})
     with pytest.raises(MemoryFailed, match="Sign in") as refused:
-        await world.memory.keep.create(request, ANONYMOUS)
+        await world.memory.entries.create(request, ANONYMOUS)
     assert refused.value.number is ErrorCode.UNAUTHORIZED
 
 
 async def test_uses_are_counted(world: World) -> None:
     entry = await world.remember(ANA, "Rain barrel.")
     await world.ask(ANA, "rain barrel")
-    await world.memory.look.entry(entry.id, ANA)
+    await world.memory.reader.entry(entry.id, ANA)
     await world.memory.usage.flush()
-    assert (await world.memory.look.entry(entry.id, ANA)).uses == 2
+    assert (await world.memory.reader.entry(entry.id, ANA)).uses == 2
 
 
 async def test_an_update_without_versions_keeps_who_wrote_alone(world: World) -> None:
     request = {"entry": {"content": "One."}, "options": {"version": False}}
-    created = await world.memory.keep.create(CreateRequest.model_validate(request), ANA)
+    created = await world.memory.entries.create(CreateRequest.model_validate(request), ANA)
     await world.change(ANA, created.entry.id, "Two.")
-    history = await world.memory.look.history(created.entry.id, ANA)
+    history = await world.memory.reader.history(created.entry.id, ANA)
     assert [(each.number, each.fields) for each in history] == [(2, None), (1, None)]
     stale = UpdateRequest.model_validate({"entry": {"content": "Three.", "version": 1}})
     with pytest.raises(MemoryFailed, match="not kept"):
-        await world.memory.keep.update(created.entry.id, stale, ANA)
+        await world.memory.entries.update(created.entry.id, stale, ANA)

@@ -9,10 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.contract import ANONYMOUS, Caller, Tier
-from plugins.knowledge.memory.access import keys, readers
-from plugins.knowledge.memory.entries import OWN, AccessPolicy, AccessPolicyConfig, Layer
-from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.model.entry import OWNER_ONLY_LAYERS, Layer
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConfig, readers
+from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.rights.access import caller_keys
+from tests.examples import examples
 from tests.plugins.knowledge.memory.conftest import World
 
 pytestmark = pytest.mark.anyio
@@ -53,7 +55,7 @@ async def told(asking: Any) -> str:
 
 
 @settings(
-    max_examples=12,
+    max_examples=examples(12),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -66,7 +68,7 @@ async def test_no_way_of_reading_shows_what_a_policy_keeps_back(
 ) -> None:
     for at, layer, access, waits in wanted:
         owner, mark = callers[at], f"quokka{next(_number)}"
-        others = layer not in OWN and len(readers(owner.person or "", access)) > 1
+        others = layer not in OWNER_ONLY_LAYERS and len(readers(owner.person or "", access)) > 1
         waits = waits and others  # what nobody else may read, nobody could approve
         request = CreateRequest.model_validate(
             {
@@ -78,14 +80,14 @@ async def test_no_way_of_reading_shows_what_a_policy_keeps_back(
                 "governance": {"require_approval": waits},
             }
         )
-        made = await world.memory.govern.create(request, owner)
+        made = await world.memory.governed.create(request, owner)
         may = readers(owner.person or "", access)
         for who in [*callers, ANONYMOUS]:
             if who.person == owner.person:
                 continue
             shown = await _shown(world, who, made.entry.id, mark, layer)
-            open_to = bool(keys(who) & may)
-            if not open_to or layer in OWN:
+            open_to = bool(caller_keys(who) & may)
+            if not open_to or layer in OWNER_ONLY_LAYERS:
                 assert mark not in shown, (who, layer, access, waits)
                 assert await _refused_alike(world, who, made.entry.id)
 
@@ -98,11 +100,11 @@ async def _shown(world: World, who: Caller, id: str, mark: str, layer: Layer) ->
         for types in ([], [layer]):
             asked = world.ask(who, mark, mode=mode, layer={"types": types})
             shown.append(await told(asked))
-    looks = (memory.look.entry, memory.look.metadata, memory.look.history)
+    looks = (memory.reader.entry, memory.reader.metadata, memory.reader.history)
     shown += [await told(look(id, who)) for look in looks]
-    shown.append(await told(memory.govern.seen(who)))
+    shown.append(await told(memory.approvals.visible_to(who)))
     if who.person is not None:
-        shown += [str(file) async for file in memory.leaving.export(who.person)]
+        shown += [str(file) async for file in memory.personal_data.export(who.person)]
     return " ".join(shown)
 
 
@@ -114,10 +116,10 @@ async def _refused_alike(world: World, who: Caller, id: str) -> bool:
         removal = DeleteRequest.model_validate({"id": each})
         there.append(
             [
-                await told(memory.keep.update(each, change, who)),
-                await told(memory.keep.delete(removal, who)),
-                await told(memory.look.entry(each, who)),
-                await told(memory.look.history(each, who)),
+                await told(memory.entries.update(each, change, who)),
+                await told(memory.entries.delete(removal, who)),
+                await told(memory.reader.entry(each, who)),
+                await told(memory.reader.history(each, who)),
             ]
         )
     expected = ErrorCode.UNAUTHORIZED if who.anonymous else ErrorCode.NOT_FOUND

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gateway.contract import Tier
 from plugins.knowledge.notes.content import CHILDREN, CONTENT, ContentType, matching
-from plugins.knowledge.notes.documents import Document, truncate
+from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.notes.fields import parse_date
 from plugins.knowledge.notes.note import Note, Origin, Rules, parse
 from plugins.knowledge.notes.paths import PATH_TYPES
@@ -219,19 +219,6 @@ def test_a_name_that_cannot_be_an_id_is_an_error(path: str, reason: str) -> None
     assert not read.published
     assert reason in read.problems[0].reason
     assert read.problems[0].severity == "error"
-
-
-@given(st.text(alphabet="ab ", max_size=50), st.integers(1, 40))
-def test_truncation_keeps_whole_words_and_says_that_it_cut(text: str, length: int) -> None:
-    cut = truncate(text, length)
-    if len(text) <= length:
-        assert cut == text
-    else:
-        kept = cut.removesuffix("...")
-        assert cut.endswith("...")
-        assert text.startswith(kept)
-        assert len(kept) <= length
-        assert " " not in text[1:length] or text[len(kept)] == " "
 
 
 @pytest.mark.parametrize("line", ["a" + " " * 10**6 + "b", "[" * 10**6, "[](" * 10**6])

@@ -16,10 +16,10 @@ import pytest
 from gateway.contract import Embedder, Host, Reranker, Tier
 from gateway.plugin_host import make_host
 from gateway.services import open_services
+from gateway.toolkit.words import terms
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.notes.content import CONTENT, ContentType
 from plugins.knowledge.notes.documents import Document
-from plugins.knowledge.retrieval.terms import terms
 from plugins.knowledge.store import Store
 
 SETTINGS = SimpleNamespace(

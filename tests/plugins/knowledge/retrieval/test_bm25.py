@@ -1,9 +1,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.toolkit.bm25 import term_id
+from gateway.toolkit.words import terms
 from plugins.knowledge.retrieval import bm25
-from plugins.knowledge.retrieval.names import normal
-from plugins.knowledge.retrieval.terms import terms
+from plugins.knowledge.retrieval.names import normal_form
 
 
 def test_terms_are_stems_without_filler_words() -> None:
@@ -19,7 +20,7 @@ def test_a_document_that_says_a_term_more_often_weighs_more_but_less_than_twice(
 def test_a_longer_document_weighs_less() -> None:
     short = dict(zip(*_parts("hat"), strict=True))
     long = dict(zip(*_parts("hat " + "word " * 30), strict=True))
-    assert long[bm25.term_id("hat")] < short[bm25.term_id("hat")]
+    assert long[term_id("hat")] < short[term_id("hat")]
 
 
 def test_a_question_weighs_each_term_once() -> None:
@@ -35,14 +36,14 @@ def test_every_text_has_valid_sparse_vectors(text: str) -> None:
 
 
 def test_names_are_compared_without_case_number_and_marks() -> None:
-    assert normal("#DAOs") == normal("dao") == normal("Daos")
-    assert normal("Working-Groups") == normal("working group")
-    assert normal("Policies") == normal("policy")
+    assert normal_form("#DAOs") == normal_form("dao") == normal_form("Daos")
+    assert normal_form("Working-Groups") == normal_form("working group")
+    assert normal_form("Policies") == normal_form("policy")
 
 
 @given(st.text())
 def test_the_normal_form_of_a_name_never_fails(name: str) -> None:
-    assert normal(name) == normal(name)
+    assert normal_form(name) == normal_form(name)
 
 
 def _parts(text: str) -> tuple[tuple[int, ...], tuple[float, ...]]:

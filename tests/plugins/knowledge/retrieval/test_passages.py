@@ -1,10 +1,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.knowledge.retrieval.excerpts import LONGEST as LONGEST_EXCERPT
+from plugins.knowledge.retrieval.excerpts import MAX_CHARACTERS as LONGEST_EXCERPT
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.markup import one_line, plain
-from plugins.knowledge.retrieval.passages import LONGEST, cut, fingerprint
+from plugins.knowledge.retrieval.passages import MAX_CHARACTERS, cut, fingerprint
 
 MARKDOWN = st.text(alphabet=st.sampled_from("ab .\n#*_`[](){}%<>!|-&'\"0\u00e9"), max_size=3000)
 
@@ -58,7 +58,7 @@ def test_a_title_loses_its_markup() -> None:
 @given(MARKDOWN)
 def test_no_passage_is_empty_or_longer_than_the_model_reads(markdown: str) -> None:
     for passage in cut(markdown):
-        assert 0 < len(passage.text) <= LONGEST
+        assert 0 < len(passage.text) <= MAX_CHARACTERS
 
 
 @given(MARKDOWN)
@@ -68,7 +68,7 @@ def test_equal_texts_have_equal_fingerprints(markdown: str) -> None:
     ]
 
 
-@given(st.text(max_size=LONGEST), st.text(max_size=50))
+@given(st.text(max_size=MAX_CHARACTERS), st.text(max_size=50))
 def test_an_excerpt_is_short_and_stands_in_the_passage(text: str, question: str) -> None:
     shown = excerpt(text, question)
     assert len(shown) <= LONGEST_EXCERPT

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from gateway.contract import Caller, Tier, ToolFailed
 from plugins.knowledge.offer import offer
+from tests.examples import examples
 
 TYPES = ("tag", "pattern", "practice", "group", "file")
 DOCUMENTS = st.lists(
@@ -75,7 +76,7 @@ async def everything_shown(knowledge: Any, question: str, caller: Caller) -> str
 
 
 @settings(
-    max_examples=12,
+    max_examples=examples(12),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -13,9 +13,9 @@ from gateway.contract import Objects, Unruled
 from gateway.repositories import Github, open_github
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.store import Store
-from plugins.knowledge.sync.follow import Follower
+from plugins.knowledge.sync.follower import Follower
 from plugins.knowledge.sync.github import GithubSource
-from plugins.knowledge.sync.patience import Patience
+from plugins.knowledge.sync.retry import Retry
 from plugins.knowledge.sync.sync import Sync, rules_of
 from tests.servers.github_contents import GithubContents, Repo
 from tests.servers.github_history import History
@@ -45,7 +45,7 @@ class Branch:
         github.repos[NAME] = Repo(self.history.directory, history=self.history)
         self.github = github
         self.library = library
-        self.patience = Patience(retries=1, first=0.0, limit=10.0)
+        self.retry = Retry(retries=1, first_s=0.0, timeout_s=10.0)
 
     @asynccontextmanager
     async def started(self, objects: Objects | None = None) -> AsyncGenerator[Branch]:
@@ -71,7 +71,7 @@ class Branch:
                 library.syncing,
                 self._serve,
                 structlog.get_logger(),
-                self.patience,
+                self.retry,
             )
             yield self
 

@@ -23,8 +23,8 @@ from gateway.contract import Tier
 from gateway.services import Services
 from gateway.testing import open_test_portal
 from plugins.knowledge import plugin
-from plugins.knowledge.sync import follow, opening, standing
-from plugins.knowledge.sync.patience import Patience
+from plugins.knowledge.sync import build, follower, handle
+from plugins.knowledge.sync.retry import Retry
 from tests.plugins.knowledge.retrieval.conftest import WordEmbedder
 from tests.plugins.knowledge.sync.branch import NAME
 from tests.plugins.knowledge.sync.test_pushes import SECRET, push
@@ -35,13 +35,13 @@ SINGLE = 6
 
 async def portal(data: Path, url: str, order: dict[str, Any], say: Any) -> None:
     """Open a portal, deliver the push to it, and say when all of it is served."""
-    found: list[standing.Standing] = []
-    opened = standing.standing
+    found: list[handle.KnowledgeHandle] = []
+    opened = handle.open_handle
 
     def noted(*args: Any) -> Any:
         return _Noted(opened(*args), found)
 
-    setattr(plugin, "standing", noted)  # noqa: B010  (its type is another)
+    setattr(plugin, "open_handle", noted)  # noqa: B010  (its type is another)
     section = {
         "sources": [{"github": NAME}],
         "github": {"api_url": url, "webhook_secret": "env:KNOWLEDGE_HOOK"},
@@ -49,7 +49,9 @@ async def portal(data: Path, url: str, order: dict[str, Any], say: Any) -> None:
         "schedule": "* * * * * *",
     }
     config = {"plugins": {"knowledge": section}}
-    async with open_test_portal(plugin, config=config, data_dir=data, wait_ready=False) as served:
+    async with open_test_portal(
+        plugin, config=config, data_dir=data, wait_ready=False, schedules=True
+    ) as served:
         say("open")
         await push(served, os.urandom(8).hex(), order["push"])
         [one] = found
@@ -61,13 +63,13 @@ async def portal(data: Path, url: str, order: dict[str, Any], say: Any) -> None:
         say(json.dumps(await _told(one)))
 
 
-async def _is_served(one: standing.Standing, commit: str) -> bool:
+async def _is_served(one: handle.KnowledgeHandle, commit: str) -> bool:
     follower = one.followers[0]
     done = follower.source.listing.commit == commit and not follower.is_busy
     return done and one.sync.status.ready and not one.sync.status.error and not follower.error
 
 
-async def _told(one: standing.Standing) -> dict[str, Any]:
+async def _told(one: handle.KnowledgeHandle) -> dict[str, Any]:
     """The documents, the points, and every difference."""
     store = one.knowledge.store
     keys = [entry.key for entry in store.entries(Tier.MEMBERS)]
@@ -80,18 +82,18 @@ async def _told(one: standing.Standing) -> dict[str, Any]:
         },
         "points": {id: mark for points in stock.points.values() for id, mark in points.items()},
         "vectors": {key: sorted(texts) for key, texts in (stock.kept or {}).items()},
-        "differences": [str(each) for each in (await one.mender.verify()).differences],
+        "differences": [str(each) for each in (await one.repair.verify()).differences],
     }
 
 
 class _Noted:
     """The parts of a knowledge base, noted as the plugin opens it."""
 
-    def __init__(self, opened: Any, found: list[standing.Standing]) -> None:
+    def __init__(self, opened: Any, found: list[handle.KnowledgeHandle]) -> None:
         self._opened = opened
         self._found = found
 
-    async def __aenter__(self) -> standing.Standing:
+    async def __aenter__(self) -> handle.KnowledgeHandle:
         self._found.append(await self._opened.__aenter__())
         return self._found[-1]
 
@@ -120,8 +122,8 @@ def main() -> None:
     """Begin processes until the input ends."""
     data, url = Path(sys.argv[1]), sys.argv[2]
     os.environ["KNOWLEDGE_HOOK"] = SECRET
-    follow.SINGLE = SINGLE
-    opening.PATIENCE = Patience(retries=1, first=0.0, limit=10.0)
+    follower.MAX_SINGLE_FETCHES = SINGLE
+    build.DEFAULT_RETRY = Retry(retries=1, first_s=0.0, timeout_s=10.0)
     shares = Services.for_plugin
     Services.for_plugin = lambda self, name: replace(  # type: ignore[method-assign]
         shares(self, name), embedder=WordEmbedder()

@@ -130,7 +130,7 @@ async def test_too_little_room_stops_a_sync_before_it_writes_but_hides_at_once(
     library.note("tags/dao.md", body="New.")
     library.note("tags/hat.md", publish="false")
     with monkeypatch.context() as patched:
-        patched.setattr(transfer, "RESERVE_BYTES", 2**62)
+        patched.setattr(transfer, "MIN_FREE_BYTES", 2**62)
         with pytest.raises(OSError, match="no room left"):
             await library.sync()
         assert await library.stored() == before

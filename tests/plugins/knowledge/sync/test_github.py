@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.services.objects import StorageError
-from plugins.knowledge.sync import follow
-from plugins.knowledge.sync.state import state
+from plugins.knowledge.sync import follower
+from plugins.knowledge.sync.admin_routes import state
+from tests.examples import examples
 from tests.plugins.knowledge.sync.branch import Branch, note
 from tests.plugins.knowledge.sync.test_sync_properties import Failing
 from tests.servers.github_contents import GithubContents
@@ -89,7 +90,7 @@ async def test_a_note_that_breaks_keeps_its_document_and_unpublishing_removes_it
 async def test_many_notes_come_as_one_tarball(
     branch: Branch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(follow, "SINGLE", 2)
+    monkeypatch.setattr(follower, "MAX_SINGLE_FETCHES", 2)
     branch.history.commit({f"notes/{number}.md": note() for number in range(3)})
     await branch.follower.follow()
     assert len(branch.library.keys) == 3
@@ -285,7 +286,7 @@ async def check(make: Any, github: GithubContents, root: Path, edits: list[Any])
         assert await branch.fetched() == []
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(edits=st.lists(EDITS, max_size=12))
 def test_whatever_was_pushed_and_wherever_it_stopped_the_branch_is_what_is_served(
     library_class: Any, github_server: GithubContents, edits: list[Any]

@@ -13,10 +13,10 @@ from gateway.contract import Caller, Change, Host, JobRun, Offer, Tier
 from gateway.plugin_host import make_host
 from gateway.services import open_services
 from plugins.knowledge.config import KnowledgeConfig
+from plugins.knowledge.jobs import SYNC
 from plugins.knowledge.plugin import open_knowledge
-from plugins.knowledge.sync import keeper, opening
-from plugins.knowledge.sync.hooks import SYNC
-from plugins.knowledge.sync.patience import Patience
+from plugins.knowledge.sync import build, sync_loop
+from plugins.knowledge.sync.retry import Retry
 from tests.plugins.knowledge.retrieval.conftest import SETTINGS
 from tests.plugins.knowledge.sync.branch import NAME, note
 from tests.plugins.skills_repo.waiting import until
@@ -85,7 +85,7 @@ def github() -> Iterator[GithubContents]:
 
 @pytest.fixture
 def history(github: GithubContents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> History:
-    monkeypatch.setattr(opening, "PATIENCE", Patience(retries=0, limit=10.0))
+    monkeypatch.setattr(build, "DEFAULT_RETRY", Retry(retries=0, timeout_s=10.0))
     begun = History.begun(tmp_path / "kb")
     github.repos[NAME] = Repo(begun.directory, history=begun)
     return begun
@@ -110,7 +110,7 @@ async def test_a_push_that_one_takes_in_is_served_by_the_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """By what they tell each other; or, where the cache is each one's own, by looking."""
-    monkeypatch.setattr(keeper, "LOOK_SECONDS", 3600.0 if told else 0.2)
+    monkeypatch.setattr(sync_loop, "POLL_INTERVAL_S", 3600.0 if told else 0.2)
     config = {
         "sources": [{"github": NAME}],
         "github": {"api_url": github.url},
@@ -142,8 +142,12 @@ async def test_a_push_that_one_takes_in_is_served_by_the_other(
 
         await until(follows)
         assert len(github.requests) == asked, "the second one asks GitHub nothing"
-        health = await second.health()
-        assert (health.state, health.facts["commits"]) == ("ok", {f"{NAME}@main": commit})
+
+        async def is_well() -> bool:
+            health = await second.health()
+            return (health.state, health.facts["commits"]) == ("ok", {f"{NAME}@main": commit})
+
+        await until(is_well)
         await until(lambda: told_of(second, "tag/new"))
         again = history.commit({"tags/new.md": note("The word blancmange.", title="Newest")})
         assert (await second.sync())["commit"] == again

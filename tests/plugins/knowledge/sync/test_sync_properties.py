@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from gateway.contract import Tier
 from gateway.services.objects import ObjectService, StorageError
+from tests.examples import examples
 
 PATHS = ["tags/a.md", "tags/x/a.md", "notes/a.md", "notes/b.md", "links/index.md", "README.md"]
 TEXTS = {
@@ -107,7 +108,7 @@ async def check(make: Callable[[Path, Any], Any], root: Path, edits: list[Any]) 
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(edits=st.lists(EDITS, max_size=25))
 def test_store_and_index_equal_a_fresh_build_after_any_history(
     library_class: Any, edits: list[Any]

@@ -17,11 +17,11 @@ from sqlalchemy import event
 
 from gateway.services.database import open_database
 from gateway.services.objects import open_objects
-from plugins.workflows.drafts import Writer
-from plugins.workflows.files.importing import take_in
+from plugins.workflows.files.importer import import_paths
+from plugins.workflows.inputs import Writer
 from plugins.workflows.model import PORTAL
 from plugins.workflows.playbook import Playbook
-from plugins.workflows.search.embedding import embed_with
+from plugins.workflows.search.embedding import make_embed
 
 left = int(sys.argv[3])
 
@@ -41,8 +41,8 @@ async def main() -> None:
     event.listen(service.engine.sync_engine, "commit", count)
     objects = open_objects("embedded", data).scoped("workflows")
     database = service.for_owner("workflows")
-    playbook = Playbook(database, objects, embed_with(None), lambda: datetime.now(UTC))
-    report = await take_in(playbook, Writer(PORTAL, may_publish=True), [Path(sys.argv[2])])
+    playbook = Playbook(database, objects, make_embed(None), lambda: datetime.now(UTC))
+    report = await import_paths(playbook, Writer(PORTAL, may_publish=True), [Path(sys.argv[2])])
     sys.stdout.write(f"{report.problems}")
     await service.close()
 

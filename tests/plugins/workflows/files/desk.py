@@ -8,11 +8,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gateway.columns import UtcDateTime
 from gateway.services.database import OwnedDatabase
-from plugins.workflows.drafts import Writer
+from gateway.toolkit.columns import UtcDateTime
+from plugins.workflows.inputs import Writer
 from plugins.workflows.model import PORTAL
-from plugins.workflows.tables import metadata
+from plugins.workflows.store.tables import metadata
 
 OPERATOR = Writer(PORTAL, may_publish=True)
 HISTORY = {"playbook_revisions", "playbook_counters"}

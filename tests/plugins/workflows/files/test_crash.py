@@ -16,12 +16,12 @@ from sqlalchemy import event
 
 from gateway.services.database import OwnedDatabase
 from gateway.services.objects import open_objects
-from plugins.workflows.files.exporting import export
-from plugins.workflows.files.importing import take_in
+from plugins.workflows.files.exporter import export
+from plugins.workflows.files.importer import import_paths
 from plugins.workflows.files.starter import STARTER
 from plugins.workflows.model import PORTAL
 from plugins.workflows.playbook import Playbook
-from plugins.workflows.search.embedding import embed_with
+from plugins.workflows.search.embedding import make_embed
 from tests.plugins.workflows.conftest import MIGRATIONS
 from tests.plugins.workflows.files.desk import OPERATOR, rows, tree, write
 
@@ -62,8 +62,8 @@ async def test_the_rows_are_those_of_one_clean_import(
     database = open_another()
     await database.migrate(MIGRATIONS)
     objects = open_objects("embedded", tmp_path).scoped("workflows")
-    playbook = Playbook(database, objects, embed_with(None), lambda: datetime.now(UTC))
-    await take_in(playbook, OPERATOR, [old])
+    playbook = Playbook(database, objects, make_embed(None), lambda: datetime.now(UTC))
+    await import_paths(playbook, OPERATOR, [old])
     await database.engine.dispose()
 
     statements = 0
@@ -75,7 +75,7 @@ async def test_the_rows_are_those_of_one_clean_import(
     before = Path(shutil.copytree(tmp_path, tmp_path.parent / f"{tmp_path.name}-before"))
     event.listen(database.engine.sync_engine, "before_cursor_execute", count)
     event.listen(database.engine.sync_engine, "commit", count)
-    await take_in(playbook, OPERATOR, [new])
+    await import_paths(playbook, OPERATOR, [new])
     total = statements
     assert total > 300
     clean = await rows(database)
@@ -95,8 +95,8 @@ async def _finished(data: Path, directory: Path) -> dict[str, list[str]]:
     service = open_database("sqlite", data)
     database = service.for_owner("workflows")
     objects = open_objects("embedded", data).scoped("workflows")
-    playbook = Playbook(database, objects, embed_with(None), lambda: datetime.now(UTC))
-    report = await take_in(playbook, OPERATOR, [directory])
+    playbook = Playbook(database, objects, make_embed(None), lambda: datetime.now(UTC))
+    report = await import_paths(playbook, OPERATOR, [directory])
     assert report.problems == []
     found = await rows(database)
     await export(playbook, data / "out", PORTAL)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.toolkit.yaml_lines import Broken, Mapping, plain
 from plugins.workflows.files.json_text import read
-from plugins.workflows.files.nodes import Broken, Mapping, plain
 from tests.plugins.workflows.files.desk import EXTRAS
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 
-from plugins.workflows.files.markdown import decoded, read, write
-from plugins.workflows.files.nodes import Broken, plain
+from gateway.toolkit.frontmatter import decode
+from gateway.toolkit.yaml_lines import Broken, plain
+from plugins.workflows.files.markdown import read, write
 from tests.plugins.workflows.files.desk import EXTRAS, TEXTS
 
 
@@ -17,7 +18,7 @@ from tests.plugins.workflows.files.desk import EXTRAS, TEXTS
 @example(front={"a": "x\n\n"}, body="\n\n x\n\n")
 @example(front={}, body="")
 def test_what_is_written_is_split_the_same(front: dict[str, Any], body: str) -> None:
-    found = read(decoded(write(front, body).encode()))
+    found = read(decode(write(front, body).encode()))
     assert (plain(found.front), found.body) == (front, body)
 
 
@@ -34,7 +35,7 @@ def test_what_is_written_is_split_the_same(front: dict[str, Any], body: str) -> 
     ],
 )
 def test_files_as_people_write_them_are_split(text: str, body: str, line: int) -> None:
-    found = read(decoded(text.encode()))
+    found = read(decode(text.encode()))
     assert (found.body, found.line) == (body, line)
 
 
@@ -49,6 +50,6 @@ def test_files_as_people_write_them_are_split(text: str, body: str, line: int) -
 )
 def test_what_is_broken_is_said_with_its_line(data: bytes, line: int, said: str) -> None:
     with pytest.raises(Broken) as failed:
-        read(decoded(data))
+        read(decode(data))
     assert said in failed.value.reason
     assert failed.value.line == line

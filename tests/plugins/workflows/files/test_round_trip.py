@@ -12,7 +12,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.services.database import OwnedDatabase
-from plugins.workflows.drafts import (
+from plugins.workflows.files.exporter import export
+from plugins.workflows.files.importer import import_parsed, import_paths
+from plugins.workflows.files.parsed import (
+    ParsedPrompt,
+    ParsedSkill,
+    ParsedStage,
+    ParsedStep,
+    ParsedWorkflow,
+)
+from plugins.workflows.files.reader import ParsedFiles
+from plugins.workflows.inputs import (
     AttachmentDraft,
     PromptDraft,
     SkillDraft,
@@ -20,18 +30,9 @@ from plugins.workflows.drafts import (
     WorkflowDraft,
     Writer,
 )
-from plugins.workflows.files.exporting import export
-from plugins.workflows.files.importing import put, take_in
-from plugins.workflows.files.reading import Written
-from plugins.workflows.files.written import (
-    Step,
-    WrittenPrompt,
-    WrittenSkill,
-    WrittenStage,
-    WrittenWorkflow,
-)
 from plugins.workflows.model import PORTAL, AutoPrompt, Complexity, TargetType, Visibility
 from plugins.workflows.playbook import Playbook
+from tests.examples import examples
 from tests.plugins.workflows.conftest import prompt, skill, stage, workflow
 from tests.plugins.workflows.files.desk import (
     EXTRAS,
@@ -62,20 +63,20 @@ def said(draw: Any, key: str) -> dict[str, Any]:
 
 
 @st.composite
-def books(draw: Any) -> Written:
+def books(draw: Any) -> ParsedFiles:
     """A playbook of nasty texts, some of whose steps lead nowhere."""
-    book = Written()
+    book = ParsedFiles()
     for key in draw(keys(3)):
         is_hidden = draw(st.booleans())
         made = PromptDraft(**said(draw, key), content=draw(CONTENT))
         visibility = Visibility.PRIVATE if is_hidden else Visibility.PUBLIC
         author = None if is_hidden else draw(AUTHORS)
-        book.prompts[key] = WrittenPrompt(f"prompts/{key}", author, made, visibility)
+        book.prompts[key] = ParsedPrompt(f"prompts/{key}", author, made, visibility)
     for each in draw(st.sets(st.sampled_from(AutoPrompt))):
         made = PromptDraft(**said(draw, each.value), content=draw(CONTENT), automatic=each)
-        book.prompts[each.value] = WrittenPrompt(each.value, draw(AUTHORS), made)
+        book.prompts[each.value] = ParsedPrompt(each.value, draw(AUTHORS), made)
     for key in draw(keys(2)):
-        book.skills[key] = WrittenSkill(f"skills/{key}", draw(AUTHORS), card(draw, key))
+        book.skills[key] = ParsedSkill(f"skills/{key}", draw(AUTHORS), card(draw, key))
     for key in draw(keys(3)):
         book.workflows[key] = flow(draw, key, book)
     return book
@@ -102,7 +103,7 @@ def tags() -> st.SearchStrategy[tuple[str, ...]]:
     return st.lists(NAMES, max_size=3).map(tuple)
 
 
-def flow(draw: Any, key: str, book: Written) -> WrittenWorkflow:
+def flow(draw: Any, key: str, book: ParsedFiles) -> ParsedWorkflow:
     draft = WorkflowDraft(
         **said(draw, key),
         complexity=draw(st.none() | st.sampled_from(Complexity)),
@@ -113,15 +114,15 @@ def flow(draw: Any, key: str, book: Written) -> WrittenWorkflow:
     )
     count = draw(st.integers(0, 3))
     stages = tuple(stage_of(draw, book) for _ in range(count))
-    return WrittenWorkflow(f"workflows/{key}", draw(AUTHORS), draft, stages)
+    return ParsedWorkflow(f"workflows/{key}", draw(AUTHORS), draft, stages)
 
 
-def stage_of(draw: Any, book: Written) -> WrittenStage:
+def stage_of(draw: Any, book: ParsedFiles) -> ParsedStage:
     known = [(PROMPT, key) for key in book.prompts] + [(SKILL, key) for key in book.skills]
     gone = [(PROMPT, "gone"), (SKILL, "gone"), (PROMPT, "old/path"), (PROMPT, "No key!")]
     chosen = draw(st.lists(st.sampled_from([*known, *gone]), max_size=4))
     steps = [
-        Step(type_, name, None if "!" in name else name.replace("/", "-"), 1, draw(EXTRAS))
+        ParsedStep(type_, name, None if "!" in name else name.replace("/", "-"), 1, draw(EXTRAS))
         for type_, name in chosen
     ]
     entries = [
@@ -140,28 +141,28 @@ def stage_of(draw: Any, book: Written) -> WrittenStage:
         extra=draw(EXTRAS),
     )
     lines = None if order is None else tuple((each, 1) for each in order)
-    return WrittenStage(draft, tuple(steps), lines)
+    return ParsedStage(draft, tuple(steps), lines)
 
 
 @pytest.mark.heavy
 @pytest.mark.timeout(300)
 @given(book=books())
-@settings(max_examples=60, suppress_health_check=[*HealthCheck])
+@settings(max_examples=examples(60), suppress_health_check=[*HealthCheck])
 async def test_rows_and_files_come_back_exactly(
-    playbook: Playbook, database: OwnedDatabase, book: Written
+    playbook: Playbook, database: OwnedDatabase, book: ParsedFiles
 ) -> None:
     await emptied(database)
-    report = await put(playbook, OPERATOR, book)
+    report = await import_parsed(playbook, OPERATOR, book)
     assert report.problems == []
     first = await rows(database)
     with tempfile.TemporaryDirectory() as folder:
         one, two = Path(folder, "one"), Path(folder, "two")
         assert (await export(playbook, one, PORTAL)).refused == []
-        again = await take_in(playbook, OPERATOR, [one])
+        again = await import_paths(playbook, OPERATOR, [one])
         assert (again.problems, again.added, again.updated) == ([], [], [])
         assert await rows(database) == first
         await emptied(database)
-        report = await take_in(playbook, OPERATOR, [one])
+        report = await import_paths(playbook, OPERATOR, [one])
         assert report.problems == []
         assert await rows(database) == first
         await export(playbook, two, PORTAL)
@@ -195,13 +196,13 @@ async def test_a_members_items_become_the_portals_with_their_words(
     assert re.search(rf"- skill:\n          id: {quoted}\n", text)
     assert "visibility: PRIVATE\n" in text
     assert "author: Alice\n" in text
-    await take_in(playbook, OPERATOR, [tmp_path / "out"])
+    await import_paths(playbook, OPERATOR, [tmp_path / "out"])
     await export(playbook, tmp_path / "again", PORTAL)
     assert tree(tmp_path / "again") == tree(tmp_path / "out")
 
 
 def item(id_: str) -> Any:
-    from plugins.workflows.drafts import Reference, StageItemDraft
+    from plugins.workflows.inputs import Reference, StageItemDraft
 
     return StageItemDraft(Reference(SKILL, id_))
 
@@ -217,7 +218,7 @@ async def test_files_written_by_hand_take_their_canonical_form_and_keep_it(
         stages: [{name: One, review: on, items: [{prompt: {name: In, content: "a\\r\\nb"}}]}]
     """
     write(tmp_path / "in", "workflows/hand.yaml", by_hand)
-    await take_in(playbook, OPERATOR, [tmp_path / "in"])
+    await import_paths(playbook, OPERATOR, [tmp_path / "in"])
     await export(playbook, tmp_path / "one", PORTAL)
     assert (tmp_path / "one/workflows/hand.yaml").read_text("utf-8") == (
         "name: Hand\nvisibility: PUBLIC\nmulti_agent_chat: true\ntags:\n  - a\n  - b\nstages:\n"
@@ -226,7 +227,7 @@ async def test_files_written_by_hand_take_their_canonical_form_and_keep_it(
     assert (tmp_path / "one/prompts/hand-in.md").read_text(
         "utf-8"
     ) == "---\nname: In\n---\n\na\nb\n"
-    report = await take_in(playbook, OPERATOR, [tmp_path / "one"])
+    report = await import_paths(playbook, OPERATOR, [tmp_path / "one"])
     assert (report.added, report.updated) == ([], [])
     await export(playbook, tmp_path / "two", PORTAL)
     assert tree(tmp_path / "two") == tree(tmp_path / "one")
@@ -237,14 +238,14 @@ async def test_an_edited_playbook_comes_back_too(
 ) -> None:
     write(tmp_path / "in", "prompts/p.md", "One")
     garden = write(tmp_path / "in", "workflows/w.yaml", "name: W\nstages: [{name: A}, {name: B}]\n")
-    await take_in(playbook, OPERATOR, [tmp_path / "in"])
+    await import_paths(playbook, OPERATOR, [tmp_path / "in"])
     garden.write_text("name: V\nstages: [{name: A}, {name: C, items: [{prompt: p}]}]\n", "utf-8")
     write(tmp_path / "in", "prompts/p.md", "Two")
-    await take_in(playbook, OPERATOR, [tmp_path / "in"])
+    await import_paths(playbook, OPERATOR, [tmp_path / "in"])
     await export(playbook, tmp_path / "out", PORTAL)
     edited = await rows(database, history=False)
     await emptied(database)
-    await take_in(playbook, OPERATOR, [tmp_path / "out"])
+    await import_paths(playbook, OPERATOR, [tmp_path / "out"])
     assert without_stage_ids(await rows(database, history=False)) == without_stage_ids(edited)
 
 

@@ -11,16 +11,17 @@ import pytest
 
 from gateway.contract import Objects, ToolFailed
 from gateway.services.database import OwnedDatabase
-from plugins.workflows.drafts import Writer
-from plugins.workflows.files.exporting import export
-from plugins.workflows.files.importing import check, take_in
-from plugins.workflows.files.reading import read
-from plugins.workflows.files.starter import NOTE, STARTER, take_in_starter
+from plugins.workflows.files.exporter import export
+from plugins.workflows.files.importer import check_paths, import_paths
+from plugins.workflows.files.reader import read
+from plugins.workflows.files.starter import NOTE_NAME, STARTER, import_starter
 from plugins.workflows.ids import portal_id
+from plugins.workflows.inputs import Writer
 from plugins.workflows.model import PORTAL, AutoPrompt, TargetType
 from plugins.workflows.playbook import Playbook
-from plugins.workflows.search.search import Filters, Search
+from plugins.workflows.search.search import Search
 from plugins.workflows.store.notes import Notes
+from plugins.workflows.store.queries import Filters
 from tests.plugins.workflows.conftest import Clock, embed_nothing, workflow
 from tests.plugins.workflows.files.desk import OPERATOR, emptied, rows, tree, write
 
@@ -47,7 +48,7 @@ async def name_of(playbook: Playbook, key: str) -> str:
 
 
 async def test_it_holds_the_automatic_prompts_and_workflows_with_cards() -> None:
-    report = await check([STARTER])
+    report = await check_paths([STARTER])
     assert (report.problems, report.dangling) == ([], [])
     written = read([STARTER])
     assert len(written.workflows) == 6
@@ -65,7 +66,7 @@ async def test_it_holds_the_automatic_prompts_and_workflows_with_cards() -> None
 async def test_its_files_are_what_an_export_of_them_writes(
     playbook: Playbook, notes: Notes, tmp_path: Path
 ) -> None:
-    assert await take_in_starter(playbook, notes)
+    assert await import_starter(playbook, notes)
     await export(playbook, tmp_path / "out", PORTAL)
     assert tree(tmp_path / "out") == tree(STARTER)
 
@@ -84,7 +85,7 @@ async def test_its_files_are_what_an_export_of_them_writes(
 async def test_what_one_asks_for_is_found_first(
     playbook: Playbook, notes: Notes, database: OwnedDatabase, task: str, key: str
 ) -> None:
-    await take_in_starter(playbook, notes)
+    await import_starter(playbook, notes)
     found = await Search(database, playbook, None).workflows(task, None, Filters(), 5)
     assert found.hits[0].summary.key == key
 
@@ -92,81 +93,81 @@ async def test_what_one_asks_for_is_found_first(
 async def test_a_second_opening_asks_one_thing_and_writes_nothing(
     playbook: Playbook, notes: Notes, database: OwnedDatabase
 ) -> None:
-    assert await take_in_starter(playbook, notes)
+    assert await import_starter(playbook, notes)
     before = await rows(database)
-    assert not await take_in_starter(playbook, notes)
+    assert not await import_starter(playbook, notes)
     assert await rows(database) == before
     nothing: Playbook = None  # type: ignore[assignment]  # not even read
-    assert not await take_in_starter(nothing, notes)
+    assert not await import_starter(nothing, notes)
 
 
 async def test_a_newer_porch_brings_changes_and_takes_away_what_it_no_longer_brings(
     playbook: Playbook, notes: Notes, starter: Path
 ) -> None:
-    await take_in_starter(playbook, notes, directory=starter)
+    await import_starter(playbook, notes, directory=starter)
     path = starter / "workflows/fix-a-bug.yaml"
     path.write_text(path.read_text("utf-8").replace("name: Fix a bug", "name: Mend a bug"), "utf-8")
     (starter / "workflows/write-an-article.yaml").unlink()
     (starter / "skills/plain-english.md").unlink()
-    assert await take_in_starter(playbook, notes, directory=starter)
+    assert await import_starter(playbook, notes, directory=starter)
     assert await name_of(playbook, "fix-a-bug") == "Mend a bug"
     assert "write-an-article" not in await listed(playbook)
     assert await listed(playbook, SKILL) == ["code-review-checklist", "decide-by-consent"]
-    assert not await take_in_starter(playbook, notes, directory=starter)
+    assert not await import_starter(playbook, notes, directory=starter)
 
 
 async def test_what_an_operator_changed_is_left_as_they_want_it(
     playbook: Playbook, notes: Notes, starter: Path, tmp_path: Path
 ) -> None:
-    await take_in_starter(playbook, notes, directory=starter)
+    await import_starter(playbook, notes, directory=starter)
     write(tmp_path / "own", "workflows/fix-a-bug.yaml", "name: Our way\n")
     write(tmp_path / "own", "workflows/onboard-a-member.yaml", "name: Our welcome\n")
     write(tmp_path / "own", "prompts/memory-board.md", "---\nautomatic: memory-board\n---\nOurs.")
-    await take_in(playbook, OPERATOR, [tmp_path / "own"])
+    await import_paths(playbook, OPERATOR, [tmp_path / "own"])
     for path in (starter / "workflows").iterdir():
         path.write_text(path.read_text("utf-8").replace("name: ", "name: New ", 1), "utf-8")
     (starter / "workflows/onboard-a-member.yaml").unlink()
     board = starter / "prompts/memory-board.md"
     board.write_text(board.read_text("utf-8") + "\nNew.\n", "utf-8")
     for _ in range(2):
-        await take_in_starter(playbook, notes, directory=starter)
+        await import_starter(playbook, notes, directory=starter)
         assert await name_of(playbook, "fix-a-bug") == "Our way"
         assert await name_of(playbook, "onboard-a-member") == "Our welcome"
         assert await name_of(playbook, "code-review") == "New Code review"
         assert (await playbook.automatic())[AutoPrompt.MEMORY_BOARD].content == "Ours."
         write(starter, "prompts/one-more.md", "So that there is something new.")
-    await take_in_starter(playbook, notes, wanted=False, directory=starter)
+    await import_starter(playbook, notes, wanted=False, directory=starter)
     assert sorted(await listed(playbook)) == ["fix-a-bug", "onboard-a-member"]
 
 
 async def test_an_opening_that_was_cut_off_is_finished_by_the_next(
     playbook: Playbook, notes: Notes, starter: Path, database: OwnedDatabase
 ) -> None:
-    await take_in_starter(playbook, notes, directory=starter)
-    noted = await notes.get(NOTE)
+    await import_starter(playbook, notes, directory=starter)
+    noted = await notes.get(NOTE_NAME)
     path = starter / "workflows/fix-a-bug.yaml"
     path.write_text(path.read_text("utf-8").replace("name: Fix a bug", "name: Mend a bug"), "utf-8")
-    await take_in(playbook, OPERATOR, [path])  # as it was written before the note of it
-    assert noted == await notes.get(NOTE)
-    await take_in_starter(playbook, notes, directory=starter)
+    await import_paths(playbook, OPERATOR, [path])  # as it was written before the note of it
+    assert noted == await notes.get(NOTE_NAME)
+    await import_starter(playbook, notes, directory=starter)
     path.write_text(path.read_text("utf-8").replace("name: Mend", "name: Repair"), "utf-8")
-    await take_in_starter(playbook, notes, directory=starter)
+    await import_starter(playbook, notes, directory=starter)
     assert await name_of(playbook, "fix-a-bug") == "Repair a bug"
 
 
 async def test_without_it_the_automatic_prompts_remain_and_members_items_too(
     playbook: Playbook, notes: Notes, alice: Writer
 ) -> None:
-    await take_in_starter(playbook, notes)
+    await import_starter(playbook, notes)
     await playbook.add_workflow(alice, workflow())
-    assert await take_in_starter(playbook, notes, wanted=False)
+    assert await import_starter(playbook, notes, wanted=False)
     assert await listed(playbook) == await listed(playbook, SKILL) == []
     assert set(await playbook.automatic()) == set(AutoPrompt)
     with pytest.raises(ToolFailed, match="not found"):
         await playbook.workflow(portal_id(WORKFLOW, "code-review"), PORTAL)
     assert len(await playbook.page(WORKFLOW, alice.person, None, 9)) == 1
-    assert not await take_in_starter(playbook, notes, wanted=False)
-    assert await take_in_starter(playbook, notes)
+    assert not await import_starter(playbook, notes, wanted=False)
+    assert await import_starter(playbook, notes)
     assert len(await listed(playbook)) == 6
     assert len(await listed(playbook, SKILL)) == 3
 
@@ -174,7 +175,7 @@ async def test_without_it_the_automatic_prompts_remain_and_members_items_too(
 async def test_where_it_was_never_wanted_only_the_automatic_prompts_come(
     playbook: Playbook, notes: Notes
 ) -> None:
-    assert await take_in_starter(playbook, notes, wanted=False)
+    assert await import_starter(playbook, notes, wanted=False)
     assert set(await playbook.automatic()) == set(AutoPrompt)
     assert len(await playbook.page(TargetType.MINI_PROMPT, PORTAL, None, 9)) == 2
 
@@ -187,12 +188,12 @@ async def test_replicas_that_open_at_once_bring_it_once(
     playbook: Playbook,
     notes: Notes,
 ) -> None:
-    await take_in_starter(playbook, notes)
+    await import_starter(playbook, notes)
     alone = await rows(database)
     await emptied(database)
     replicas = [open_another() for _ in range(3)]
     playbooks = [Playbook(each, objects, embed_nothing, clock) for each in replicas]
-    opening = (take_in_starter(p, Notes(d)) for p, d in zip(playbooks, replicas, strict=True))
+    opening = (import_starter(p, Notes(d)) for p, d in zip(playbooks, replicas, strict=True))
     await asyncio.gather(*opening)
     together = await rows(database)
     for table in ("playbook_counters", "playbook_workflow_embeddings", "playbook_skill_embeddings"):
@@ -205,5 +206,5 @@ async def test_a_starter_file_that_cannot_be_read_is_said(
 ) -> None:
     write(starter, "workflows/broken.yaml", "name: [")
     with pytest.raises(RuntimeError, match=r"broken\.yaml:\d"):
-        await take_in_starter(playbook, notes, directory=starter)
-    assert await notes.get(NOTE) is None
+        await import_starter(playbook, notes, directory=starter)
+    assert await notes.get(NOTE_NAME) is None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 
-from plugins.workflows.files.nodes import Broken, Mapping, Scalar, plain
+from gateway.toolkit.yaml_lines import Broken, Mapping, Scalar, plain
 from plugins.workflows.files.yaml_text import read, write
 from tests.plugins.workflows.files.desk import EXTRAS
 

@@ -62,7 +62,7 @@ class Shelf:
         levels = 1
         if box is not None:
             levels = max(len(each.above()) for each in self.below(box)) - len(box.above()) + 1
-        return len(parent.above()) + levels <= limits.FOLDER_DEPTH
+        return len(parent.above()) + levels <= limits.MAX_FOLDER_DEPTH
 
     def last(self, parent: Box | None) -> int:
         """The position behind all others of a parent."""

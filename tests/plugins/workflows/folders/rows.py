@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy import insert
 
 from gateway.services.database import OwnedDatabase
-from plugins.workflows.drafts import Writer
 from plugins.workflows.ids import new_id
+from plugins.workflows.inputs import Writer
 from plugins.workflows.model import TargetType, Visibility
 from plugins.workflows.store.kinds import TABLES
 from tests.plugins.workflows.conftest import NOON

@@ -14,8 +14,8 @@ from plugins.workflows import limits
 from plugins.workflows.store.folder_edits import FolderEdits
 from plugins.workflows.store.folder_lists import FolderLists
 from plugins.workflows.store.folders import FolderDraft
-from plugins.workflows.store.revisions import REVISIONS
-from plugins.workflows.tables import folders, workflows
+from plugins.workflows.store.revisions import MAX_REVISIONS
+from plugins.workflows.store.tables import folders, workflows
 from tests.plugins.workflows.folders.rows import (
     ANA,
     BEN,
@@ -53,9 +53,9 @@ async def test_a_key_that_is_taken_is_refused_by_name(edits: FolderEdits) -> Non
 
 
 async def test_long_names_have_different_keys(edits: FolderEdits) -> None:
-    keys = [(await made(edits, "x" * limits.FOLDER_NAME)).key for _ in range(12)]
+    keys = [(await made(edits, "x" * limits.MAX_FOLDER_NAME_CHARS)).key for _ in range(12)]
     assert len(set(keys)) == 12
-    assert max(len(key) for key in keys) <= limits.KEY
+    assert max(len(key) for key in keys) <= limits.MAX_KEY_CHARS
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,12 @@ async def test_the_latest_changes_alone_are_remembered(
     edits: FolderEdits, database: OwnedDatabase
 ) -> None:
     folder = await made(edits, "Busy")
-    for version in range(1, REVISIONS + 5):
+    for version in range(1, MAX_REVISIONS + 5):
         await edits.edit(ANA, folder.id, version, fields(position=version))
     with pytest.raises(ToolFailed) as failed:
         await edits.edit(ANA, folder.id, 1, fields(position=0))
     told = [each["version"] for each in failed.value.details["changed"]]
-    assert told == list(range(6, REVISIONS + 6))
+    assert told == list(range(6, MAX_REVISIONS + 6))
 
 
 async def test_only_its_owner_changes_a_folder(edits: FolderEdits) -> None:
@@ -169,7 +169,7 @@ async def test_folders_do_not_lie_in_each_other(edits: FolderEdits) -> None:
 
 async def test_folders_lie_only_so_deep(edits: FolderEdits) -> None:
     parent = None
-    for depth in range(limits.FOLDER_DEPTH):
+    for depth in range(limits.MAX_FOLDER_DEPTH):
         parent = (await made(edits, f"Level {depth}", parent=parent)).id
     with pytest.raises(ToolFailed, match="Folders may lie 16 deep"):
         await made(edits, "Too deep", parent=parent)

@@ -10,7 +10,7 @@ from gateway.services.database import OwnedDatabase
 from plugins.workflows.model import PORTAL
 from plugins.workflows.store.folder_edits import Addition, FolderChanges, FolderEdits, Removal
 from plugins.workflows.store.folder_lists import FolderLists
-from plugins.workflows.tables import folder_items
+from plugins.workflows.store.tables import folder_items
 from tests.plugins.workflows.folders.rows import (
     ANA,
     BEN,

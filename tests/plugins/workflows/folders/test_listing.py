@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from gateway.contract import ToolFailed
 from gateway.services.database import OwnedDatabase
 from plugins.workflows import limits
-from plugins.workflows.drafts import Writer
 from plugins.workflows.ids import new_id
+from plugins.workflows.inputs import Writer
 from plugins.workflows.model import PORTAL, Visibility
 from plugins.workflows.store.folder_edits import Addition, FolderChanges, FolderEdits, Removal
 from plugins.workflows.store.folder_lists import FolderLists
 from plugins.workflows.store.folders import FolderDraft
+from tests.examples import examples
 from tests.plugins.workflows.conftest import NOON, Clock
 from tests.plugins.workflows.folders.model import Box, Shelf, Thing
 from tests.plugins.workflows.folders.rows import (
@@ -203,12 +204,12 @@ async def paged(lists: FolderLists, ref: str | None, viewer: str | None, limit: 
 
 @pytest.fixture
 def shallow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "FOLDER_DEPTH", DEPTH)
+    monkeypatch.setattr(limits, "MAX_FOLDER_DEPTH", DEPTH)
 
 
 @pytest.mark.timeout(180)
 @settings(
-    max_examples=8,
+    max_examples=examples(8),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(random=st.randoms(use_true_random=True))

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.contract import ToolFailed
 from gateway.services.database import OwnedDatabase
-from plugins.workflows.drafts import Writer
+from plugins.workflows.inputs import Writer
 from plugins.workflows.model import TargetType
 from plugins.workflows.playbook import Playbook
 from plugins.workflows.store.folder_edits import FolderEdits
@@ -66,10 +66,10 @@ async def test_a_folder_is_there_for_its_owner_once_it_is_made(
     assert await lists.has(alice.person, where)
     assert await lists.has(alice.person, Place(folder="reviews")), "by its key too"
     assert not await lists.has(bob.person, where)
-    folder = await lists.holding(alice.person, TargetType.WORKFLOW, made.id)
+    folder = await lists.containing(alice.person, TargetType.WORKFLOW, made.id)
     assert folder is not None
     assert folder.name == "Reviews"
-    assert await lists.holding(bob.person, TargetType.WORKFLOW, made.id) is None
+    assert await lists.containing(bob.person, TargetType.WORKFLOW, made.id) is None
 
 
 async def test_without_a_folder_there_is_none(
@@ -77,4 +77,4 @@ async def test_without_a_folder_there_is_none(
 ) -> None:
     made = await playbook.add_workflow(alice, workflow())
     assert await lists.has(alice.person, Place())
-    assert await lists.holding(alice.person, TargetType.WORKFLOW, made.id) is None
+    assert await lists.containing(alice.person, TargetType.WORKFLOW, made.id) is None

@@ -55,11 +55,13 @@ def test_a_folder_may_go_wherever_it_is_not_inside_itself_nor_too_deep(
 ) -> None:
     moved = data.draw(st.sampled_from([*parents]))
     target = data.draw(st.sampled_from([None, *parents]))
-    assume(max(len(ancestors(parents, each)) for each in parents) <= limits.FOLDER_DEPTH)
+    assume(max(len(ancestors(parents, each)) for each in parents) <= limits.MAX_FOLDER_DEPTH)
     tree = Tree(folder(id, parent) for id, parent in parents.items())
     after = parents | {moved: target}
     cycle = moved in ancestors(parents, target)
-    fits = not cycle and all(len(ancestors(after, each)) <= limits.FOLDER_DEPTH for each in parents)
+    fits = not cycle and all(
+        len(ancestors(after, each)) <= limits.MAX_FOLDER_DEPTH for each in parents
+    )
     refused = ""
     try:
         tree.check_move(moved, target)
@@ -93,15 +95,15 @@ def test_a_folder_in_itself_is_the_shortest_cycle() -> None:
 
 
 def test_the_deepest_level_is_the_limit() -> None:
-    tree = Tree(chain(limits.FOLDER_DEPTH))
-    tree.check_room(f"f{limits.FOLDER_DEPTH - 2}")
-    with pytest.raises(ToolFailed, match=f"{limits.FOLDER_DEPTH} deep"):
-        tree.check_room(f"f{limits.FOLDER_DEPTH - 1}")
+    tree = Tree(chain(limits.MAX_FOLDER_DEPTH))
+    tree.check_room(f"f{limits.MAX_FOLDER_DEPTH - 2}")
+    with pytest.raises(ToolFailed, match=f"{limits.MAX_FOLDER_DEPTH} deep"):
+        tree.check_room(f"f{limits.MAX_FOLDER_DEPTH - 1}")
 
 
 def test_what_is_in_a_moved_folder_counts_as_well() -> None:
-    tree = Tree([*chain(limits.FOLDER_DEPTH - 2), *chain(3, "g")])
-    last = f"f{limits.FOLDER_DEPTH - 3}"
+    tree = Tree([*chain(limits.MAX_FOLDER_DEPTH - 2), *chain(3, "g")])
+    last = f"f{limits.MAX_FOLDER_DEPTH - 3}"
     tree.check_move("g1", last)
     with pytest.raises(ToolFailed, match="Choose a folder further up"):
         tree.check_move("g0", last)

@@ -11,8 +11,8 @@ from sqlalchemy import select
 from gateway.contract import ToolFailed
 from gateway.services.database import OwnedDatabase
 from plugins.workflows.model import PORTAL
-from plugins.workflows.store.library import Kept, Library
-from plugins.workflows.tables import library as table
+from plugins.workflows.store.library import Library, LibraryEdit
+from plugins.workflows.store.tables import library as table
 from tests.plugins.workflows.conftest import NOON, Clock
 from tests.plugins.workflows.folders.rows import (
     ANA,
@@ -43,11 +43,11 @@ async def test_an_item_is_kept_once_and_removed_once(
 ) -> None:
     theirs = await item(database, WORKFLOW, BEN.person, PUBLIC)
     added = [await library.add(ANA.person, theirs) for _ in range(2)]
-    assert added == [Kept(WORKFLOW, theirs, True), Kept(WORKFLOW, theirs, False)]
+    assert added == [LibraryEdit(WORKFLOW, theirs, True), LibraryEdit(WORKFLOW, theirs, False)]
     assert await kept(database) == {theirs}
     assert await kept(database, BEN.person) == set()
     removed = [await library.remove(ANA.person, theirs) for _ in range(2)]
-    assert removed == [Kept(WORKFLOW, theirs, True), Kept(WORKFLOW, theirs, False)]
+    assert removed == [LibraryEdit(WORKFLOW, theirs, True), LibraryEdit(WORKFLOW, theirs, False)]
     assert await kept(database) == set()
 
 
@@ -89,7 +89,7 @@ async def test_what_its_owner_took_back_can_still_be_removed_by_its_id(
     theirs = await item(database, SKILL, BEN.person, PUBLIC)
     await library.add(ANA.person, theirs)
     await change(database, SKILL, theirs, visibility=PRIVATE)
-    assert await library.remove(ANA.person, theirs) == Kept(SKILL, theirs, True)
+    assert await library.remove(ANA.person, theirs) == LibraryEdit(SKILL, theirs, True)
     with pytest.raises(ToolFailed, match="Access denied: skill is private"):
         await library.remove(ANA.person, theirs)
 

@@ -13,9 +13,9 @@ from sqlalchemy import event
 
 from gateway.contract import Objects, ToolFailed
 from gateway.services.database import OwnedDatabase
-from plugins.workflows.drafts import PromptDraft, Reference, StageItemDraft, Writer
+from plugins.workflows.inputs import PromptDraft, Reference, StageItemDraft, Writer
 from plugins.workflows.model import AutoPrompt, TargetType, Visibility, Workflow
-from plugins.workflows.plans.plan import seen_by
+from plugins.workflows.plans.plan import visible_to
 from plugins.workflows.plans.plans import Plans
 from plugins.workflows.playbook import Playbook
 from plugins.workflows.store.runs import Runs
@@ -49,8 +49,8 @@ def counted(database: OwnedDatabase) -> Iterator[list[str]]:
 
 
 async def names(plans: Plans, made: Workflow, viewer: str | None = None) -> list[str]:
-    known = await plans.known(made.id, viewer)
-    return [item.name for item in seen_by(known.plan, viewer).items]
+    known = await plans.of_workflow(made.id, viewer)
+    return [item.name for item in visible_to(known.plan, viewer).items]
 
 
 async def published(playbook: Playbook, writer: Writer, *items: StageItemDraft) -> Workflow:
@@ -64,8 +64,8 @@ async def test_a_plan_that_was_built_is_had_by_one_query(
     assert await names(plans, made) == ["a", "b"]
     with counted(database) as queries:
         assert await names(plans, made) == ["a", "b"]
-        first = await plans.known(made.id, None)
-        assert await plans.known(made.key, alice.person) is first
+        first = await plans.of_workflow(made.id, None)
+        assert await plans.of_workflow(made.key, alice.person) is first
     assert len(queries) == 3
 
 
@@ -74,10 +74,10 @@ async def test_those_who_ask_at_once_wait_for_one_building(
 ) -> None:
     made = await published(playbook, alice, prompt("a"))
     with counted(database) as alone:
-        await Plans(playbook, runs).known(made.id, None)
+        await Plans(playbook, runs).of_workflow(made.id, None)
     with counted(database) as together:
         plans = Plans(playbook, runs)
-        found = await asyncio.gather(*(plans.known(made.id, None) for _ in range(12)))
+        found = await asyncio.gather(*(plans.of_workflow(made.id, None) for _ in range(12)))
     assert all(each is found[0] for each in found)
     assert len(together) == len(alone) + 11
 
@@ -86,7 +86,7 @@ async def test_what_is_kept_of_a_workflow_holds_no_items(
     playbook: Playbook, plans: Plans, alice: Writer
 ) -> None:
     made = await published(playbook, alice, prompt("a"))
-    known = await plans.known(made.id, None)
+    known = await plans.of_workflow(made.id, None)
     assert [each.name for each in known.workflow.stages] == ["Begin"]
     assert known.workflow.stages[0].items == ()
 
@@ -136,7 +136,7 @@ async def test_a_plan_in_memory_is_not_shown_once_its_workflow_is_taken_back(
     assert await names(plans, made, alice.person) == ["a"]
     for viewer in (bob.person, None):
         with pytest.raises(ToolFailed, match="Access denied: workflow is private"):
-            await plans.known(made.id, viewer)
+            await plans.of_workflow(made.id, viewer)
 
 
 class Held(Playbook):
@@ -168,9 +168,9 @@ async def test_a_workflow_that_is_taken_back_while_it_is_read_is_not_shown(
     playbook = Held(database, objects, embed, clock)
     plans = Plans(playbook, runs)
     made = await published(playbook, alice, prompt("a"))
-    owners = asyncio.create_task(plans.known(made.id, alice.person))
+    owners = asyncio.create_task(plans.of_workflow(made.id, alice.person))
     await playbook.looked_up.acquire()
-    others = asyncio.create_task(plans.known(made.id, bob.person))
+    others = asyncio.create_task(plans.of_workflow(made.id, bob.person))
     await playbook.looked_up.acquire()
     await playbook.edit_workflow(alice, made.id, made.version, {"visibility": PRIVATE})
     playbook.may_read.set()

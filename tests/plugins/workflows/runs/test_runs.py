@@ -23,7 +23,8 @@ from plugins.workflows import limits
 from plugins.workflows.ids import new_id
 from plugins.workflows.model import Outcome, Run
 from plugins.workflows.store.runs import Runs, State
-from plugins.workflows.tables import plans
+from plugins.workflows.store.tables import plans
+from tests.examples import examples
 from tests.plugins.workflows.conftest import NOON, Clock
 from tests.plugins.workflows.folders.rows import ANA, BEN, WORKFLOW, item
 
@@ -130,7 +131,7 @@ async def test_a_finished_run_is_over(runs: Runs, workflow: str) -> None:
     assert await runs.get(ANA.person, run.id) == done
 
 
-@pytest.mark.parametrize("note", ["x" * (limits.DESCRIPTION + 1), "a\x00b"])
+@pytest.mark.parametrize("note", ["x" * (limits.MAX_DESCRIPTION_CHARS + 1), "a\x00b"])
 async def test_a_note_that_cannot_be_kept_finishes_nothing(
     runs: Runs, workflow: str, note: str
 ) -> None:
@@ -143,7 +144,7 @@ async def test_a_note_that_cannot_be_kept_finishes_nothing(
 async def test_too_many_open_runs_are_refused_with_what_to_finish(
     runs: Runs, workflow: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "OPEN_RUNS", 3)
+    monkeypatch.setattr(limits, "MAX_OPEN_RUNS", 3)
     open_runs = [await runs.start(ANA.person, workflow, 1, PLAN) for _ in range(3)]
     await runs.start(BEN.person, workflow, 1, PLAN)
     await runs.advance(ANA.person, open_runs[0].id, None, 3)
@@ -163,7 +164,7 @@ async def test_runs_that_are_started_at_once_stay_within_the_limit(
     workflow: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(limits, "OPEN_RUNS", 4)
+    monkeypatch.setattr(limits, "MAX_OPEN_RUNS", 4)
     both = [Runs(each, clock, KEEP) for each in (database, open_another())]
     done = await asyncio.gather(
         *(both[number % 2].start(ANA.person, workflow, 1, PLAN) for number in range(12)),
@@ -354,7 +355,7 @@ async def finish(runs: Runs, diary: Diary, walk: Walk, outcome: Outcome) -> None
 
 @pytest.mark.timeout(180)
 @settings(
-    max_examples=10,
+    max_examples=examples(10),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(random=st.randoms(use_true_random=True))

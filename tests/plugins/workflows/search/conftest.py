@@ -13,11 +13,12 @@ import pytest
 from gateway.contract import Embedder
 from gateway.services.database import OwnedDatabase, open_database
 from gateway.services.objects import ObjectService
-from plugins.workflows.drafts import SkillDraft, WorkflowDraft, Writer
+from plugins.workflows.inputs import SkillDraft, WorkflowDraft, Writer
 from plugins.workflows.model import Visibility
 from plugins.workflows.playbook import Playbook
-from plugins.workflows.search.embedding import embed_with
-from plugins.workflows.search.search import Filters, Found, Search
+from plugins.workflows.search.embedding import make_embed
+from plugins.workflows.search.search import Found, Search
+from plugins.workflows.store.queries import Filters
 from tests.plugins.workflows.search.words_model import WordsModel
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -78,7 +79,7 @@ async def open_replica(address: str, tmp_path: Path) -> AsyncIterator[Opener]:
         services.append(open_database(address, tmp_path))
         database = services[-1].for_owner("workflows")
         objects = ObjectService(str(tmp_path / "objects"))
-        playbook = Playbook(database, objects, embed_with(embedder), lambda: NOON)
+        playbook = Playbook(database, objects, make_embed(embedder), lambda: NOON)
         return Replica(database, playbook, Search(database, playbook, embedder))
 
     yield open_one

@@ -10,11 +10,11 @@ from typing import Any
 from sqlalchemy import insert
 
 from gateway.contract import Database
-from plugins.workflows import tables
-from plugins.workflows.drafts import PromptDraft, StageDraft, StageItemDraft, WorkflowDraft
+from plugins.workflows.inputs import PromptDraft, StageDraft, StageItemDraft, WorkflowDraft
 from plugins.workflows.model import Visibility
-from plugins.workflows.search.texts import workflow_text
-from plugins.workflows.store.stamps import drawn
+from plugins.workflows.store import tables
+from plugins.workflows.store.item_texts import workflow_text
+from plugins.workflows.store.sequence import next_value
 
 _PIECES = (
     "waltz sonata lullaby reel march tango fugue hymn polka mazurka minuet nocturne serenade "
@@ -67,6 +67,6 @@ async def shelve(database: Database, drafts: Sequence[WorkflowDraft]) -> None:
     async with database.begin() as connection:
         await connection.execute(insert(tables.workflows), rows)
         await connection.execute(insert(tables.workflow_tags), tags)
-        stamp = await drawn(connection)
+        stamp = await next_value(connection)
         stamped = [{**each, "stamp": stamp} for each in texts]
         await connection.execute(insert(tables.workflow_embeddings), stamped)

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import func, select
 
 from plugins.workflows.model import TargetType
-from plugins.workflows.search.embedding import from_bytes
-from plugins.workflows.search.rows import SearchRows
-from plugins.workflows.tables import skill_embeddings, workflow_embeddings
+from plugins.workflows.search.embedding import vector_from_bytes
+from plugins.workflows.store.search_rows import SearchRows
+from plugins.workflows.store.tables import skill_embeddings, workflow_embeddings
 from tests.plugins.workflows.search.conftest import ANA, Opener, Replica
 from tests.plugins.workflows.search.words_model import WordsModel
 
@@ -149,5 +149,5 @@ async def test_the_vector_made_later_is_the_one_that_writing_makes(
     await replica.search.backfill()
     rows = SearchRows(replica.database, TargetType.WORKFLOW)
     stored = await rows.read([first, second], "words")
-    vectors = {each.id: from_bytes(each.vector or b"") for each in stored}
+    vectors = {each.id: vector_from_bytes(each.vector or b"") for each in stored}
     assert vectors[first].tolist() == vectors[second].tolist()

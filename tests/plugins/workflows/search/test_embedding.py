@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plugins.workflows.search.embedding import embed_with, from_bytes, vectors
+from plugins.workflows.search.embedding import embed_texts, make_embed, vector_from_bytes
 from tests.plugins.workflows.search.words_model import WordsModel
 
 
@@ -22,27 +22,27 @@ class Failing(WordsModel):
 
 async def test_a_text_has_the_vector_of_its_model_as_little_endian_floats() -> None:
     model = WordsModel()
-    name, stored = await embed_with(model)("to rake the leaves")
+    name, stored = await make_embed(model)("to rake the leaves")
     assert name == model.model
     assert stored is not None
     assert len(stored) == 4 * model.dimensions
     (expected,) = await model.passages(["to rake the leaves"])
     assert np.allclose(np.frombuffer(stored, "<f4"), expected)
-    assert np.array_equal(from_bytes(stored), np.frombuffer(stored, "<f4"))
+    assert np.array_equal(vector_from_bytes(stored), np.frombuffer(stored, "<f4"))
 
 
 async def test_the_vector_is_in_the_middle_between_head_and_body_and_of_length_one() -> None:
     model = WordsModel()
     rake = "Rake\nautumn\nGather leaves\nThen burn them"
-    one, two = await vectors(model, [rake, "Sweep"])
+    one, two = await embed_texts(model, [rake, "Sweep"])
     head, body, alone = await model.passages(["Rake. Gather leaves", "Then burn them", "Sweep"])
-    assert np.isclose(np.linalg.norm(from_bytes(one)), 1)
-    assert np.isclose(from_bytes(one) @ head, from_bytes(one) @ body)
-    assert np.allclose(from_bytes(two), alone)
+    assert np.isclose(np.linalg.norm(vector_from_bytes(one)), 1)
+    assert np.isclose(vector_from_bytes(one) @ head, vector_from_bytes(one) @ body)
+    assert np.allclose(vector_from_bytes(two), alone)
 
 
 async def test_without_a_model_there_is_none() -> None:
-    assert await embed_with(None)("to rake the leaves") == (None, None)
+    assert await make_embed(None)("to rake the leaves") == (None, None)
 
 
 async def test_a_model_that_fails_gives_none_and_a_line_in_the_log() -> None:
@@ -53,7 +53,7 @@ async def test_a_model_that_fails_gives_none_and_a_line_in_the_log() -> None:
             lines.append((event, values))
 
     log: Any = Log()
-    assert await embed_with(Failing(), log)("to rake the leaves") == (None, None)
+    assert await make_embed(Failing(), log)("to rake the leaves") == (None, None)
     assert lines == [("workflows_not_embedded", {"reason": "no such file"})]
 
 
@@ -64,13 +64,13 @@ async def test_a_model_that_never_answers_holds_up_no_writing(
         async def passages(self, texts: Any) -> Any:
             await asyncio.Event().wait()
 
-    monkeypatch.setattr("plugins.workflows.search.embedding.PATIENCE", 0.1)
-    assert await embed_with(Hanging())("to rake the leaves") == (None, None)
+    monkeypatch.setattr("plugins.workflows.search.embedding.EMBED_TIMEOUT_S", 0.1)
+    assert await make_embed(Hanging())("to rake the leaves") == (None, None)
 
 
 async def test_a_model_that_fails_is_told_of_without_a_log_too(
     capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        assert await embed_with(Failing())("to rake the leaves") == (None, None)
+        assert await make_embed(Failing())("to rake the leaves") == (None, None)
     assert "no such file" in capsys.readouterr().out + caplog.text

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.workflows.search.index import Index, Question, Text, read, vector_of
-from plugins.workflows.search.matrix import BLOCK, Matrix
+from plugins.workflows.search.index import Index, IndexedItem, Query, parse_text, vector_of
+from plugins.workflows.search.matrix import BLOCK_ROWS, Matrix
 from tests.plugins.workflows.search.words_model import WordsModel
 
 MODEL = WordsModel(dog="hound")
@@ -19,25 +19,27 @@ MODEL = WordsModel(dog="hound")
 
 def text(
     id: str, name: str, about: str = "", *, tags: str = "", stamp: int = 1, **more: Any
-) -> Text:
+) -> IndexedItem:
     """An item as it is read from its stored text, embedded unless ``bare``."""
     whole = f"{name}\n{tags}\n{about}"
-    called, counts = read(whole)
+    called, counts = parse_text(whole)
     bare = more.pop("bare", False)
     vector = None if bare else asyncio.run(MODEL.query(whole))
     fields: dict[str, Any] = {"gone": False, "public": True, **more}
-    return Text(id, stamp, text=hash(whole), name=called, counts=counts, vector=vector, **fields)
+    return IndexedItem(
+        id, stamp, text=hash(whole), name=called, counts=counts, vector=vector, **fields
+    )
 
 
-def index(*texts: Text, model: bool = True) -> Index:
+def index(*texts: IndexedItem, model: bool = True) -> Index:
     made = Index(MODEL.dimensions if model else None)
     for each in texts:
         made.put(each)
     return made
 
 
-def asked(words: str, model: bool = True) -> Question:
-    return Question.of(words, asyncio.run(MODEL.query(words)) if model else None)
+def asked(words: str, model: bool = True) -> Query:
+    return Query.of(words, asyncio.run(MODEL.query(words)) if model else None)
 
 
 def ids(found: list[tuple[str, float]]) -> list[str]:
@@ -162,12 +164,12 @@ def test_a_score_is_between_0_and_1_and_a_name_is_found(
         assert (id, 1.0) in made.best(asked(called, model=False), 10)
 
 
-@given(st.lists(st.integers(0, 3 * BLOCK), unique=True, max_size=8))
+@given(st.lists(st.integers(0, 3 * BLOCK_ROWS), unique=True, max_size=8))
 def test_a_matrix_multiplies_each_row_that_was_put(rows: list[int]) -> None:
     matrix = Matrix(2)
     for row in rows:
         matrix.put(row, np.array([row, 1], np.float32))
-    product = matrix.dot(np.array([1, 2], np.float32), 3 * BLOCK + 1)
-    expected = np.zeros(3 * BLOCK + 1, np.float32)
+    product = matrix.dot(np.array([1, 2], np.float32), 3 * BLOCK_ROWS + 1)
+    expected = np.zeros(3 * BLOCK_ROWS + 1, np.float32)
     expected[rows] = [row + 2 for row in rows]
     assert np.array_equal(product, expected)

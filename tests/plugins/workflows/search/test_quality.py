@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gateway.services.embedding import ThreadedEmbedder, open_embedder
-from plugins.workflows.drafts import Writer
-from plugins.workflows.files.importing import take_in
+from plugins.workflows.files.importer import import_paths
+from plugins.workflows.inputs import Writer
 from plugins.workflows.model import PORTAL
 from plugins.workflows.offer import MIGRATIONS
 from plugins.workflows.search.search import Search
@@ -37,7 +37,7 @@ async def real(open_replica: Opener, embedder: ThreadedEmbedder, test_data: Path
     replica = open_replica(embedder)
     await replica.database.migrate(MIGRATIONS)
     writer = Writer(PORTAL, "The portal", may_publish=True)
-    await take_in(replica.playbook, writer, [test_data / "workflows-playbook"])
+    await import_paths(replica.playbook, writer, [test_data / "workflows-playbook"])
     return replica
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from plugins.workflows.model import Complexity, TargetType, Visibility
-from plugins.workflows.search.search import LONGEST, Filters
+from plugins.workflows.search.search import MAX_QUERY_CHARS
 from plugins.workflows.store.library import Library
+from plugins.workflows.store.queries import Filters
 from tests.plugins.workflows.search.conftest import ANA, BEN, NOON, PRIVATE, Opener, Replica, names
 from tests.plugins.workflows.search.words_model import WordsModel
 
@@ -102,7 +103,7 @@ async def test_a_very_long_question_is_read_from_its_beginning_and_the_answer_sa
     for each in (replica, wordless):
         found = await each.found("mend the roof " * 20 + "zebra stripes " * 10_000, limit=1)
         assert names(found) == ["Mend the roof"]
-        assert str(LONGEST) in (found.note or "")
+        assert str(MAX_QUERY_CHARS) in (found.note or "")
 
 
 @pytest.mark.parametrize("query", ["roof\x00tiles", "\ud800 roof", "roof' OR 1=1 --", "%roof_\\"])
@@ -121,7 +122,7 @@ async def test_a_model_that_fails_leaves_words_and_the_answer_says_so(
     model: type[WordsModel],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("plugins.workflows.search.search.PATIENCE", 0.1)
+    monkeypatch.setattr("plugins.workflows.search.search.EMBED_TIMEOUT_S", 0.1)
     await three(replica)
     found = await open_replica(model()).found("new tiles", limit=1)
     assert names(found) == ["Mend the roof"]

@@ -12,7 +12,7 @@ from sqlalchemy import event
 
 from gateway.contract import Objects
 from gateway.services.database import OwnedDatabase
-from plugins.workflows.drafts import AttachmentDraft, Reference, StageItemDraft, Writer
+from plugins.workflows.inputs import AttachmentDraft, Reference, StageItemDraft, Writer
 from plugins.workflows.model import TargetType
 from plugins.workflows.playbook import Place, Playbook
 from tests.plugins.workflows.conftest import prompt, skill, stage, workflow

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from gateway.contract import ToolFailed
 from gateway.services.database import OwnedDatabase
-from plugins.workflows.drafts import PromptDraft, Reference, StageItemDraft, Writer
+from plugins.workflows.inputs import PromptDraft, Reference, StageItemDraft, Writer
 from plugins.workflows.model import PORTAL, TargetType, Viewer, Visibility, Workflow
 from plugins.workflows.playbook import Playbook
-from plugins.workflows.tables import metadata
+from plugins.workflows.store.tables import metadata
+from tests.examples import examples
 from tests.plugins.workflows.conftest import skill, stage, workflow
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(300)]
@@ -63,10 +64,11 @@ class Model:
         return not public or all(each.public for each in cards)
 
     def settle(self, owner: str) -> None:
-        """Let an owner's mini-prompts follow their workflows."""
-        for each in [each for each in self.of(PROMPT) if each.owner == owner]:
+        """Let an owner's mini-prompts follow their workflows; nobody's stay without any."""
+        for each in self.of(PROMPT):
             using = self.using(each.id)
-            each.public = any(flow.public and flow.owner == owner for flow in using)
+            if each.owner == owner:
+                each.public = any(flow.public and flow.owner == owner for flow in using)
             if not using:
                 del self.things[each.id]
 
@@ -258,7 +260,7 @@ def _item(thing: Thing, words: str | None) -> StageItemDraft:
 STEPS = st.lists(st.integers(0, 999), min_size=3, max_size=20)
 
 
-@settings(max_examples=20, suppress_health_check=[*HealthCheck])
+@settings(max_examples=examples(20), suppress_health_check=[*HealthCheck])
 @given(st.lists(STEPS, min_size=8, max_size=20))
 async def test_everyone_sees_what_they_should_after_any_history(
     playbook: Playbook, database: OwnedDatabase, steps: list[list[int]]

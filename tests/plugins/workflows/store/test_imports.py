@@ -9,17 +9,17 @@ import pytest
 from sqlalchemy import select
 
 from gateway.services.database import OwnedDatabase
-from plugins.workflows.drafts import (
+from plugins.workflows.ids import portal_id
+from plugins.workflows.inputs import (
     AttachmentDraft,
     PromptDraft,
     Reference,
     StageItemDraft,
     Writer,
 )
-from plugins.workflows.ids import portal_id
 from plugins.workflows.model import TargetType, Visibility
 from plugins.workflows.playbook import Playbook
-from plugins.workflows.tables import metadata
+from plugins.workflows.store.tables import metadata
 from tests.plugins.workflows.conftest import MODEL, prompt, skill, stage, workflow
 from tests.plugins.workflows.store.test_workflows import prompts_in
 

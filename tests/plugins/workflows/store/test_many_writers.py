@@ -12,11 +12,11 @@ from sqlalchemy import select
 
 from gateway.contract import Objects, ToolFailed
 from gateway.services.database import OwnedDatabase
-from plugins.workflows.drafts import PromptDraft, Reference, StageItemDraft, Writer
+from plugins.workflows.inputs import PromptDraft, Reference, StageItemDraft, Writer
 from plugins.workflows.model import TargetType, Visibility, Workflow
 from plugins.workflows.playbook import Playbook
-from plugins.workflows.store.revisions import REVISIONS
-from plugins.workflows.tables import revisions
+from plugins.workflows.store.revisions import MAX_REVISIONS
+from plugins.workflows.store.tables import revisions
 from tests.plugins.workflows.conftest import Clock, embed, prompt, skill, stage, workflow
 from tests.plugins.workflows.store.test_workflows import prompts_in
 
@@ -122,7 +122,7 @@ async def test_no_edit_is_lost(
         assert len(set(accepted)) == len(accepted)
         assert version == 1 + len(accepted) + bumps
         history = await _history(database, id)
-        assert history == list(range(max(1, version - REVISIONS + 1), version + 1))
+        assert history == list(range(max(1, version - MAX_REVISIONS + 1), version + 1))
     assert crowd.log.refused > 0
     assert len(versions) > WRITERS / 2
 

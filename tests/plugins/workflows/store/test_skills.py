@@ -11,7 +11,7 @@ import pytest
 
 from gateway.contract import Objects, ToolFailed
 from gateway.services.database import OwnedDatabase
-from plugins.workflows.drafts import AttachmentDraft, Writer
+from plugins.workflows.inputs import AttachmentDraft, Writer
 from plugins.workflows.model import Visibility
 from plugins.workflows.playbook import Playbook
 from tests.plugins.workflows.conftest import Clock, embed, skill

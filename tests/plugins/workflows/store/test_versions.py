@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway.contract import ToolFailed
-from plugins.workflows.drafts import PromptDraft, StageItemDraft, Writer
+from plugins.workflows.inputs import PromptDraft, StageItemDraft, Writer
 from plugins.workflows.model import AutoPrompt, TargetType, Visibility, Workflow
 from plugins.workflows.playbook import Playbook
 from tests.plugins.workflows.conftest import prompt, skill, stage, workflow

@@ -12,8 +12,9 @@ from sqlalchemy import delete, insert
 from gateway.services.database import OwnedDatabase
 from plugins.workflows.ids import new_id
 from plugins.workflows.model import PORTAL, TargetType
-from plugins.workflows.store.workflow_prompts import Shortlist
-from plugins.workflows.tables import library, workflows
+from plugins.workflows.store.tables import library, workflows
+from plugins.workflows.store.workflow_prompts import PromptWorkflows
+from tests.examples import examples
 from tests.plugins.workflows.conftest import NOON
 
 ALICE, BOB = "person:alice", "person:bob"
@@ -73,7 +74,9 @@ async def write(database: OwnedDatabase, rows: list[Row]) -> dict[str, Row]:
     return written
 
 
-async def all_pages(shortlist: Shortlist, viewer: str | None, limit: int) -> list[tuple[str, str]]:
+async def all_pages(
+    shortlist: PromptWorkflows, viewer: str | None, limit: int
+) -> list[tuple[str, str]]:
     """The names and ids of all pages."""
     found: list[tuple[str, str]] = []
     while True:
@@ -85,7 +88,7 @@ async def all_pages(shortlist: Shortlist, viewer: str | None, limit: int) -> lis
 
 
 @settings(
-    max_examples=25,
+    max_examples=examples(25),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(rows=ROWS, limit=st.integers(1, 5))
@@ -93,7 +96,7 @@ async def test_each_is_listed_once_under_a_name_that_finds_it(
     database: OwnedDatabase, rows: list[Row], limit: int
 ) -> None:
     written = await write(database, rows)
-    shortlist = Shortlist(database)
+    shortlist = PromptWorkflows(database)
     for viewer in (ALICE, BOB, None):
         wanted = {
             id
@@ -119,7 +122,7 @@ async def test_the_name_of_one_s_own_does_not_depend_on_anything_else(
     others = [(PORTAL, "a", True, False, False), (BOB, "a", True, False, True)]
     for some in itertools.chain.from_iterable(itertools.combinations(others, n) for n in range(3)):
         written = await write(database, [mine, *some])
-        found = await Shortlist(database).find("workflow-a", ALICE)
+        found = await PromptWorkflows(database).find("workflow-a", ALICE)
         assert found is not None
         assert written[found.id] == mine
 
@@ -127,7 +130,7 @@ async def test_the_name_of_one_s_own_does_not_depend_on_anything_else(
 async def test_the_pages_go_on_where_the_last_one_was_deleted_meanwhile(
     database: OwnedDatabase,
 ) -> None:
-    shortlist = Shortlist(database)
+    shortlist = PromptWorkflows(database)
     await write(database, [(ALICE, key, False, False, False) for key in ("a", "c", "d")])
     page = await shortlist.page(ALICE, "workflow-b", 9)
     assert [each.key for each in page] == ["c", "d"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import ToolFailed
-from plugins.workflows.drafts import (
+from plugins.workflows.inputs import (
     PromptDraft,
     Reference,
     StageDraft,
@@ -16,8 +16,8 @@ from plugins.workflows.drafts import (
     Writer,
 )
 from plugins.workflows.model import Complexity, MiniPrompt, Stage, TargetType, Visibility, Workflow
-from plugins.workflows.playbook import Playbook
-from plugins.workflows.store.revisions import REVISIONS
+from plugins.workflows.playbook import Filters, Playbook
+from plugins.workflows.store.revisions import MAX_REVISIONS
 from tests.plugins.workflows.conftest import prompt, skill, stage, workflow
 
 PUBLIC, PRIVATE = Visibility.PUBLIC, Visibility.PRIVATE
@@ -177,11 +177,11 @@ async def test_a_stale_edit_is_refused_with_what_changed(playbook: Playbook, ali
 
 async def test_the_last_revisions_are_kept(playbook: Playbook, alice: Writer) -> None:
     made = await playbook.add_workflow(alice, workflow())
-    for version in range(1, REVISIONS + 5):
+    for version in range(1, MAX_REVISIONS + 5):
         await playbook.edit_workflow(alice, made.id, version, {"name": f"Name {version}"})
     failed = await refused("stale", playbook.edit_workflow(alice, made.id, 1, {"name": "Z"}))
     versions = [each["version"] for each in failed.details["changed"]]
-    assert versions == list(range(6, REVISIONS + 6))
+    assert versions == list(range(6, MAX_REVISIONS + 6))
 
 
 async def test_only_the_owner_writes(playbook: Playbook, alice: Writer, bob: Writer) -> None:
@@ -246,6 +246,26 @@ async def test_a_mini_prompt_goes_with_the_last_workflow_that_uses_it(
     await refused("not_found", playbook.mini_prompt(prompts_in(third)[1].id, alice.person))
 
 
+@pytest.mark.parametrize("by", ["edit", "delete", "leave"])
+async def test_a_mini_prompt_goes_with_the_last_workflow_whoever_owns_that(
+    playbook: Playbook, alice: Writer, bob: Writer, by: str
+) -> None:
+    source = await playbook.add_workflow(alice, workflow(stage(prompt()), visibility=PUBLIC))
+    (shared,) = prompts_in(source)
+    other = await playbook.add_workflow(bob, workflow(stage(held(shared.id))))
+    await playbook.delete_workflow(alice, source.id, source.version)
+    assert await playbook.mini_prompt(shared.id, alice.person)
+    _, version = await playbook.workflow_version(other.id, bob.person)
+    if by == "edit":
+        await playbook.edit_workflow(bob, other.id, version, {"stages": (stage(),)})
+    elif by == "delete":
+        await playbook.delete_workflow(bob, other.id, version)
+    else:
+        await playbook.erase(bob.person)
+    await refused("not_found", playbook.mini_prompt(shared.id, alice.person))
+    assert await playbook.matching(TargetType.MINI_PROMPT, alice.person) == []
+
+
 async def test_a_mini_prompt_that_stands_alone_stays(playbook: Playbook, alice: Writer) -> None:
     await playbook.put_prompt(alice, PromptDraft(name="Alone", content="A", key="alone"))
     made = await playbook.add_workflow(alice, workflow(stage(held("alone"))))
@@ -272,7 +292,7 @@ async def test_references_need_what_the_writer_sees(
     await refused("bad_input", playbook.add_workflow(bob, workflow(stage(words))))
     await playbook.edit_workflow(alice, theirs.id, 1, {"visibility": PUBLIC})
     await refused("access_denied", playbook.add_workflow(bob, workflow(stage(words))))
-    assert await playbook.matching(TargetType.WORKFLOW, bob.person, scope="mine") == []
+    assert await playbook.matching(TargetType.WORKFLOW, bob.person, Filters(scope="mine")) == []
 
 
 async def test_a_failed_write_leaves_nothing_behind(playbook: Playbook, alice: Writer) -> None:

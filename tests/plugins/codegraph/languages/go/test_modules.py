@@ -7,7 +7,7 @@ import pytest
 from plugins.codegraph.languages.base import Package
 from plugins.codegraph.languages.go import LANGUAGES
 from plugins.codegraph.languages.go.modules import Modules
-from plugins.codegraph.linking.local import MemoryWorld, link_tree
+from plugins.codegraph.linker.in_memory import InMemoryView, link_tree
 from plugins.codegraph.model import EdgeKind
 
 MANIFESTS = {
@@ -24,7 +24,7 @@ MANIFESTS = {
 
 
 def modules() -> Modules:
-    return Modules(MemoryWorld("r", {}, MANIFESTS))
+    return Modules(InMemoryView("r", {}, MANIFESTS))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_another_module_does_not_see_what_one_replaces() -> None:
 
 
 def test_modules_are_packages_and_those_of_a_workspace_say_so() -> None:
-    found = LANGUAGES[0].packages(MemoryWorld("r", {}, MANIFESTS))
+    found = LANGUAGES[0].packages(InMemoryView("r", {}, MANIFESTS))
     assert set(found) == {
         Package("example.org/app", "app", "go", "go.work"),
         Package("example.org/lib/v2", "lib", "go", "go.work"),

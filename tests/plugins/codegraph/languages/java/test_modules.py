@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from plugins.codegraph.languages.base import Package
 from plugins.codegraph.languages.java import LANGUAGES
-from plugins.codegraph.linking.local import MemoryWorld, link_tree
+from plugins.codegraph.linker.in_memory import InMemoryView, link_tree
 from plugins.codegraph.model import EdgeKind
 
 
 def packages(files: dict[str, str]) -> set[Package]:
     manifests = {path: text.encode() for path, text in files.items()}
-    return set(LANGUAGES[0].packages(MemoryWorld("r", {}, manifests)))
+    return set(LANGUAGES[0].packages(InMemoryView("r", {}, manifests)))
 
 
 def callees(files: dict[str, str]) -> set[str]:

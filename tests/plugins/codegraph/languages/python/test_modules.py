@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from plugins.codegraph.facts import Import
-from plugins.codegraph.languages.python import Python
-from plugins.codegraph.linking.local import MemoryWorld, parse_tree
-from plugins.codegraph.linking.rules import Target
+from plugins.codegraph.languages.python import LANGUAGES
+from plugins.codegraph.languages.rules import Target
+from plugins.codegraph.linker.in_memory import InMemoryView, parse_tree
 
 
 def _target(files: list[str], path: str, module: str, level: int = 0, **manifests: str) -> Target:
     texts = dict.fromkeys(files, b"")
     texts |= {name.replace("__", "/"): text.encode() for name, text in manifests.items()}
-    world = MemoryWorld("r", *parse_tree(texts))
-    return Python().rules(world).module(path, Import("x", module, level=level))
+    world = InMemoryView("r", *parse_tree(texts))
+    return LANGUAGES[0].rules(world).module(path, Import("x", module, level=level))
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,11 @@ def test_a_uv_workspace_finds_its_members() -> None:
         "packages/two/pyproject.toml": b'[project]\nname = "two"\n',
         "packages/two/src/two/main.py": b"",
     }
-    world = MemoryWorld("r", *parse_tree(files))
-    found = Python().rules(world).module("packages/two/src/two/main.py", Import("one", "one"))
+    world = InMemoryView("r", *parse_tree(files))
+    found = LANGUAGES[0].rules(world).module("packages/two/src/two/main.py", Import("one", "one"))
 
     assert found.paths == ("packages/one/src/one/__init__.py",)
-    assert [(each.name, each.tool) for each in Python().packages(world)] == [
+    assert [(each.name, each.tool) for each in LANGUAGES[0].packages(world)] == [
         ("one", "uv"),
         ("two", "uv"),
     ]
@@ -77,8 +77,8 @@ def test_a_manifest_may_say_where_packages_are() -> None:
         "python/p/__init__.py": b"",
         "t/x/main.py": b"",
     }
-    world = MemoryWorld("r", *parse_tree(files))
+    world = InMemoryView("r", *parse_tree(files))
 
-    assert Python().rules(world).module("t/x/main.py", Import("p", "p")).paths == (
+    assert LANGUAGES[0].rules(world).module("t/x/main.py", Import("p", "p")).paths == (
         "python/p/__init__.py",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plugins.codegraph.languages.base import Package
 from plugins.codegraph.languages.rust import LANGUAGES
-from plugins.codegraph.linking.local import MemoryWorld, link_tree
+from plugins.codegraph.linker.in_memory import InMemoryView, link_tree
 from plugins.codegraph.model import EdgeKind
 
 WORKSPACE = {
@@ -26,7 +26,7 @@ def edges(files: dict[str, str], kind: EdgeKind = EdgeKind.CALLS) -> set[str]:
 
 def test_members_of_a_workspace_are_packages() -> None:
     manifests = {path: text.encode() for path, text in WORKSPACE.items()}
-    assert set(LANGUAGES[0].packages(MemoryWorld("r", {}, manifests))) == {
+    assert set(LANGUAGES[0].packages(InMemoryView("r", {}, manifests))) == {
         Package("one-crate", "crates/one", "cargo", "cargo"),
         Package("second", "crates/two", "cargo", "cargo"),
         Package("old", "crates/old", "cargo", ""),

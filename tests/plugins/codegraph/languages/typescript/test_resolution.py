@@ -7,14 +7,14 @@ import pytest
 from plugins.codegraph.languages.typescript import LANGUAGES
 from plugins.codegraph.languages.typescript.resolution import resolve
 from plugins.codegraph.languages.typescript.workspaces import packages
-from plugins.codegraph.linking.local import MemoryWorld, parse_tree
+from plugins.codegraph.linker.in_memory import InMemoryView, parse_tree
 
 OUTSIDE = "outside"
 UNKNOWN = ""
 
 
-def world(files: dict[str, str]) -> MemoryWorld:
-    return MemoryWorld("r", *parse_tree({path: text.encode() for path, text in files.items()}))
+def world(files: dict[str, str]) -> InMemoryView:
+    return InMemoryView("r", *parse_tree({path: text.encode() for path, text in files.items()}))
 
 
 def meant(files: dict[str, str], path: str, module: str) -> str:

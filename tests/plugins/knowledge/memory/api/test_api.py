@@ -16,9 +16,9 @@ from plugins.knowledge.memory.api.api import PREFIXES
 from plugins.knowledge.memory.api.discovery import DiscoveryResponse
 from plugins.knowledge.memory.api.errors import ErrorResponse
 from plugins.knowledge.memory.api.examples import EXAMPLES
-from plugins.knowledge.memory.failures import ErrorCode
-from plugins.knowledge.memory.requests import LARGEST_ENTRY, MOST_RESULTS
-from plugins.knowledge.memory.responses import CreateResponse, MetadataResponse, QueryResponse
+from plugins.knowledge.memory.model.errors import ErrorCode
+from plugins.knowledge.memory.model.requests import MAX_ENTRY_BYTES, MAX_RESULTS
+from plugins.knowledge.memory.model.responses import CreateResponse, MetadataResponse, QueryResponse
 
 OWN = PREFIXES[0]
 JSON = {"content-type": "application/json"}
@@ -96,7 +96,7 @@ async def test_discovery_says_what_is_true_of_this_portal(portal: TestPortal) ->
     answer = await ask(portal, "GET", OWN)
     provider = DiscoveryResponse.model_validate_json(answer.content).provider
     assert provider.version == answer.headers["x-provider-version"]
-    assert provider.limits.max_entry_size == LARGEST_ENTRY
+    assert provider.limits.max_entry_size == MAX_ENTRY_BYTES
     assert provider.capabilities.query.modes == ["keyword"]
     assert not provider.features.semantic_search
     assert provider.features.versioning
@@ -140,7 +140,7 @@ async def test_who_is_not_signed_in_is_challenged(portal: TestPortal, prefix: st
     [
         ({"query": "x", "color": 1}, "color"),
         ({"query": "x", "filters": {"colour": 1}}, "filters.colour"),
-        ({"query": "x", "options": {"limit": MOST_RESULTS + 1}}, "options.limit"),
+        ({"query": "x", "options": {"limit": MAX_RESULTS + 1}}, "options.limit"),
         ({"query": "x", "layer": {"types": ["attic"]}}, "layer.types.0"),
         ({"query": "x", "options": {"offset": False}}, "options.offset"),
         ({"query": "x", "options": {"include_content": 1}}, "options.include_content"),
@@ -197,10 +197,10 @@ async def test_a_text_that_no_database_keeps_is_refused(
 
 
 async def test_an_entry_that_is_too_large_is_refused_with_the_limit(portal: TestPortal) -> None:
-    entry = {"entry": {"content": "x" * (LARGEST_ENTRY + 1)}}
+    entry = {"entry": {"content": "x" * (MAX_ENTRY_BYTES + 1)}}
     answer = await ask(portal, "POST", f"{OWN}/create", json=entry)
     said = refused(answer, 400, ErrorCode.INVALID_REQUEST)
-    assert said.error.details["limit"] == LARGEST_ENTRY
+    assert said.error.details["limit"] == MAX_ENTRY_BYTES
 
 
 async def test_two_changes_of_the_same_are_a_conflict(portal: TestPortal) -> None:

@@ -11,7 +11,7 @@ import pytest
 from gateway.testing.portal import TestPortal
 from plugins.knowledge.memory.api.api import PREFIXES
 from plugins.knowledge.memory.api.errors import ErrorResponse
-from plugins.knowledge.memory.failures import ErrorCode
+from plugins.knowledge.memory.model.errors import ErrorCode
 
 pytestmark = pytest.mark.anyio
 OWN = PREFIXES[0]

@@ -15,9 +15,9 @@ from plugins.knowledge import plugin
 from plugins.knowledge.memory.api.api import PREFIXES
 from plugins.knowledge.memory.api.discovery import DiscoveryResponse
 from plugins.knowledge.memory.api.errors import ErrorResponse
-from plugins.knowledge.memory.failures import ErrorCode
-from plugins.knowledge.memory.requests import LARGEST_BATCH
-from plugins.knowledge.memory.responses import BatchReport, BatchResponse
+from plugins.knowledge.memory.model.errors import ErrorCode
+from plugins.knowledge.memory.model.requests import MAX_BATCH_ENTRIES
+from plugins.knowledge.memory.model.responses import BatchReport, BatchResponse
 
 pytestmark = pytest.mark.anyio
 OWN = PREFIXES[0]
@@ -97,17 +97,17 @@ async def test_a_batch_is_not_there_for_others(portal: TestPortal) -> None:
 async def test_as_many_entries_as_discovery_says_are_taken_and_no_more(portal: TestPortal) -> None:
     discovery = (await portal.http("members").get(OWN)).content
     provider = DiscoveryResponse.model_validate_json(discovery).provider
-    assert provider.limits.max_batch_size == LARGEST_BATCH
+    assert provider.limits.max_batch_size == MAX_BATCH_ENTRIES
     assert {"batch", "upsert"} <= set(provider.capabilities.storage.operations)
     text = "\u0431" * 300  # as some programs write it: six bytes each
     entry = json.dumps({"entry": {"content": text, "metadata": {"title": "Bed", "tags": ["x"]}}})
-    for count, status in ((LARGEST_BATCH, 202), (LARGEST_BATCH + 1, 400)):
+    for count, status in ((MAX_BATCH_ENTRIES, 202), (MAX_BATCH_ENTRIES + 1, 400)):
         body = f'{{"operation": "create", "entries": [{", ".join([entry] * count)}]}}'
         answer = await portal.http("members").post(
             f"{OWN}/batch", content=body.encode(), headers={"content-type": "application/json"}
         )
         assert answer.status_code == status, answer.text[:300]
-    assert refused(answer, 400, ErrorCode.BATCH_FAILED).error.details["limit"] == LARGEST_BATCH
+    assert refused(answer, 400, ErrorCode.BATCH_FAILED).error.details["limit"] == MAX_BATCH_ENTRIES
 
 
 async def test_a_body_of_50_mb_is_refused(portal: TestPortal) -> None:
@@ -166,7 +166,7 @@ async def test_the_document_has_the_batch_and_its_example_works(portal: TestPort
     assert "202" in post["responses"]
     assert post["x-rate-limit"]["operation"] == "knowledge.batches"
     schema = post["requestBody"]["content"]["application/json"]["schema"]
-    assert schema["properties"]["entries"]["maxItems"] == LARGEST_BATCH
+    assert schema["properties"]["entries"]["maxItems"] == MAX_BATCH_ENTRIES
     for example in [schema["example"]] if "example" in schema else schema["examples"]:
         sent = await send(portal, OWN, example)
         report = await ended(portal, sent.results_url)

@@ -15,6 +15,7 @@ from gateway.testing import open_test_portal
 from gateway.testing.portal import TestPortal
 from plugins.knowledge import plugin
 from plugins.knowledge.memory.api.api import PREFIXES
+from tests.examples import examples
 from tests.plugins.skills_repo.waiting import until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.heavy, pytest.mark.timeout(240)]
@@ -153,7 +154,9 @@ async def village() -> AsyncGenerator[Village]:
 
 
 @settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(10),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.lists(drafts, min_size=1, max_size=2))
 async def test_no_answer_shows_an_entry_to_whom_its_policy_excludes(

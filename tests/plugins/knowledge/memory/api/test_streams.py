@@ -14,13 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from gateway.surfaces import standing
+from gateway.surfaces.http import revalidation as standing
 from gateway.testing import open_test_portal
 from plugins.knowledge import plugin
 from plugins.knowledge.memory.api.api import PREFIXES
 from plugins.knowledge.memory.api.errors import ErrorResponse
-from plugins.knowledge.memory.failures import ErrorCode
-from plugins.knowledge.memory.streaming.events import KnowledgeUpdateEvent, QueryResultEvent
+from plugins.knowledge.memory.model.errors import ErrorCode
+from plugins.knowledge.memory.streams.events import KnowledgeUpdateEvent, QueryResultEvent
+from tests.examples import examples
 from tests.servers.streaming import Event, Listener, Served, over_network, told
 
 OWN, ALIAS = PREFIXES
@@ -123,7 +124,9 @@ async def _read(served: Served, form: str, last: str | None, count: int) -> list
 
 
 @settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(8),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     st.lists(st.tuples(st.sampled_from(["sse", "websocket"]), st.integers(1, 7)), min_size=1),
@@ -143,11 +146,11 @@ async def test_however_often_a_connection_breaks_nothing_is_lost_or_told_twice(
             await write(served, text)
         return texts
 
-    writing = asyncio.gather(*(keep_writing(each) for each in range(writers)))
+    writes = asyncio.gather(*(keep_writing(each) for each in range(writers)))
     for form, count in reads:
         events += await _read(served, form, last, count)
         last = events[-1].id
-    written = await writing
+    written = await writes
     events += await _read(served, "sse", last, wanted * writers - len(events))
     numbers = [int(each.id or 0) for each in events]
     assert numbers == sorted(set(numbers))

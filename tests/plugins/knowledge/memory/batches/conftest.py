@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.batches.batches import Batches
-from plugins.knowledge.memory.requests import BatchRequest
-from plugins.knowledge.memory.responses import BatchReport
+from plugins.knowledge.memory.model.requests import BatchRequest
+from plugins.knowledge.memory.model.responses import BatchReport
 from plugins.knowledge.memory.store.tables import metadata
 from tests.plugins.knowledge.memory.conftest import World
 
@@ -63,7 +63,7 @@ class Sender:
         """Send a batch, do it, and see what became of it."""
         id = await self.submit(who, operation, entries, **options)
         await self.batches.work(id)
-        return await self.batches.seen(id, who, 0, 1000)
+        return await self.batches.report(id, who, 0, 1000)
 
     async def rows(self, table: str, **where: Any) -> list[Any]:
         """The rows of a table, in the order of their keys."""

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from gateway.contract import Caller
-from plugins.knowledge.memory.access import person_key
 from plugins.knowledge.memory.batches import batches as module
-from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.requests import LARGEST_BATCH, BatchRequest
-from plugins.knowledge.memory.responses import BatchReport
-from plugins.knowledge.memory.roles import Roles
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.policy import person_key
+from plugins.knowledge.memory.model.requests import MAX_BATCH_ENTRIES, BatchRequest
+from plugins.knowledge.memory.model.responses import BatchReport
+from plugins.knowledge.memory.rights.roles import Roles
 from tests.plugins.knowledge.memory.batches.conftest import Sender, draft, sender_on
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, DEE, Opener
 
@@ -33,15 +33,15 @@ async def test_many_entries_are_kept_and_found_by_meaning_and_by_words(sender: S
     report = await sender.send(ANA, "create", [draft(f"Barrel {n} leaks.") for n in range(60)])
     assert counts(report) == ("completed", 60, 0, 0)
     assert became(report) == ["created"] * 60
-    look = sender.world.memory.look
+    look = sender.world.memory.reader
     for each in report.entries:
         assert (await look.entry(each.id, ANA)).content == f"Barrel {each.index} leaks."
     for mode in ("keyword", "semantic"):
         found = await sender.world.found(ANA, "barrel leaks", mode=mode, options={"limit": 100})
         assert len(found) == 60
     assert await sender.world.found(CY, "barrel") == []
-    deeds = await sender.world.memory.keep.audit.of(report.entries[7].id)
-    assert [(each.person, each.operation) for each in deeds] == [("person:ana", "create")]
+    audit_records = await sender.world.memory.entries.audit.of(report.entries[7].id)
+    assert [(each.person, each.operation) for each in audit_records] == [("person:ana", "create")]
 
 
 async def test_one_bad_entry_is_one_error_and_the_others_go_on(sender: Sender) -> None:
@@ -92,7 +92,7 @@ async def test_an_upsert_changes_what_is_there_and_makes_what_is_not(sender: Sen
     report = await sender.send(ANA, "upsert", entries)
     assert became(report) == ["updated", "created", "created", "updated"]
     assert [report.entries[n].id for n in (0, 1, 3)] == [kept.id, "gate.hours", "gate.hours"]
-    look = sender.world.memory.look
+    look = sender.world.memory.reader
     for id, content in ((kept.id, "Open at ten."), ("gate.hours", "The gate is open at one.")):
         entry = await look.entry(id, ANA)
         assert (entry.content, entry.version) == (content, 2)
@@ -170,13 +170,13 @@ async def test_what_waits_for_a_person_counts_as_succeeded_and_names_its_request
     (waiting, _) = report.entries
     assert (waiting.status, waiting.request_id) == (
         "pending_approval",
-        (await sender.world.memory.govern.seen(CY))[0].id,
+        (await sender.world.memory.approvals.visible_to(CY))[0].id,
     )
     assert await sender.world.found(CY, "shed open", mode="keyword") == []
-    await sender.world.memory.govern.decide(waiting.request_id or "", CY, approve=True)
+    await sender.world.memory.approvals.decide(waiting.request_id or "", CY, approve=True)
     found = await sender.world.found(CY, "shed open", mode="keyword")
     assert found == ["The shed is open."]
-    assert (await sender.world.memory.look.entry(waiting.id, CY)).owner == "person:ana"
+    assert (await sender.world.memory.reader.entry(waiting.id, CY)).owner == "person:ana"
 
 
 async def test_an_upsert_that_waits_is_made_under_its_id_once_it_is_approved(
@@ -186,8 +186,10 @@ async def test_an_upsert_that_waits_is_made_under_its_id_once_it_is_approved(
     entry = {"id": "shed", **draft("Open."), "options": access, "governance": WAITS}
     report = await sender.send(ANA, "upsert", [entry])
     request = report.entries[0].request_id or ""
-    assert (await sender.world.memory.govern.decide(request, CY, approve=True)).state == "approved"
-    assert (await sender.world.memory.look.entry("shed", CY)).content == "Open."
+    assert (
+        await sender.world.memory.approvals.decide(request, CY, approve=True)
+    ).state == "approved"
+    assert (await sender.world.memory.reader.entry("shed", CY)).content == "Open."
 
 
 async def test_what_claims_the_same_in_one_batch_is_one_entry(sender: Sender) -> None:
@@ -214,10 +216,10 @@ async def test_a_batch_is_seen_by_who_sent_it_and_by_admins_alone(sender: Sender
     told = []
     for who, which in ((CY, id), (CY, "batch_none"), (CY, "\0"), (Caller(None, CY.tier), id)):
         with pytest.raises(MemoryFailed) as refused:
-            await sender.batches.seen(which, who, 0, 10)
+            await sender.batches.report(which, who, 0, 10)
         told.append((refused.value.number, str(refused.value)))
     assert set(told) == {(ErrorCode.NOT_FOUND, told[0][1])}
-    assert (await sender.batches.seen(id, replace(CY, admin=True), 0, 10)).total == 1
+    assert (await sender.batches.report(id, replace(CY, admin=True), 0, 10)).total == 1
 
 
 async def test_what_was_written_is_listed_in_pages(sender: Sender) -> None:
@@ -225,7 +227,7 @@ async def test_what_was_written_is_listed_in_pages(sender: Sender) -> None:
     seen: list[int] = []
     offset: int | None = 0
     while offset is not None:
-        page = await sender.batches.seen(report.operation_id, ANA, offset, 3)
+        page = await sender.batches.report(report.operation_id, ANA, offset, 3)
         seen += [each.index for each in page.entries]
         offset = page.next_offset
     assert seen == list(range(7))
@@ -251,7 +253,7 @@ async def test_who_wants_to_is_told_when_it_has_ended(
 
 
 async def test_a_batch_that_is_too_large_says_so_and_writes_nothing(sender: Sender) -> None:
-    entries = [draft("x")] * (LARGEST_BATCH + 1)
+    entries = [draft("x")] * (MAX_BATCH_ENTRIES + 1)
     given = {"operation": "create", "entries": entries}
     with pytest.raises(MemoryFailed, match="10,001 entries; 10,000 is the limit") as refused:
         await sender.batches.submit(BatchRequest.model_validate(given), ANA)
@@ -263,10 +265,10 @@ async def test_a_batch_that_is_too_large_says_so_and_writes_nothing(sender: Send
 @pytest.mark.parametrize("address", ["sqlite"], indirect=True)
 async def test_ten_thousand_entries_with_one_bad_are_all_but_one_written(sender: Sender) -> None:
     options = {"options": {"layer": {"type": "working"}}}
-    entries: list[Any] = [draft(f"n{n}", **options) for n in range(LARGEST_BATCH)]
+    entries: list[Any] = [draft(f"n{n}", **options) for n in range(MAX_BATCH_ENTRIES)]
     entries[7_777] = {"entry": {"contents": "x"}}
     report = await sender.send(ANA, "create", entries, continue_on_error=True)
-    assert counts(report) == ("completed", LARGEST_BATCH - 1, 1, 0)
+    assert counts(report) == ("completed", MAX_BATCH_ENTRIES - 1, 1, 0)
     (error,) = report.results.errors
     assert (error.index, error.code) == (7_777, 400)
     assert "entry.content" in error.message
@@ -275,7 +277,7 @@ async def test_ten_thousand_entries_with_one_bad_are_all_but_one_written(sender:
 async def test_nobody_has_more_than_so_many_batches_under_way(
     sender: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_OPEN", 2)
+    monkeypatch.setattr(module, "MAX_OPEN_BATCHES", 2)
     first = await sender.submit(ANA, "create", [draft("One.")])
     await sender.submit(ANA, "create", [draft("Two.")])
     with pytest.raises(MemoryFailed, match="2 batches under way") as refused:
@@ -313,19 +315,19 @@ async def test_old_batches_are_forgotten_and_what_they_wrote_stays(sender: Sende
 async def test_a_batch_whose_job_was_lost_is_queued_again(sender: Sender) -> None:
     sent = sender.world.clock()
     lost = await sender.submit(ANA, "create", [draft("Lost.")])
-    assert await sender.batches.tidy(sent) == 0
+    assert await sender.batches.requeue_stalled(sent) == 0
     assert sender.queue.batches == [lost]
-    await sender.batches.tidy(sent)
+    await sender.batches.requeue_stalled(sent)
     assert sender.queue.batches == [lost, f"{lost}/0"]
     await sender.batches.work(lost)
-    await sender.batches.tidy(sent)
+    await sender.batches.requeue_stalled(sent)
     assert len(sender.queue.batches) == 2
-    assert await sender.batches.tidy(sender.world.clock()) == 1
+    assert await sender.batches.requeue_stalled(sender.world.clock()) == 1
 
 
 async def test_a_batch_leaves_with_who_sent_it(sender: Sender) -> None:
     id = await sender.submit(BEN, "create", [draft("Not yet written.")])
-    leaving = sender.world.memory.leaving
+    leaving = sender.world.memory.personal_data
     assert "person:ben" in await leaving.people()
     files = [file async for file in leaving.export("person:ben")]
     assert any(b"Not yet written." in file.data for file in files)

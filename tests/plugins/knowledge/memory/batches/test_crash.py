@@ -58,8 +58,8 @@ async def test_a_portal_that_is_killed_completes_the_batch_at_its_next_start(
             contents = list(await connection.scalars(sa.select(tables.entries.c.content)))
             versions = list(await connection.scalars(sa.select(tables.versions.c.version)))
             kinds = list(await connection.scalars(sa.select(tables.events.c.kind)))
-            deeds = list(await connection.scalars(sa.select(tables.audit.c.operation)))
+            audit_records = list(await connection.scalars(sa.select(tables.audit.c.operation)))
         assert sorted(contents) == sorted(f"Seed {n} of beans." for n in range(ENTRIES))
         assert versions == [1] * ENTRIES
         assert kinds == ["created"] * ENTRIES
-        assert deeds == ["create"] * ENTRIES
+        assert audit_records == ["create"] * ENTRIES

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.responses import BatchReport
-from plugins.knowledge.memory.store import writing
-from plugins.knowledge.memory.vectors import MemoryVectors
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.responses import BatchReport
+from plugins.knowledge.memory.store import writes
+from plugins.knowledge.memory.store.vectors import MemoryVectors
 from tests.plugins.knowledge.memory.batches.conftest import Sender, draft, sender_on
 from tests.plugins.knowledge.memory.conftest import ANA, Opener
 from tests.plugins.knowledge.retrieval.conftest import WordEmbedder
@@ -43,7 +43,7 @@ def failing(
     monkeypatch: pytest.MonkeyPatch, error: Exception, fails: Callable[[int, Any], bool]
 ) -> Iterator[None]:
     """Let the last statement of a write fail; ``fails(count, records)`` says which."""
-    told: Tell = writing._tell
+    told: Tell = writes._insert_events
     count = 0
 
     async def breaks(connection: Any, kind: Any, records: Any, at: Any) -> Any:
@@ -54,7 +54,7 @@ def failing(
         return await told(connection, kind, records, at)
 
     with monkeypatch.context() as patched:
-        patched.setattr(writing, "_tell", breaks)
+        patched.setattr(writes, "_insert_events", breaks)
         yield
 
 
@@ -103,7 +103,7 @@ async def test_working_memory_is_as_it_was_where_the_rest_is_tried_again(
         report = await sender.send(ANA, "upsert", made)
     assert [each.status for each in report.entries] == ["created", "updated", "updated"]
     assert sorted(await world.found(ANA, "old new made", **asked)) == ["Made.", "New.", "Old 1."]
-    assert (await world.memory.look.entry(gone[0], ANA)).version == 2
+    assert (await world.memory.reader.entry(gone[0], ANA)).version == 2
     removed = [{"id": gone[1]}, {"id": kept.id}]
     with failing(monkeypatch, ConnectionError("gone"), lambda count, records: count == 1):
         report = await sender.send(ANA, "delete", removed)
@@ -114,7 +114,7 @@ async def test_working_memory_is_as_it_was_where_the_rest_is_tried_again(
 async def test_two_who_take_up_a_batch_do_it_once(sender: Sender) -> None:
     id = await sender.submit(ANA, "create", [draft(each) for each in SEEDS])
     await asyncio.gather(*(sender.batches.work(id) for _ in range(3)))
-    await each_once(sender, await sender.batches.seen(id, ANA, 0, 100))
+    await each_once(sender, await sender.batches.report(id, ANA, 0, 100))
 
 
 async def test_others_write_the_same_entries_while_a_batch_does(sender: Sender) -> None:
@@ -128,7 +128,7 @@ async def test_others_write_the_same_entries_while_a_batch_does(sender: Sender) 
             await world.change(ANA, each, f"{each} singly")
 
     await asyncio.gather(sender.batches.work(id), singly())
-    report = await sender.batches.seen(id, ANA, 0, 0)
+    report = await sender.batches.report(id, ANA, 0, 0)
     assert (report.results.succeeded, report.results.failed) == (40, 0)
     assert {row.version for row in await sender.rows("memory_entries")} == {7}
     versions = [(row.entry, row.version) for row in await sender.rows("memory_versions")]
@@ -147,9 +147,9 @@ async def test_without_the_vector_store_a_batch_is_kept_and_found_by_its_words(
         found = await sender.world.found(ANA, "beans", mode="keyword", options={"limit": 100})
         assert sorted(found) == sorted(SEEDS)
     assert (report.status, report.results.succeeded) == ("completed", len(SEEDS))
-    vectors = sender.world.memory.keep.vectors
+    vectors = sender.world.memory.entries.vectors
     assert vectors is not None
-    held = await sender.world.memory.keep.reading.read(
+    held = await sender.world.memory.entries.reads.read(
         [each.id for each in report.entries], frozenset({"person:person:ana"})
     )
     assert len(await vectors.kept.of(list(held.values()))) == len(SEEDS)
@@ -245,11 +245,11 @@ async def test_a_batch_goes_on_where_it_was_once_a_full_disk_has_room(sender: Se
         heard = asyncio.create_task(listener.heard.wait())
         await asyncio.wait({working, heard}, return_when=asyncio.FIRST_COMPLETED)
         assert not working.done()
-        report = await batches.seen(id, ANA, 0, 100)
+        report = await batches.report(id, ANA, 0, 100)
         assert report.results.succeeded < len(SEEDS)
         assert len(await sender.rows("memory_entries")) == report.results.succeeded
     assert await working == "completed"
-    await each_once(sender, await batches.seen(id, ANA, 0, 100))
+    await each_once(sender, await batches.report(id, ANA, 0, 100))
 
 
 @pytest.mark.parametrize("address", ["sqlite"], indirect=True)

@@ -14,8 +14,9 @@ from pydantic import ValidationError
 
 from gateway.contract import Caller
 from plugins.knowledge.memory.batches import chunks
-from plugins.knowledge.memory.failures import ErrorCode, MemoryFailed
-from plugins.knowledge.memory.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
+from tests.examples import examples
 from tests.plugins.knowledge.memory.batches.conftest import Sender
 from tests.plugins.knowledge.memory.conftest import ANA
 
@@ -63,27 +64,27 @@ def named(operation: str, one: Mapping[str, Any], ids: Sequence[str], who: Calle
 
 async def singly(sender: Sender, operation: str, given: Any, who: Caller) -> tuple[str, str]:
     """Do one entry by the single operation; the entry's id, and what became of it."""
-    govern = sender.world.memory.govern
+    governed = sender.world.memory.governed
     if operation == "create":
-        made = await govern.create(CreateRequest.model_validate(given), who)
+        made = await governed.create(CreateRequest.model_validate(given), who)
         return made.entry.id, made.status
     if operation == "delete":
-        gone = await govern.delete(DeleteRequest.model_validate(given), who)
+        gone = await governed.delete(DeleteRequest.model_validate(given), who)
         return gone.entry_id, "deleted"
     request = UpdateRequest.model_validate(given)
     if operation == "upsert" and not await there(sender, request.id, who):
         if "/" in (request.id or ""):
             raise MemoryFailed(ErrorCode.INVALID_REQUEST, "no id")
         plain = {name: value for name, value in given.items() if name != "id"}
-        made = await govern.create(CreateRequest.model_validate(plain), who, id=request.id)
+        made = await governed.create(CreateRequest.model_validate(plain), who, id=request.id)
         return made.entry.id, made.status
-    made = await govern.update(request.id or "", request, who)
+    made = await governed.update(request.id or "", request, who)
     return made.entry.id, made.status
 
 
 async def there(sender: Sender, id: str | None, who: Caller) -> bool:
     try:
-        await sender.world.memory.keep.found(id or "", who)
+        await sender.world.memory.entries.found(id or "", who)
     except MemoryFailed:
         return False
     return True
@@ -122,11 +123,11 @@ async def state(sender: Sender, who: Caller) -> Any:
     """All that there is of a person, without ids and times."""
     rows = await sender.rows("memory_entries", owner=who.person)
     numbers = {row.id: place for place, row in enumerate(rows)}
-    pad = sender.world.memory.keep.working.everything()
+    pad = sender.world.memory.entries.working.everything()
     versions = await sender.rows("memory_versions", by=who.person)
     events = await sender.rows("memory_events")
     waits = await sender.rows("memory_approvals", requested_by=who.person)
-    deeds = await sender.rows("memory_audit", person=who.person)
+    audit_records = await sender.rows("memory_audit", person=who.person)
     return {
         "entries": [
             (r.layer, r.content, r.metadata, r.version, r.deleted is None, r.embedded) for r in rows
@@ -135,12 +136,12 @@ async def state(sender: Sender, who: Caller) -> Any:
         "versions": sorted((numbers[r.entry], r.version, str(r.fields)) for r in versions),
         "events": [(r.kind, numbers[r.entry], bool(r.body)) for r in events if r.entry in numbers],
         "waits": [(r.operation, r.state) for r in waits],
-        "deeds": [(r.operation, r.outcome) for r in deeds],
+        "deeds": [(r.operation, r.outcome) for r in audit_records],
     }
 
 
 @settings(
-    max_examples=30,
+    max_examples=examples(30),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(batches=st.lists(st.tuples(sent, st.booleans()), min_size=1, max_size=3))
@@ -167,4 +168,4 @@ async def test_the_state_is_the_same(sender: Sender, batches: Any) -> None:
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some batches take several transactions."""
-    monkeypatch.setattr(chunks, "CHUNK", 3)
+    monkeypatch.setattr(chunks, "CHUNK_SIZE", 3)

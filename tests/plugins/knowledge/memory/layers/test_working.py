@@ -6,16 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.knowledge.memory.access import person_key
-from plugins.knowledge.memory.entries import (
-    AccessPolicyConfig,
-    KnowledgeMetadata,
-    KnowledgeSource,
-    Layer,
-)
 from plugins.knowledge.memory.layers import working
-from plugins.knowledge.memory.layers.working import IDLE_SECONDS, WorkingLayer
-from plugins.knowledge.memory.records import Record, new_id
+from plugins.knowledge.memory.layers.working import IDLE_TIMEOUT_S, WorkingLayer
+from plugins.knowledge.memory.model.entry import KnowledgeMetadata, KnowledgeSource, Layer
+from plugins.knowledge.memory.model.policy import AccessPolicyConfig, person_key
+from plugins.knowledge.memory.model.record import Record, new_id
 from tests.plugins.knowledge.memory.conftest import NOON
 
 pytestmark = pytest.mark.anyio
@@ -50,7 +45,7 @@ async def read(layer: WorkingLayer, one: Record, owner: str = "") -> bool:
 
 
 async def test_a_callers_oldest_entries_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(working, "MAX_BYTES", 100_000)
     layer = WorkingLayer()
     entries = [record("ana", f"{number} " + "x" * 20_000) for number in range(5)]
     layer.put(entries)
@@ -59,8 +54,8 @@ async def test_a_callers_oldest_entries_make_room(monkeypatch: pytest.MonkeyPatc
 
 
 async def test_one_entry_is_kept_however_large_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working, "MOST_BYTES", 1000)
-    monkeypatch.setattr(working, "MOST_OF_ALL", 1000)
+    monkeypatch.setattr(working, "MAX_BYTES", 1000)
+    monkeypatch.setattr(working, "MAX_TOTAL_BYTES", 1000)
     layer = WorkingLayer()
     large = record("ana", "x" * 5000)
     layer.put([large])
@@ -72,7 +67,7 @@ async def test_one_entry_is_kept_however_large_it_is(monkeypatch: pytest.MonkeyP
 async def test_who_was_away_longest_makes_room_for_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(working, "MOST_OF_ALL", 100_000)
+    monkeypatch.setattr(working, "MAX_TOTAL_BYTES", 100_000)
     layer = WorkingLayer()
     ana, ben, cy = (record(name, "x" * 20_000) for name in ("ana", "ben", "cy"))
     layer.put([ana, ben])
@@ -86,10 +81,10 @@ async def test_what_nobody_uses_for_an_hour_is_gone_and_takes_no_memory() -> Non
     layer = WorkingLayer(clock)
     one = record("ana", "A note.")
     layer.put([one])
-    clock.time = IDLE_SECONDS - 1
+    clock.time = IDLE_TIMEOUT_S - 1
     assert layer.holds(one.id)
     assert not await read(layer, one, "ben")
-    clock.time = IDLE_SECONDS
+    clock.time = IDLE_TIMEOUT_S
     assert not layer.holds(one.id)
     assert layer.take([one.id]) == layer.everything() == []
     assert layer.size == 0
@@ -111,7 +106,7 @@ def test_whatever_happens_it_holds_no_more_than_it_may_and_counts_that_rightly(
 ) -> None:
     clock = Seconds()
     layer = WorkingLayer(clock)
-    limits = {"MOST": 3, "MOST_BYTES": 12_000, "MOST_OF_ALL": 20_000}
+    limits = {"MAX_ENTRIES": 3, "MAX_BYTES": 12_000, "MAX_TOTAL_BYTES": 20_000}
     for what, owner, place, size in steps:
         id = f"{owner}/{place}"
         with pytest.MonkeyPatch.context() as limited:
@@ -126,11 +121,11 @@ def test_whatever_happens_it_holds_no_more_than_it_may_and_counts_that_rightly(
             elif what == "forget":
                 layer.forget(owner)
             else:
-                clock.time += IDLE_SECONDS / 2
+                clock.time += IDLE_TIMEOUT_S / 2
         held = layer.everything()
         alike = WorkingLayer(clock)
         alike.put(held)
         assert layer.size == alike.size
         owners = [each.owner for each in held]
-        assert layer.size <= limits["MOST_OF_ALL"] or len(set(owners)) == 1
-        assert all(owners.count(one) <= limits["MOST"] for one in owners)
+        assert layer.size <= limits["MAX_TOTAL_BYTES"] or len(set(owners)) == 1
+        assert all(owners.count(one) <= limits["MAX_ENTRIES"] for one in owners)

@@ -31,7 +31,7 @@ async def rows(world: World, table: str) -> list[Any]:
 
 async def points(world: World) -> list[tuple[str, str, int]]:
     """Every point of the vector store: its collection, entry and version."""
-    vectors = world.memory.keep.vectors
+    vectors = world.memory.entries.vectors
     assert vectors is not None
     return sorted([each async for each in vectors.walk()])
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from plugins.knowledge.memory.requests import DeleteRequest
-from plugins.knowledge.memory.vectors import home
+from plugins.knowledge.memory.model.requests import DeleteRequest
+from plugins.knowledge.memory.store.vectors import collection_name
 from tests.migrated import Migrated
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, Clock, World, opened
 from tests.plugins.knowledge.memory.upkeep.conftest import named, points, rows, upkeep
@@ -69,7 +69,7 @@ async def _filled(world: World) -> dict[str, list[str]]:
         over = await world.remember(ANA, f"Session {number}.", layer="session")
         forgotten = await world.remember(ANA, f"Quincunx {number}.")
         removal = DeleteRequest.model_validate({"id": forgotten.id})
-        await world.memory.keep.delete(removal, ANA)
+        await world.memory.entries.delete(removal, ANA)
         same = await world.remember(CY, f"Beds {number}.", tags=[f"tag{number}"])
         await world.change(CY, same.id, "Beds are full.")
         made["semantic"].append(rising.id)
@@ -84,9 +84,13 @@ async def _in_order(world: World, wanted: dict[str, list[str]]) -> None:
     for layer in ("semantic", "archival"):
         moved = [standing[id] for id in wanted[layer]]
         assert {(row.layer, row.version) for row in moved} == {(layer, 2)}
-    (stands,) = [id for id in wanted["one"] if id in standing]
-    assert set(standing[stands].metadata["tags"]) == {"tag0", "tag1", "tag2", "tag3"}
+    (winner,) = [id for id in wanted["one"] if id in standing]
+    assert set(standing[winner].metadata["tags"]) == {"tag0", "tag1", "tag2", "tag3"}
     for id in wanted["gone"]:
         assert await named(world, id) == {"memory_audit"}
-    has = [(home(row.layer), row.id, row.version) for row in standing.values() if row.embedded]
+    has = [
+        (collection_name(row.layer), row.id, row.version)
+        for row in standing.values()
+        if row.embedded
+    ]
     assert await points(world) == sorted(has)

@@ -11,12 +11,14 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from gateway.contract import Caller
-from plugins.knowledge.memory.access import keys, readers
-from plugins.knowledge.memory.conflicts import fingerprint
-from plugins.knowledge.memory.entries import OWN, AccessPolicyConfig, Layer
-from plugins.knowledge.memory.failures import MemoryFailed
-from plugins.knowledge.memory.requests import DeleteRequest
-from plugins.knowledge.memory.vectors import home
+from plugins.knowledge.memory.model.entry import OWNER_ONLY_LAYERS, Layer
+from plugins.knowledge.memory.model.errors import MemoryFailed
+from plugins.knowledge.memory.model.fingerprint import fingerprint
+from plugins.knowledge.memory.model.policy import AccessPolicyConfig, readers
+from plugins.knowledge.memory.model.requests import DeleteRequest
+from plugins.knowledge.memory.rights.access import caller_keys
+from plugins.knowledge.memory.store.vectors import collection_name
+from tests.examples import examples
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, DEE, World
 from tests.plugins.knowledge.memory.upkeep.conftest import named, points, rows, upkeep
 
@@ -68,12 +70,12 @@ class History:
         content = text.format(self.mark)
         made = await self.world.remember(who, content, access, layer, **said)
         # A scratch pad is its owner's alone, whatever its policy says.
-        given = {"policy": "private"} if layer in OWN else access
+        given = {"policy": "private"} if layer in OWNER_ONLY_LAYERS else access
         may = readers(who.person or "", AccessPolicyConfig.model_validate(given))
         self.ids.append(made.id)
         self.owner[made.id] = who
         self.readers[made.id] = self.readers.get(made.id, frozenset()) | may
-        if layer not in OWN:
+        if layer not in OWNER_ONLY_LAYERS:
             self.lasting[made.id] = fingerprint(content)
 
     async def change(self, place: int, text: str) -> None:
@@ -88,14 +90,14 @@ class History:
     async def use(self, place: int, times: int) -> None:
         for id in self.ids[place : place + 1]:
             for _ in range(times):
-                await self.world.memory.look.entry(id, self.owner[id])
+                await self.world.memory.reader.entry(id, self.owner[id])
         await self.world.memory.usage.flush()
 
     async def forget(self, place: int, hard: bool) -> None:
         for id in self.ids[place : place + 1]:
             request = {"id": id, "options": {"hard_delete": hard}}
             removal = DeleteRequest.model_validate(request)
-            await self.world.memory.keep.delete(removal, self.owner[id])
+            await self.world.memory.entries.delete(removal, self.owner[id])
             self.forgotten(id)
             if hard:
                 self.erased.add(id)
@@ -109,7 +111,7 @@ class History:
         self.world.clock.time += timedelta(hours=hours)
 
     async def upkeep(self) -> None:
-        await self.world.memory.upkeep.promote_pads()
+        await self.world.memory.upkeep.promote_working()
         await upkeep(self.world)
         await self.in_order()
 
@@ -125,26 +127,28 @@ class History:
     async def holds(self) -> None:
         """What holds at any moment."""
         memory = self.world.memory
-        pads = {record.id for record in memory.keep.working.everything()}
+        pads = {record.id for record in memory.entries.working.everything()}
         stored = {row.id for row in await rows(self.world, "entries")}
         assert pads.isdisjoint(stored)
         for id in self.ids:
             for who in PEOPLE:
                 with suppress(MemoryFailed):
-                    record = await memory.look.entry(id, who)
-                    assert keys(who) & self.readers[id], (id, who.name, record.layer)
+                    record = await memory.reader.entry(id, who)
+                    assert caller_keys(who) & self.readers[id], (id, who.name, record.layer)
 
     async def in_order(self) -> None:
         """What holds after every whole pass."""
         world = self.world
         entries = {row.id: row for row in await rows(world, "entries")}
         standing = [row for row in entries.values() if row.deleted is None]
-        wanted = [(home(row.layer), row.id, row.version) for row in standing if row.embedded]
+        wanted = [
+            (collection_name(row.layer), row.id, row.version) for row in standing if row.embedded
+        ]
         assert await points(world) == sorted(wanted)
         for table in ("words", "labels"):
             numbers = {row.entry for row in await rows(world, table)}
             assert numbers <= {row.number for row in standing}
-        pads = {record.id for record in world.memory.keep.working.everything()}
+        pads = {record.id for record in world.memory.entries.working.everything()}
         for id in self.ids:
             if id not in entries and id not in pads:
                 left = {"memory_events"} if id in self.erased else set()
@@ -155,7 +159,7 @@ class History:
 
 
 @settings(
-    max_examples=20,
+    max_examples=examples(20),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

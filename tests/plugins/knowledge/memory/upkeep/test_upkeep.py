@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,7 +62,7 @@ async def test_two_replicas_at_once_do_everything_once(world: World) -> None:
         await world.remember(
             ANA, f"Bed {number}.", layer="episodic", importance=1.0, confidence=1.0
         )
-    other = type(memory.upkeep)(memory.upkeep.parts, memory.upkeep.pads, memory.upkeep.log)
+    other = replace(memory.upkeep, _running=asyncio.Lock())
     both = await asyncio.gather(memory.upkeep.once(), other.once())
     assert [each["failed"] for each in both] == [[], []]
     assert sum(each["promoted"] for each in both) == 6
@@ -76,6 +77,6 @@ def test_a_schedule_that_is_none_is_refused(schedule: str) -> None:
 
 
 async def test_the_job_runs_when_the_setting_says(world: World) -> None:
-    job = world.memory.upkeep.declared()
+    job = world.memory.upkeep.declaration()
     assert (job.name, job.schedule) == ("upkeep", "*/10 * * * *")
     assert job.concurrency > 1  # a replica that died must not hold up the others

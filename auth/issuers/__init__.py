@@ -1,0 +1,1 @@
+"""What other issuers publish and say: metadata, keys, claims."""

@@ -1,0 +1,52 @@
+"""The parts of the authorization server; quick to import, so that the portal can build it early."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from auth.oauth.consent import Consents
+from auth.stores import Grant, GrantStore, People
+
+if TYPE_CHECKING:
+    from auth.oauth.clients import Clients
+    from auth.revocations import Revocations
+    from auth.site import Site
+    from auth.tokens.access_tokens import AccessTokens
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationServer:
+    """The parts that answer OAuth clients.
+
+    Attributes:
+        clients: finds OAuth clients.
+        consents: seals requests for the consent page.
+        grants: stores grants, codes and refresh tokens.
+        people: looks people up.
+        tokens: issues access tokens.
+        revocations: notified of every grant that ends.
+        site: the portal's addresses.
+        is_resource: whether tokens may be for a path below the base (empty for the base itself).
+        refresh_lifetime: how long a refresh token is good.
+        grant_lifetime: how long a grant lasts from the consent on, however often it is refreshed.
+        reused: called when a code or refresh token is presented a second time, with ``code`` or
+            ``refresh token`` and the grant that was revoked for it.
+        clock: seconds since the epoch; replaced in tests.
+    """
+
+    clients: Clients
+    consents: Consents
+    grants: GrantStore
+    people: People
+    tokens: AccessTokens
+    revocations: Revocations
+    site: Site
+    is_resource: Callable[[str], bool]
+    refresh_lifetime: timedelta
+    grant_lifetime: timedelta
+    reused: Callable[[str, Grant], None]
+    clock: Callable[[], float] = time.time

@@ -1,0 +1,1 @@
+"""Ways to sign in: an Ethereum wallet, GitHub, an OpenID Connect provider."""

@@ -1,0 +1,1 @@
+"""Every offered item, handed out only to a caller: the tier gate."""

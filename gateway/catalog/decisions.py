@@ -1,0 +1,90 @@
+"""What the tier rules decide for every item of the catalog, and for the rows that items show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
+
+from auth import Tier
+from gateway.catalog.items import Item, Kind
+from gateway.catalog.tier_rule import Decision, ItemKey, RowRules, TierRules, strictest
+
+_KEY_KIND: Mapping[Kind, Literal["tool", "prompt", "resource"]] = {
+    "tool": "tool",
+    "prompt": "prompt",
+    "family": "prompt",
+    "resource": "resource",
+    "template": "resource",
+    "skill": "resource",
+}
+
+
+def item_key(item: Item) -> ItemKey:
+    """What ``tiers.yaml`` calls an item."""
+    return ItemKey(item.plugin, _KEY_KIND[item.kind], item.name)
+
+
+class Decisions:
+    """What some rules decide; made anew whenever the rules or the items change.
+
+    Args:
+        rules: the rules.
+        items: every item of the portal.
+        above: gives the skills around a nested one.
+    """
+
+    def __init__(
+        self, rules: TierRules, items: Iterable[Item], above: Callable[[Item], Iterable[Item]]
+    ) -> None:
+        everything = list(items)
+        self._rules, self._above = rules, above
+        self._rows = RowRules(rules, _doors(everything))
+        self._of = {item.key: self._decided(item) for item in everything}
+
+    def __getitem__(self, item: Item) -> Decision:
+        """The decision for an item: its own lines, those of its rows and of what it is part of."""
+        return self._of[item.key]
+
+    def names_rows(self, plugin: str) -> bool:
+        """Whether any line may speak about single rows of a plugin."""
+        return self._rules.names_rows(plugin)
+
+    def row(self, plugin: str, row: str, own: Tier) -> Decision:
+        """The decision for a plugin's row: its own tier, or the line that asks for a higher one.
+
+        Args:
+            plugin: whose row it is.
+            row: its kind and name.
+            own: the plugin's word, which no line lowers.
+        """
+        decided = self.line(plugin, row)
+        if decided is None or own > decided.tier:
+            return Decision(own, True, f"{plugin}, which no line of tiers.yaml lowers")
+        return decided
+
+    def line(self, plugin: str, row: str) -> Decision | None:
+        """What the lines decide that name a row; None where none does."""
+        return self._rows.decide(plugin, row)
+
+    def _decided(self, item: Item) -> Decision:
+        several = [self._alone(item)]
+        if item.kind == "skill":  # a nested skill is part of those around it
+            several += map(self._alone, self._above(item))
+        of_rows = [self._rows.decide(row.plugin, row.name) for row in _rows(item)]
+        return strictest(*several, *(each for each in of_rows if each is not None))
+
+    def _alone(self, item: Item) -> Decision:
+        return self._rules.decide(item_key(item), item.declared.tier, item.declared.floor)
+
+
+def _doors(items: Iterable[Item]) -> dict[ItemKey, list[ItemKey]]:
+    """The keys of the items that show a row, by the row's own."""
+    doors: dict[ItemKey, list[ItemKey]] = {}
+    for item in items:
+        for row in _rows(item)[:1]:
+            doors.setdefault(row, []).append(item_key(item))
+    return doors
+
+
+def _rows(item: Item) -> list[ItemKey]:
+    return [ItemKey(item.plugin, "row", row) for row in getattr(item.declared, "rows", ())]

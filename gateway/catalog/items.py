@@ -1,0 +1,369 @@
+"""What a plugin's declaration becomes once it has been checked: an item of the catalog."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal
+from urllib.parse import unquote
+
+import jsonschema_rs
+import mcp_types as mcp
+from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
+
+from auth import Tier
+from gateway.catalog.argument_errors import reasons
+from gateway.catalog.lean_schemas import lean
+from gateway.catalog.parameter_headers import (
+    ParameterHeaders,
+    find_invalid_parameter_header,
+    parameter_headers,
+)
+from gateway.contract import (
+    ListedResource,
+    Prompt,
+    PromptFamily,
+    Resource,
+    ResourceTemplate,
+    Skill,
+    SkillFile,
+    Tool,
+    ToolFailed,
+)
+from gateway.contract.paging import CURSOR_ARGUMENT, CURSOR_SCHEMA
+from gateway.scrubbing.opaque import NOTHING, Opaque, opaque
+
+Kind = Literal["tool", "prompt", "family", "resource", "template", "skill"]
+Declaration = Tool | Prompt | PromptFamily | Resource | ResourceTemplate | Skill
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,45}")
+"""Names that every client takes, its own prefix included."""
+
+_FAMILY = re.compile(r"[A-Za-z0-9_-]{1,44}\*")
+_VARIABLE = re.compile(r"\{(\w+)\}")
+
+
+class BadDeclaration(Exception):
+    """A declaration that cannot be served; the message says what to change in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing the portal offers: whose it is, what it is called, how it is listed and run.
+
+    Attributes:
+        plugin: the plugin's name.
+        kind: tool, prompt, family (of prompts), resource, template or skill.
+        name: the tool's or prompt's name, the family's with its ``*``, the resource's URI (a
+            skill's is that of its SKILL.md), or the URI template.
+        declared: the plugin's declaration.
+        entry: the item as a list shows it, as JSON values.
+        parse: turns raw arguments into what the declaration's function takes.
+        timeout: seconds a call may take, or None for the portal's deadline.
+        pattern: what a URI of the template looks like.
+        headers: the parameter headers that a tool's schema declares (SEP-2243).
+        files: a skill's files, by their path below its root.
+        opaque: arguments in which no secret is looked for; all of them where it is None.
+    """
+
+    plugin: str
+    kind: Kind
+    name: str
+    declared: Declaration
+    entry: Mapping[str, Any]
+    parse: Callable[[Mapping[str, Any]], Any]
+    timeout: float | None = None
+    pattern: re.Pattern[str] | None = None
+    headers: ParameterHeaders = ()
+    files: Mapping[str, SkillFile] = field(default_factory=dict)
+    opaque: Opaque = field(default_factory=lambda: NOTHING)
+
+    @property
+    def key(self) -> str:
+        """The item's key in ``tiers.yaml``, such as ``knowledge/prompt:research-topic``."""
+        return f"{self.plugin}/{_PREFIX[self.kind]}{self.name}"
+
+    def variables(self, uri: str) -> dict[str, str] | None:
+        """The template's variables in a URI, or None where the URI is not of the template."""
+        match = self.pattern.fullmatch(uri) if self.pattern else None
+        return {k: unquote(v) for k, v in match.groupdict().items()} if match else None
+
+    @property
+    def stem(self) -> str:
+        """How the names of a family's prompts begin; of every other item its whole name."""
+        return self.name[:-1] if self.kind == "family" else self.name
+
+    def covers(self, other: Item) -> bool:
+        """Whether this is a family, and the other's name begins as those of its prompts do."""
+        return self.kind == "family" and other.stem.startswith(self.stem)
+
+    def may_hold(self, name: str) -> bool:
+        """Whether this is a family of which a prompt may have that name."""
+        begins = self.kind == "family" and name.startswith(self.stem) and name != self.stem
+        return begins and NAME.fullmatch(name) is not None
+
+
+_PREFIX = {"tool": "", "prompt": "prompt:", "family": "prompt:"} | dict.fromkeys(
+    ("resource", "template", "skill"), "resource:"
+)
+
+
+def tool_item(plugin: str, tool: Tool, name: str) -> Item:
+    """Check a tool and make it an item.
+
+    Raises:
+        BadDeclaration: its name or one of its schemas would break clients.
+    """
+    _check_name(name)
+    own = _schema(tool.args, tool.input_schema) or {"type": "object", "properties": {}}
+    _check_schema(own, "input schema")
+    if reason := find_invalid_parameter_header(own):
+        raise BadDeclaration(f"its input schema has a bad header annotation: {reason}")
+    shown = _with_cursor(own) if tool.page else own
+    output = _schema(tool.page.result if tool.page else tool.result, tool.output_schema)
+    if output is not None:
+        _check_schema(output, "output schema")
+    entry = mcp.Tool(
+        name=name,
+        title=tool.title,
+        description=tool.summary,
+        input_schema=dict(shown),
+        output_schema=None if output is None else lean(output),
+        annotations=tool.annotations,
+        icons=list(tool.icons) or None,
+    )
+    parse = _model_parser(tool.args) if tool.args else _schema_parser(own)
+    return Item(
+        plugin,
+        "tool",
+        name,
+        tool,
+        _dump(entry),
+        parse,
+        tool.timeout,
+        headers=parameter_headers(own),
+        opaque=_opaque(tool, own),
+    )
+
+
+def _opaque(tool: Tool, schema: Mapping[str, Any]) -> Opaque:
+    unknown = {path.partition(".")[0] for path in tool.opaque} - set(schema.get("properties", {}))
+    if unknown:
+        raise BadDeclaration(f"it declares {', '.join(sorted(unknown))} opaque, no argument of it")
+    return opaque(tool.opaque)
+
+
+def prompt_item(plugin: str, prompt: Prompt, name: str) -> Item:
+    """Check a prompt and make it an item; raises as :func:`tool_item`."""
+    _check_name(name)
+    fields = prompt.args.model_fields if prompt.args else {}
+    entry = mcp.Prompt(
+        name=name,
+        title=prompt.title,
+        description=prompt.summary,
+        icons=list(prompt.icons) or None,
+        arguments=[
+            mcp.PromptArgument(
+                name=arg.alias or key, description=arg.description, required=arg.is_required()
+            )
+            for key, arg in fields.items()
+        ],
+    )
+    parse = _model_parser(prompt.args) if prompt.args else _no_arguments()
+    return Item(plugin, "prompt", name, prompt, _dump(entry), parse)
+
+
+def family_item(plugin: str, family: PromptFamily, name: str) -> Item:
+    """Check a family of prompts and make it an item; raises as :func:`tool_item`."""
+    for each in (family.name, name):
+        if not _FAMILY.fullmatch(each):
+            raise BadDeclaration(f"the name {each!r} must match [A-Za-z0-9_-]{{1,44}} and end in *")
+    entry = mcp.Prompt(name=name, title=family.title, description=family.summary)
+    return Item(plugin, "family", name, family, _dump(entry), dict)
+
+
+def prompt_of(family: Item, prompt: Prompt) -> Item:
+    """Check a prompt that a family gave for one caller, and make it an item.
+
+    It is called as the family is in this portal, whatever its plugin calls both.
+
+    Raises:
+        BadDeclaration: clients would not take it, or it is not of the family.
+    """
+    stem = declared_family(family).name[:-1]
+    if not prompt.name.startswith(stem) or prompt.name == stem:
+        raise BadDeclaration(f"the name {prompt.name!r} must begin with {stem!r}, and go on")
+    if prompt.tier is not None or prompt.floor is not Tier.OPEN:
+        raise BadDeclaration("a prompt of a family has no tier or floor: give them to the family")
+    return prompt_item(family.plugin, prompt, family.stem + prompt.name[len(stem) :])
+
+
+def declared_family(item: Item) -> PromptFamily:
+    """The declaration behind a family's item; raises ``TypeError`` for another kind of item."""
+    if not isinstance(item.declared, PromptFamily):
+        raise TypeError(f"{item.key} is no family of prompts")
+    return item.declared
+
+
+def resource_item(plugin: str, resource: Resource) -> Item:
+    """Make a resource an item; raises :class:`BadDeclaration` where its URI has no scheme."""
+    _check_uri(resource.uri)
+    entry = mcp.Resource(
+        uri=resource.uri,
+        name=resource.name,
+        title=resource.title,
+        description=resource.summary,
+        mime_type=resource.mime_type,
+        icons=list(resource.icons) or None,
+    )
+    return Item(plugin, "resource", resource.uri, resource, _dump(entry), dict)
+
+
+def listed_resource(template: Item, listed: ListedResource) -> Mapping[str, Any]:
+    """A resource that a template listed for one caller, as a list shows it.
+
+    Raises:
+        BadDeclaration: its URI is not of the template.
+    """
+    if template.variables(listed.uri) is None:
+        raise BadDeclaration(f"the URI {listed.uri!r} is not of {template.name}")
+    entry = mcp.Resource(
+        uri=listed.uri,
+        name=listed.name,
+        title=listed.title,
+        description=listed.summary,
+        mime_type=listed.mime_type or template.entry["mimeType"],
+    )
+    return _dump(entry)
+
+
+def template_item(plugin: str, template: ResourceTemplate) -> Item:
+    """Make a resource template an item; raises as :func:`resource_item`."""
+    _check_uri(template.uri_template)
+    entry = mcp.ResourceTemplate(
+        uri_template=template.uri_template,
+        name=template.name,
+        title=template.title,
+        description=template.summary,
+        mime_type=template.mime_type,
+        icons=list(template.icons) or None,
+    )
+    pattern = _compile(template.uri_template)
+    name = template.uri_template
+    return Item(plugin, "template", name, template, _dump(entry), dict, pattern=pattern)
+
+
+@cache
+def _no_arguments() -> Callable[[Mapping[str, Any]], Any]:
+    return _schema_parser({"type": "object", "additionalProperties": False})
+
+
+def _compile(template: str) -> re.Pattern[str]:
+    parts = _VARIABLE.split(template)
+    literal_and_names = (
+        re.escape(part) if place % 2 == 0 else f"(?P<{part}>[^/]+)"
+        for place, part in enumerate(parts)
+    )
+    return re.compile("".join(literal_and_names))
+
+
+def _dump(entry: BaseModel) -> dict[str, Any]:
+    return entry.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _schema(model: type[BaseModel] | None, raw: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if raw is not None:
+        return dict(raw)
+    return _schema_of(model) if model else None
+
+
+@cache
+def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    # Pydantic takes up to 0.1 s for a large model, and several tools may return the same one.
+    schema = model.model_json_schema(schema_generator=_Untitled)
+    for name, each in [(model.__name__, schema), *schema.get("$defs", {}).items()]:
+        if each.get("title") == name:
+            del each["title"]
+    return schema
+
+
+class _Untitled(GenerateJsonSchema):
+    """Without the titles that pydantic makes of names: a client's model reads every word."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def _with_cursor(schema: Mapping[str, Any]) -> dict[str, Any]:
+    own = schema.get("properties", {})
+    if CURSOR_ARGUMENT in own:
+        raise BadDeclaration(
+            f"it is paged, so the argument {CURSOR_ARGUMENT!r} is the gateway's to add"
+        )
+    return {**schema, "properties": {**own, CURSOR_ARGUMENT: dict(CURSOR_SCHEMA)}}
+
+
+def _check_name(name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise BadDeclaration(f"the name {name!r} must match [A-Za-z0-9_-]{{1,45}}")
+
+
+def _check_uri(uri: str) -> None:
+    if not re.match(r"[a-z][a-z0-9+.-]*://", uri):
+        raise BadDeclaration(f"the URI {uri!r} must start with a scheme, such as kb://")
+
+
+def _check_schema(schema: Mapping[str, Any], what: str) -> None:
+    if schema.get("type") != "object":
+        raise BadDeclaration(f'its {what} must have "type": "object" at the root')
+    try:
+        jsonschema_rs.meta.validate(dict(schema))
+        _validator(schema)
+    except (jsonschema_rs.ValidationError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise BadDeclaration(f"its {what} is not a JSON schema: {reason}") from None
+
+
+def _validator(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(dict(schema), retriever=_refuse_reference)
+
+
+def _refuse_reference(uri: str) -> Any:
+    # MCP 2026-07-28: a network reference in a schema must not be fetched.
+    raise ValueError(f"it refers to {uri}; references to other documents are not followed")
+
+
+def _model_parser(model: type[BaseModel]) -> Callable[[Mapping[str, Any]], Any]:
+    validate = model.__pydantic_validator__.validate_python
+
+    def parse(raw: Mapping[str, Any]) -> Any:
+        try:
+            return validate(raw)
+        except ValidationError as error:
+            raise _invalid(reasons(error, model)) from None
+
+    return parse
+
+
+def _schema_parser(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Any]:
+    validator = _validator(schema)
+
+    def parse(raw: Mapping[str, Any]) -> Any:
+        if not validator.is_valid(raw):
+            raise _invalid(
+                [
+                    {"argument": ".".join(map(str, e.instance_path)), "reason": e.message[:300]}
+                    for e in validator.iter_errors(raw)
+                ]
+            )
+        return dict(raw)
+
+    return parse
+
+
+def _invalid(errors: list[dict[str, str]]) -> ToolFailed:
+    lines = "; ".join(f"{e['argument'] or 'arguments'}: {e['reason']}" for e in errors[:5])
+    return ToolFailed("invalid_arguments", f"Invalid arguments. {lines}", {"errors": errors[:20]})

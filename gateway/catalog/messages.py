@@ -1,0 +1,58 @@
+"""What the catalog says: to admins of what it does not serve, to callers of what is not there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gateway.catalog.items import Item
+from gateway.errors import NotFound
+
+_SENTENCES = {
+    "tool": "Unknown tool: {}",
+    "prompt": "Unknown prompt: {}",
+    # In the words of SEP-2640, "Error Handling".
+    "skill": "No skill is served at {}",
+    "directory": "{} is not a directory resource",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An item that is not served, why, and what to do about it."""
+
+    plugin: str
+    item: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.plugin}/{self.item}: {self.reason}"
+
+
+def unknown(kind: str, name: str) -> NotFound:
+    """The error for what is not there, as far as the caller may know.
+
+    Args:
+        kind: what was asked for; what is not told apart is a resource.
+        name: the name or the URI that was asked for.
+    """
+    said = _SENTENCES.get(kind, "Unknown resource: {}").format(name)
+    return NotFound(said, {"name" if kind in ("tool", "prompt") else "uri": name})
+
+
+def clash(item: Item, name: str, holder: Item) -> str:
+    """Why an item is set aside whose name another one has, and what to do.
+
+    Args:
+        item: the item.
+        name: the name that its plugin gave it.
+        holder: the one that has the name, or begins like it.
+    """
+    if item.kind == "skill":
+        return f"{holder.plugin} already offers {item.name}. Serve it at another path."
+    other = "ANOTHER_NAME-*" if item.kind == "family" else "ANOTHER_NAME"
+    reason = f"{holder.plugin} already offers {holder.name!r}"
+    if holder.name != item.name:
+        reason += f", and {item.name!r} is not told apart from it"
+    return (
+        f"{reason}. In portal.yaml, under plugins: {item.plugin}:, write alias: {{{name}: {other}}}"
+    )

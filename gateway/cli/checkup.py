@@ -1,0 +1,197 @@
+"""Examines a configuration and its plugins without touching a portal that runs.
+
+The plugins are opened on embedded services in a directory that is thrown away, so that nothing
+of the portal's data is read or written and no server is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from gateway.app import open_portal
+from gateway.config.access_check import check_access
+from gateway.config.models import Services
+from gateway.config.portal import TIERS_FILE, Portal, load_portal
+from gateway.config.tiers_file import TierRulesFile, check_keys
+from gateway.contract import Plugin
+from gateway.errors import ConfigError, Problem
+from gateway.limits.call_limits import unknown_tools
+from gateway.limits.route_limits import unknown_operations
+from gateway.open_portal import OpenPortal
+from gateway.plugin_host import Found, discover
+from gateway.services.cache import open_cache
+from gateway.services.database import open_database
+from gateway.services.objects import open_objects
+from gateway.services.secrets import address
+from gateway.services.vectors import open_vectors
+from gateway.surfaces.rest.routes import described_routes
+
+CHECKING = 60.0
+"""Seconds that a plugin's own check may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The findings of a check.
+
+    Attributes:
+        problems: what an admin must mend, one line each.
+        notes: what is worth knowing and needs nothing.
+    """
+
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+async def check_directory(directory: Path) -> Findings:
+    """Examine a configuration directory, and the installed plugins where its files allow it.
+
+    Args:
+        directory: where ``portal.yaml`` and ``tiers.yaml`` stand.
+    """
+    try:
+        portal = load_portal(directory)
+    except ConfigError as error:
+        rules = _problems_of_rules(directory / TIERS_FILE)
+        return Findings(tuple(map(str, (*error.problems, *rules))), ())
+    return await check_portal(portal)
+
+
+async def check_portal(portal: Portal) -> Findings:
+    """Examine a portal's configuration, its tier rules and the installed plugins.
+
+    Args:
+        portal: the configuration; that ``portal.yaml`` itself is right is known by now.
+    """
+    found = discover()
+    problems = [
+        *(f"{broken.name}: {broken.reason}" for broken in found.broken),
+        *map(str, portal.unknown_plugins(set(found.plugins))),
+        *map(str, _addresses(portal)),
+    ]
+    notes: list[str] = []
+    misconfigured = dict(_plugin_configs(portal, found))
+    problems += [str(each) for every in misconfigured.values() for each in every]
+    broken_rules = _problems_of_rules(portal.tiers_file)
+    rules_are_good = not broken_rules
+    problems += map(str, broken_rules)
+    with TemporaryDirectory() as directory:
+        beside = _beside(portal, Path(directory), rules_are_good)
+        async with open_portal(beside, Path(directory), retries=False, schedules=False) as running:
+            problems += await _opened(running, known={*misconfigured, *_names(found)})
+            for name, plugin in found.plugins.items():
+                if plugin.check and name in running.plugins.offers:
+                    await _asked(portal, plugin, running, problems, notes)
+            notes += map(str, unknown_tools(portal, running.catalog))
+            operations = [each.operation for each in described_routes(running.plugins.offers)]
+            notes += map(str, unknown_operations(portal, operations))
+            if rules_are_good:
+                _look_up_keys(running, problems, notes)
+    return Findings(tuple(problems), tuple(notes))
+
+
+def _problems_of_rules(path: Path) -> tuple[Problem, ...]:
+    try:
+        TierRulesFile(path.expanduser().absolute())
+    except ConfigError as error:
+        return error.problems
+    return ()
+
+
+def _names(found: Found) -> Iterator[str]:
+    return (broken.name for broken in found.broken)
+
+
+def _beside(portal: Portal, directory: Path, rules_are_good: bool) -> Portal:
+    """The same portal on embedded services; without its tier rules where they are broken."""
+    services = Services(embedding="none", reranker="none")
+    config = portal.config.model_copy(update={"services": services})
+    rules = portal.directory if rules_are_good else directory
+    return replace(portal, config=config, directory=rules)
+
+
+def _addresses(portal: Portal) -> Iterator[Problem]:
+    """Services whose reference leads nowhere, or whose client is not installed."""
+    opened: Mapping[str, Callable[[str], object]] = {
+        "database": lambda at: open_database(at, portal.root),
+        "vectors": lambda at: open_vectors(at, portal.root),
+        "objects": lambda at: open_objects(at, portal.root),
+        "cache": open_cache,
+    }
+    services = portal.config.services
+    for name in type(services).model_fields:
+        setting = getattr(services, name)
+        if setting is None:
+            continue
+        try:
+            # Nothing is connected, or written, before a service is used.
+            opened.get(name, str)(address(setting, portal.root))
+        except ValueError as error:
+            yield portal.source.problem(("services", name), str(error))
+
+
+def _plugin_configs(portal: Portal, found: Found) -> Iterator[tuple[str, tuple[Problem, ...]]]:
+    for name, plugin in found.plugins.items():
+        if not portal.section(name).enabled:
+            continue
+        try:
+            portal.plugin_config(name, plugin.config)
+        except ConfigError as error:
+            yield name, error.problems
+
+
+async def _opened(running: OpenPortal, known: Iterable[str]) -> list[str]:
+    """Problems found by opening the plugins, without plugins whose problems are known already."""
+    told = set(known)
+    report = await running.board.report()
+    failed = [
+        f"{plugin.name}: {plugin.health.detail}"
+        for plugin in report.plugins
+        if plugin.health.state == "failed" and plugin.name not in told
+    ]
+    return failed + [str(each) for each in running.catalog.set_aside]
+
+
+async def _asked(
+    portal: Portal, plugin: Plugin, running: OpenPortal, problems: list[str], notes: list[str]
+) -> None:
+    """A plugin's own findings about its section, by file and line."""
+    if plugin.check is None:
+        return
+    section = ("plugins", plugin.name)
+    config = portal.plugin_config(plugin.name, plugin.config)
+    host = running.plugins.host(plugin.name, wait_ready=True)
+    try:
+        async with asyncio.timeout(CHECKING) as checking:
+            found = await plugin.check(config, host)
+    except Exception as error:
+        late = isinstance(error, TimeoutError) and checking.expired()
+        why = f"it took longer than {CHECKING:g} s" if late else f"{type(error).__name__}: {error}"
+        problems.append(f"{plugin.name}: its check failed: {why}")
+        return
+    for each in found:
+        told = portal.source.problem((*section, *each.location), each.reason)
+        (notes if each.notice else problems).append(str(told))
+
+
+def _look_up_keys(running: OpenPortal, problems: list[str], notes: list[str]) -> None:
+    """Lines of tiers.yaml that mean nothing here; those of absent plugins in one together."""
+    catalog = running.catalog
+    rules = running.tiers.current
+    findings = check_keys(rules, catalog.keys(), catalog.plugins(), catalog.row_kinds)
+    access = check_access(running.tiers.tiers, running.portal.config)
+    problems += map(str, (*findings.problems, *access.problems))
+    notes += map(str, (*findings.absent, *access.notices))
+    waiting = set()
+    for notice in findings.notices:
+        if "did you mean" in notice.reason:
+            notes.append(str(notice))
+        else:
+            waiting.add(notice.key.partition("/")[0])
+    if waiting:
+        names = ", ".join(sorted(waiting))
+        notes.append(f"tiers.yaml has keys for plugins that are not open: {names}")

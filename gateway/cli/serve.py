@@ -1,0 +1,148 @@
+"""``porch serve``: run the portal until it is told to stop."""
+
+from __future__ import annotations
+
+import gc
+import shlex
+import sys
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gateway.cli.options import Setup, config_option, data_option, load
+
+if TYPE_CHECKING:
+    from auth import StaticTokens
+    from gateway.app import PortalApp
+
+
+@click.command()
+@click.option(
+    "--content",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Serve this directory of markdown instead of the configured sources.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), help="The TCP port; 0 picks a free one.")
+@click.option("--host", metavar="ADDRESS", help="The address to listen on.")
+@config_option
+@data_option
+@click.option("--reload", is_flag=True, help="Start again when a plugin's source changes.")
+def command(
+    content: Path | None,
+    port: int | None,
+    host: str | None,
+    config: Path | None,
+    data: Path | None,
+    reload: bool,
+) -> None:
+    """Run the portal until Ctrl+C.
+
+    It is one process, and keeps all it needs in the data directory. Told to stop, it finishes
+    the calls in flight first. `GET /readyz` is 200 once everything is indexed.
+
+    \b
+    Examples:
+      porch serve
+      porch serve --content ~/notes --port 9000
+      porch serve --config /etc/porch --data /var/lib/porch
+      porch serve --reload                            while you write a plugin
+    """
+    if reload:
+        _run_again_on_changes()
+        return
+    setup = load(config, data, _overrides(content, port, host))
+    _configure_logs(setup)
+    tokens = static_tokens(setup)
+    _run(setup, tokens)
+
+
+def _overrides(content: Path | None, port: int | None, host: str | None) -> dict[str, Any]:
+    listen = {key: value for key, value in (("host", host), ("port", port)) if value is not None}
+    overrides: dict[str, Any] = {"listen": listen} if listen else {}
+    if content is not None:
+        sources = [{"directory": str(content.absolute())}]
+        overrides["plugins"] = {"knowledge": {"sources": sources}}
+    return overrides
+
+
+def _configure_logs(setup: Setup) -> None:
+    """Warnings only where a person watches, unless a level was asked for."""
+    from gateway.observability import logs
+
+    wanted = setup.portal.config.log
+    level = setup.environment.log or wanted.level
+    asked = setup.environment.log is not None or "level" in wanted.model_fields_set
+    if not asked and sys.stderr.isatty():
+        level = "warning"
+    logs.configure(level, json={"auto": None, "text": False, "json": True}[wanted.format])
+
+
+def static_tokens(setup: Setup) -> StaticTokens:
+    """The static tokens of the environment; from here on no log shows one of them.
+
+    Raises:
+        ConfigError: the variable is not written as it should be.
+    """
+    from auth import StaticTokens
+    from gateway.errors import ConfigError, Problem
+    from gateway.observability.redaction import register_secret
+
+    text = setup.environment.static_tokens.get_secret_value()
+    for pair in text.split(","):
+        register_secret(pair.partition(":")[2].strip())
+    try:
+        return StaticTokens.parse(text)
+    except ValueError as error:
+        problem = Problem("environment", 0, "PORCH_STATIC_TOKENS", str(error))
+        raise ConfigError([problem]) from None
+
+
+def _run(setup: Setup, tokens: StaticTokens) -> None:
+    gc.disable()  # what is loaded from here on stays; PortalApp enables it once it is open
+    import uvloop
+
+    from gateway.app import PortalApp
+    from gateway.cli.allocator import give_back_freed_memory
+    from gateway.cli.server import held, serve
+    from gateway.cli.welcome import Welcome
+    from gateway.observability import telemetry
+
+    give_back_freed_memory()
+    tracing = telemetry.configure("porch")
+    app: PortalApp = PortalApp(setup.portal, setup.data_dir, tokens)
+    welcome = Welcome(app, setup.portal, with_tokens=bool(tokens))
+    try:
+        with held(setup.data_dir):
+            uvloop.run(serve(app, setup.portal.config, setup.data_dir, welcome.listening))
+    finally:
+        if tracing is not None:
+            tracing.shutdown()
+    click.echo("Stopped.")
+
+
+def _run_again_on_changes() -> None:
+    from watchfiles import PythonFilter, run_process
+
+    arguments = [each for each in sys.argv[1:] if each != "--reload"]
+    same = shlex.join([sys.executable, "-m", "gateway.cli", *arguments])
+    run_process(
+        *_sources(),
+        target=same,
+        target_type="command",
+        watch_filter=PythonFilter(),
+        callback=lambda _: click.echo("A source has changed; starting again ...", err=True),
+    )
+
+
+def _sources() -> Iterator[Path]:
+    """The directories whose changes matter: the gateway's own and every plugin's."""
+    modules = {"gateway", *(point.module for point in entry_points(group="porch.plugins"))}
+    for module in sorted(modules):
+        spec = find_spec(module)
+        if spec is not None and spec.origin is not None:
+            yield Path(spec.origin).parent

@@ -1,0 +1,250 @@
+"""Runs the portal: on a TCP port for everyone, on a local socket for its own user."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import os
+import signal
+import socket
+import stat
+import tempfile
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+from typing import IO, Any
+
+import uvicorn
+
+from gateway.app import PortalApp
+from gateway.config.models import PortalConfig
+from gateway.errors import ConfigError, Problem
+
+_LONGEST_SOCKET_PATH = 100
+_LONGEST_MESSAGE = 64 * 1024
+"""Bytes of one WebSocket message; no surface reads any, so few are accepted."""
+_UNREAD = 60
+"""Seconds after which a connection breaks whose client takes nothing of what was sent to it."""
+
+
+def local_socket(data_dir: Path) -> Path:
+    """Where a portal that holds a data directory listens for its own user.
+
+    In the data directory, or, where that path is too long for a socket, in a directory of the
+    user's own under the system's temporary one.
+    """
+    path = data_dir.absolute() / "portal.sock"
+    if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
+        return path
+    short = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"porch-{os.getuid()}" / f"{short}.sock"
+
+
+def made(data_dir: Path) -> None:
+    """Make a data directory where there is none, which Git leaves out: it may lie in a checkout.
+
+    It is its user's alone: it holds who called what, and documents of all tiers.
+
+    Raises:
+        ConfigError: nothing can be written there.
+    """
+    if data_dir.is_dir():
+        return
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (data_dir / ".gitignore").write_text("*\n")
+    except OSError as error:
+        raise _unusable(data_dir, error) from None
+
+
+def _unusable(data_dir: Path, error: OSError) -> ConfigError:
+    reason = f"cannot be the data directory: {error.strerror}; name another with --data"
+    return ConfigError([Problem(str(data_dir), 0, "", reason)])
+
+
+@contextmanager
+def held(data_dir: Path) -> Generator[None]:
+    """Hold a data directory, so that no second portal opens it.
+
+    Raises:
+        ConfigError: another process holds it, or nothing can be written there.
+    """
+    made(data_dir)
+    try:
+        lock = (data_dir / "portal.lock").open("a+")
+    except OSError as error:
+        raise _unusable(data_dir, error) from None
+    with lock as file:
+        _lock(file, data_dir)
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+def _lock(file: IO[str], data_dir: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.seek(0)
+        holder = file.read().strip() or "unknown"
+        reason = (
+            f"another portal (process {holder}) holds this data directory; stop it, or give "
+            "this one another with --data"
+        )
+        raise ConfigError([Problem(str(data_dir), 0, "", reason)]) from None
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server that leaves signals to :func:`serve`.
+
+    uvicorn raises a signal again once it has stopped, which would end the process before the
+    portal has closed its plugins and services.
+    """
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+class _Public(_Server):
+    """The server for everyone; says when it listens and when it begins to stop."""
+
+    def __init__(self, config: uvicorn.Config, stopping: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._stopping = stopping
+        self.listening = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping()
+        await super().shutdown(sockets)
+
+
+class Local:
+    """Marks what comes in as the portal's own user's, as the local socket's is.
+
+    Args:
+        app: what lies behind.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one connection."""
+        await self._app({**scope, "porch.local": True}, receive, send)
+
+
+async def serve(
+    app: PortalApp, config: PortalConfig, data_dir: Path, ready: Callable[[int], None]
+) -> None:
+    """Serve until a signal says to stop; then finish the calls in flight.
+
+    Args:
+        app: the portal.
+        config: where to listen, and how long calls in flight may go on at the end.
+        data_dir: the data directory, which the caller holds.
+        ready: called with the TCP port once the portal listens.
+
+    Raises:
+        ConfigError: the port is taken, or the address is not this machine's.
+    """
+    public = _Public(_uvicorn(app, config), app.stopping)
+    local = _Server(_uvicorn(Local(app), config))
+    with _listen(config) as tcp, _unix(local_socket(data_dir)) as unix:
+        async with app.opened():
+            serving = asyncio.create_task(public.serve([tcp]))
+            serving_local = asyncio.create_task(local.serve([unix]))
+            listening = asyncio.create_task(public.listening.wait())
+            await asyncio.wait({serving, listening}, return_when=asyncio.FIRST_COMPLETED)
+            if listening.done():
+                _stop_on_signals(public)
+                ready(tcp.getsockname()[1])
+            await asyncio.wait({serving})
+            listening.cancel()
+            local.should_exit = True
+            await asyncio.gather(serving, serving_local)
+
+
+def _stop_on_signals(server: uvicorn.Server) -> None:
+    """Stop at the first signal, finishing calls in flight; at the second, without them."""
+
+    def stop() -> None:
+        server.force_exit = server.should_exit
+        server.should_exit = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(RuntimeError, ValueError):  # not in the main thread
+            asyncio.get_running_loop().add_signal_handler(number, stop)
+
+
+def _uvicorn(app: Any, config: PortalConfig) -> uvicorn.Config:
+    proxies = [str(each) for network in config.trusted_proxies for each in _as_seen(network)]
+    return uvicorn.Config(
+        app,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies or None,
+        timeout_graceful_shutdown=int(config.limits.shutdown.total_seconds()) or 1,
+        # What goes out over a WebSocket goes to each client anew; compressing it costs each time.
+        ws_per_message_deflate=False,
+        ws_max_size=_LONGEST_MESSAGE,
+    )
+
+
+def _as_seen(network: IPv4Network | IPv6Network) -> Iterator[IPv4Network | IPv6Network]:
+    """A network as the portal sees it: IPv4 has two forms, the other where it listens on IPv6."""
+    yield network
+    if isinstance(network, IPv4Network):
+        yield IPv6Network(f"::ffff:{network.network_address}/{96 + network.prefixlen}")
+
+
+def _listen(config: PortalConfig) -> socket.socket:
+    host, port = config.listen.host, config.listen.port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    tcp = socket.socket(family, socket.SOCK_STREAM)
+    tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; each connection has it from the listener
+        tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD * 1000)
+    try:
+        tcp.bind((host, port))
+    except OSError as error:
+        tcp.close()
+        reason = f"cannot listen on {host}:{port}: {error.strerror}; choose another with --port"
+        raise ConfigError([Problem("portal.yaml", 0, "listen", reason)]) from None
+    tcp.listen(2048)
+    tcp.setblocking(False)
+    return tcp
+
+
+@contextmanager
+def _unix(path: Path) -> Generator[socket.socket]:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if path.parent.stat().st_uid != os.getuid():
+        raise ConfigError([Problem(str(path.parent), 0, "", "is not this user's directory")])
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISSOCK(path.stat().st_mode):
+            path.unlink()
+    unix = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with unix:
+        before = os.umask(0o177)
+        try:
+            unix.bind(str(path))
+        finally:
+            os.umask(before)
+        unix.listen(64)
+        unix.setblocking(False)
+        try:
+            yield unix
+        finally:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,39 @@
+"""The paths that the portal itself answers at, and which of them share a sign-in."""
+
+from __future__ import annotations
+
+import re
+
+MCP_PATH = "/mcp"
+"""The MCP endpoint that takes everyone."""
+
+MEMBERS_PATH = "/members/mcp"
+"""The same endpoint, where it always asks for a sign-in."""
+
+DOORS = frozenset({MCP_PATH, MEMBERS_PATH})
+"""The two addresses of one endpoint: a token for one of them is good at the other."""
+
+METADATA_PATH = "/.well-known/oauth-protected-resource"
+"""Where protected resource metadata is, before the resource's own path (RFC 9728, 3.1)."""
+
+SERVER_METADATA_PATH = "/.well-known/oauth-authorization-server"
+"""Where the authorization server's metadata is, before the issuer's own path (RFC 8414, 3.1)."""
+
+JWKS_PATH = "/.well-known/jwks.json"
+"""Where the keys of access tokens are published (RFC 7517)."""
+
+AUTHORIZATION_PATH = "/authorize"
+"""The OAuth authorization endpoint, below the portal's base."""
+
+TOKENS_PATH = "/token"
+"""The OAuth token endpoint, likewise."""
+
+CLIENT_PATHS = frozenset({TOKENS_PATH, "/revoke"})
+"""Where the ``Authorization`` header is an OAuth client's own and no caller's credential."""
+
+_MCP = re.compile(r"/mcp(/[A-Za-z0-9_-]+)?|" + MEMBERS_PATH)
+
+
+def is_mcp(path: str) -> bool:
+    """Whether a path is an MCP endpoint, with protected resource metadata of its own."""
+    return _MCP.fullmatch(path) is not None

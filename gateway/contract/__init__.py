@@ -1,0 +1,155 @@
+"""All that crosses between the gateway and its plugins.
+
+A plugin declares, it does not register: ``porch_plugin`` returns a :class:`Plugin`, whose
+``open`` yields an :class:`Offer`, a closed set of frozen declarations. The gateway never hands
+itself to a plugin; what a plugin may use of it is the :class:`Host`. The protocol types are
+those of ``mcp_types``. The contract's version policy is in ``docs/plugin-authors/contract.md``.
+"""
+
+from __future__ import annotations
+
+from auth import ANONYMOUS, Caller, Tier
+from gateway.contract.apis import Allowance, Api, Refusal
+from gateway.contract.backend_errors import is_outage
+from gateway.contract.config_types import ConfigPath, Duration, SafeUrl, SecretRef
+from gateway.contract.directories import follow, follow_each
+from gateway.contract.exchange import Exchange
+from gateway.contract.families import ListedResource, PromptFamily, ResourceLister
+from gateway.contract.offers import (
+    Completer,
+    Health,
+    Job,
+    Offer,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+    Route,
+    Tool,
+    ToolFailed,
+    UpstreamCredential,
+    Webhook,
+)
+from gateway.contract.paging import Listing, Page, Piece, piece
+from gateway.contract.people import Fellow, People
+from gateway.contract.personal_data import PersonalData, PersonalFile
+from gateway.contract.plugin import (
+    CONTRACT_VERSION,
+    Change,
+    Check,
+    Command,
+    CommandContext,
+    Finding,
+    Hooks,
+    Host,
+    Plugin,
+    PluginConfig,
+    hookimpl,
+    hookspec,
+)
+from gateway.contract.results import BriefResult, ToolResult
+from gateway.contract.rows import RowKind, Rows, Unruled
+from gateway.contract.services import (
+    Cache,
+    Collection,
+    CollectionSpec,
+    Condition,
+    Database,
+    Embedder,
+    Hit,
+    JobRun,
+    Jobs,
+    JobStatus,
+    ObjectInfo,
+    Objects,
+    Point,
+    Reranker,
+    Sparse,
+    VectorQuery,
+    Vectors,
+)
+from gateway.contract.skills import Skill, SkillFile
+from gateway.contract.streams import Stream, StreamEvent
+from gateway.contract.suggestions import near
+from gateway.scrubbing.contents import ContentScrub
+from gateway.scrubbing.scrubber import Redaction
+
+__all__ = [
+    "ANONYMOUS",
+    "CONTRACT_VERSION",
+    "Allowance",
+    "Api",
+    "BriefResult",
+    "Cache",
+    "Caller",
+    "Change",
+    "Check",
+    "Collection",
+    "CollectionSpec",
+    "Command",
+    "CommandContext",
+    "Completer",
+    "Condition",
+    "ConfigPath",
+    "ContentScrub",
+    "Database",
+    "Duration",
+    "Embedder",
+    "Exchange",
+    "Fellow",
+    "Finding",
+    "Health",
+    "Hit",
+    "Hooks",
+    "Host",
+    "Job",
+    "JobRun",
+    "JobStatus",
+    "Jobs",
+    "ListedResource",
+    "Listing",
+    "ObjectInfo",
+    "Objects",
+    "Offer",
+    "Page",
+    "People",
+    "PersonalData",
+    "PersonalFile",
+    "Piece",
+    "Plugin",
+    "PluginConfig",
+    "Point",
+    "Prompt",
+    "PromptFamily",
+    "Redaction",
+    "Refusal",
+    "Reranker",
+    "Resource",
+    "ResourceLister",
+    "ResourceTemplate",
+    "Route",
+    "RowKind",
+    "Rows",
+    "SafeUrl",
+    "SecretRef",
+    "Skill",
+    "SkillFile",
+    "Sparse",
+    "Stream",
+    "StreamEvent",
+    "Tier",
+    "Tool",
+    "ToolFailed",
+    "ToolResult",
+    "Unruled",
+    "UpstreamCredential",
+    "VectorQuery",
+    "Vectors",
+    "Webhook",
+    "follow",
+    "follow_each",
+    "hookimpl",
+    "hookspec",
+    "is_outage",
+    "near",
+    "piece",
+]

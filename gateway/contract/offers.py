@@ -1,0 +1,359 @@
+"""What a plugin may offer: a closed set of frozen declarations.
+
+Plugins reach these names through :mod:`gateway.contract`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from mcp_types import Icon, ToolAnnotations
+from pydantic import BaseModel
+
+from auth import Caller, Tier
+from gateway.contract import signatures
+from gateway.contract.apis import Api
+from gateway.contract.config_types import checked_rate
+from gateway.contract.families import PromptFamily, ResourceLister
+from gateway.contract.paging import Listing, Page
+from gateway.contract.personal_data import PersonalData
+from gateway.contract.rows import RowKind
+from gateway.contract.services import JobRun
+from gateway.contract.skills import Skill
+
+
+class ToolFailed(Exception):
+    """An error that the model can read and mend: it becomes a result with ``isError``.
+
+    Args:
+        code: a short snake_case word that programs may compare.
+        message: what is wrong and what to do, for the model.
+        details: JSON values that help to mend it.
+    """
+
+    def __init__(self, code: str, message: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.details = dict(details or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that a model may call.
+
+    ``Tool.of(function)`` reads all of it from an async function's signature and docstring.
+
+    Attributes:
+        name: matches ``[A-Za-z0-9_-]{1,45}`` and is unique in the portal.
+        summary: what it does and when to use it, for the model.
+        run: ``await run(args, caller)``; returns a pydantic model (structured content), a
+            string, a list of content blocks, a ``CallToolResult`` or ``InputRequiredResult``.
+        args: the pydantic model of the arguments, or None where ``input_schema`` is given.
+        result: the pydantic model that ``run`` returns, for the output schema, or None.
+        tier: the tier that the plugin suggests; counts where ``tiers.yaml`` names neither the
+            item nor the plugin.
+        floor: the tier below which the item makes no sense; no YAML goes below it.
+        title: a display name.
+        annotations: MCP's hints to the client, such as ``read_only_hint``.
+        icons: MCP icons.
+        timeout: seconds a call may take, or None for the portal's own deadline.
+        input_schema: a raw JSON schema (2020-12), for tools that have no pydantic model.
+        output_schema: a raw JSON schema of the structured content, likewise.
+        opaque: arguments that hold bytes, digests or texts of the portal's own, in which no secret
+            is looked for: names as callers write them, with dots into objects and through lists,
+            such as ``attachments.base64``. ``cursor`` is always one.
+        page: how its results are shown in pages, where ``run`` returns a ``Listing`` of them; the
+            gateway then adds the argument ``cursor``, and the output schema is the page's.
+    """
+
+    name: str
+    summary: str
+    run: Callable[[Any, Caller], Awaitable[Any]]
+    args: type[BaseModel] | None = None
+    result: type[BaseModel] | None = None
+    tier: Tier | None = None
+    floor: Tier = Tier.OPEN
+    title: str | None = None
+    annotations: ToolAnnotations | None = None
+    icons: tuple[Icon, ...] = ()
+    timeout: float | None = None
+    input_schema: Mapping[str, Any] | None = None
+    output_schema: Mapping[str, Any] | None = None
+    page: Page | None = None
+    opaque: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, function: Callable[..., Awaitable[Any]], **overrides: Any) -> Tool:
+        """Declare a tool from one async function.
+
+        The name is the function's, the summary its docstring up to ``Args:``, each argument's
+        description its line there, the result model its return annotation. A parameter named
+        ``caller`` receives the caller and is no argument.
+
+        Args:
+            function: ``async def name(argument: type = default, ..., *, caller: Caller)``.
+            overrides: any other attribute of :class:`Tool`.
+
+        Raises:
+            TypeError: an argument has no annotation, or no description.
+        """
+        read = signatures.read(function)
+        declared: dict[str, Any] = {
+            "name": read.name,
+            "summary": read.summary,
+            "args": read.model,
+            "run": read.run,
+            "result": read.result,
+        }
+        return cls(**(declared | overrides))
+
+
+Completer = Callable[[str, Mapping[str, str], Caller], Awaitable[Sequence[str]]]
+"""``await completer(typed so far, the other arguments, caller)``: values to offer, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Read-only data under a fixed URI.
+
+    Attributes:
+        uri: the resource's URI.
+        name: a short name.
+        summary: what it holds.
+        read: ``await read(caller)``; returns a string, bytes or a pydantic model (as JSON).
+        mime_type: the media type of what is read.
+        tier: as in :class:`Tool`, like ``floor`` and ``icons``.
+        rows: the rows that it shows, its own first, then those that this is part of.
+    """
+
+    uri: str
+    name: str
+    summary: str
+    read: Callable[[Caller], Awaitable[str | bytes | BaseModel]]
+    mime_type: str = "text/plain"
+    tier: Tier | None = None
+    floor: Tier = Tier.OPEN
+    title: str | None = None
+    icons: tuple[Icon, ...] = ()
+    rows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceTemplate:
+    """A family of resources: an RFC 6570 level 1 template such as ``kb://{type}/{id}``.
+
+    Attributes:
+        uri_template: the template; its variables match one path segment each.
+        read: ``await read(variables, caller)``, returns as ``Resource.read``; raises
+            ``ToolFailed("not_found", ...)`` where there is no such resource.
+        complete: a completer for each variable that has one.
+        listed: gives the resources that ``resources/list`` shows to a caller, or None where it
+            shows none of them; what it does not give can still be read.
+    """
+
+    uri_template: str
+    name: str
+    summary: str
+    read: Callable[[Mapping[str, str], Caller], Awaitable[str | bytes | BaseModel]]
+    mime_type: str = "text/plain"
+    complete: Mapping[str, Completer] = field(default_factory=dict)
+    tier: Tier | None = None
+    floor: Tier = Tier.OPEN
+    title: str | None = None
+    icons: tuple[Icon, ...] = ()
+    listed: ResourceLister | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prepared request that a person picks; ``Prompt.of(function)`` reads a function.
+
+    Attributes:
+        render: ``await render(args, caller)``; returns a string (one user message) or a list
+            of ``PromptMessage``, or an ``InputRequiredResult``.
+        args: the pydantic model of the arguments, all of them strings.
+        complete: a completer for each argument that has one.
+        rows: as in :class:`Resource`.
+    """
+
+    name: str
+    summary: str
+    render: Callable[[Any, Caller], Awaitable[Any]]
+    args: type[BaseModel] | None = None
+    complete: Mapping[str, Completer] = field(default_factory=dict)
+    tier: Tier | None = None
+    floor: Tier = Tier.OPEN
+    title: str | None = None
+    icons: tuple[Icon, ...] = ()
+    rows: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, function: Callable[..., Awaitable[Any]], **overrides: Any) -> Prompt:
+        """Declare a prompt from one async function, read as in :meth:`Tool.of`."""
+        read = signatures.read(function)
+        declared: dict[str, Any] = {
+            "name": read.name.replace("_", "-"),
+            "summary": read.summary,
+            "args": read.model,
+            "render": read.run,
+        }
+        return cls(**(declared | overrides))
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamCredential:
+    """A credential of the caller's own for the plugin's upstream, which travels with a request.
+
+    It is handed to the call in ``Exchange.credential``, for that one request, and is kept
+    nowhere. It says nothing about who is calling.
+
+    Attributes:
+        header: the request header that carries it at ``/mcp``, in lower case.
+        from_bearer: reads it out of a bearer token that is none of the portal's, at the
+            plugin's own endpoint ``/mcp/<plugin>``; raises ``ValueError`` with the reason where
+            the token is not of that form, which is a 401. None where that form is not taken.
+        demanded: whether a request without any credential is a 401 at the plugin's own endpoint.
+    """
+
+    header: str
+    from_bearer: Callable[[str], str] | None = None
+    demanded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A REST endpoint, for programs that do not speak MCP: a tool's result, or an admin's lever.
+
+    Attributes:
+        method: the HTTP method. ``POST`` and ``PUT`` take a JSON object as their body; ``DELETE``
+            takes one beside the query.
+        path: below ``/api/v1/<plugin>``, or from ``/api/v1`` where ``absolute``, or below an
+            ``Api``'s prefix; variables in braces, such as ``/entries/{contentType}/{id}``.
+        run: ``await run(params, caller)``; returns an instance of ``response``, or raises
+            ``ToolFailed`` (``not_found`` is a 404, every other code a 400). Where its tool is
+            paged it may return a ``Listing``; ``response`` is then the page's ``result``.
+        tool: the plugin's tool whose tier the route carries; None where it is for admins.
+        params: the pydantic model of path and query parameters and of the body, together. What of
+            a ``DELETE`` is an object stands in its body.
+        response: the pydantic model of the success answer.
+        summary: one line for the OpenAPI document.
+        absolute: whether a specification names the path, so that it has no plugin prefix.
+        admin: whether it is for the portal's admins alone, whatever a tier says.
+        rate: how often one caller may ask for it, such as ``30 in 60s``, or ``none``; "" leaves it
+            to the portal. ``portal.yaml`` may say otherwise.
+        operation: what it is counted as; the plugin's routes of one operation are counted
+            together. "" is an operation of its own.
+        status: the HTTP status of success, such as 201 or 202.
+        body: bytes that a body may have here, where that is more than ``limits.body`` of
+            ``portal.yaml``.
+        name: what generated clients call it (``operationId``): unique in its API. "" makes it of
+            the method and the path.
+
+    Raises:
+        TypeError: it carries no tool's tier and is not for admins either.
+        ValueError: its rate means nothing.
+    """
+
+    method: Literal["GET", "POST", "PUT", "DELETE"]
+    path: str
+    run: Callable[[Any, Caller], Awaitable[BaseModel | Listing[Any]]]
+    tool: str | None
+    params: type[BaseModel]
+    response: type[BaseModel]
+    summary: str
+    absolute: bool = False
+    admin: bool = False
+    rate: str = ""
+    operation: str = ""
+    status: int = 200
+    body: int = 0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.rate:
+            checked_rate(self.rate)
+        if self.tool is None and not self.admin:
+            raise TypeError(f"the route {self.path} names no tool whose tier it carries")
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """An endpoint ``/hooks/<plugin>/<name>`` for another system's signed deliveries.
+
+    Attributes:
+        verify: says whether the headers (lower-case names) sign the raw body; false is a 403.
+        run: ``await run(body, headers)``; the JSON object to answer with.
+    """
+
+    name: str
+    verify: Callable[[bytes, Mapping[str, str]], bool]
+    run: Callable[[bytes, Mapping[str, str]], Awaitable[Mapping[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Durable work, queued through ``Host.jobs`` or by a schedule.
+
+    Attributes:
+        run: ``await run(job_run, payload)``, with its steps through ``job_run.step``.
+        schedule: a cron expression in UTC, or None.
+        concurrency: how many run at the same time.
+    """
+
+    name: str
+    run: Callable[[JobRun, Mapping[str, Any]], Awaitable[Any]]
+    schedule: str | None = None
+    concurrency: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How a plugin is: ``ok``, ``starting`` (not ready yet), ``degraded`` or ``failed``.
+
+    Attributes:
+        detail: one sentence for the admin.
+        facts: JSON values worth a look, such as counts.
+    """
+
+    state: Literal["ok", "starting", "degraded", "failed"] = "ok"
+    detail: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+async def _well() -> Health:
+    return Health()
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Everything a plugin gives to the portal while it is open.
+
+    Attributes:
+        skills: the skills that it serves.
+        prompt_families: prompts that differ from caller to caller.
+        credential: the caller's own credential for its upstream, or None.
+        apis: APIs that specifications name, beside its own ``routes``.
+        health: asked at ``/readyz``, under a deadline.
+        instructions: one or two sentences that tell an agent what this plugin holds.
+        personal: how it answers for what it keeps of people, or None where it keeps nothing.
+        rows: the kinds of rows that ``tiers.yaml`` may name one by one.
+    """
+
+    tools: Sequence[Tool] = ()
+    resources: Sequence[Resource] = ()
+    templates: Sequence[ResourceTemplate] = ()
+    prompts: Sequence[Prompt] = ()
+    skills: Sequence[Skill] = ()
+    credential: UpstreamCredential | None = None
+    routes: Sequence[Route] = ()
+    apis: Sequence[Api] = ()
+    webhooks: Sequence[Webhook] = ()
+    jobs: Sequence[Job] = ()
+    health: Callable[[], Awaitable[Health]] = _well
+    instructions: str = ""
+    prompt_families: Sequence[PromptFamily] = ()
+    personal: PersonalData | None = None
+    rows: Sequence[RowKind] = ()

@@ -1,0 +1,84 @@
+"""Whom a caller may know of: the people they share a group with, by name, and the groups there are.
+
+Nothing here tells who belongs to a group that the caller does not belong to, or that somebody
+exists whom they share none with: only whoever has a person's id, which is random, may ask whether
+it is somebody's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from difflib import SequenceMatcher
+from heapq import nlargest
+
+from auth import Caller
+from auth.resolver import Resolver
+from auth.stores import Person, Stores
+from gateway.contract.people import Fellow
+from gateway.identity.person_lookup import signed_in
+
+NEAR = 0.6
+"""How alike two names are, from 0 to 1, from which on one is shown for the other."""
+MOST = 20
+"""People whose names come near one that are looked at for it."""
+
+
+class KnownPeople:
+    """The people who have signed in.
+
+    Args:
+        stores: who has.
+        resolver: decides their groups.
+    """
+
+    def __init__(self, stores: Stores, resolver: Resolver) -> None:
+        self._stores, self._resolver = stores, resolver
+
+    async def names(self, ids: Collection[str]) -> Mapping[str, str]:
+        """As :meth:`People.names`; operator's tokens are people of their own."""
+        found = {}
+        for id in ids:
+            # PostgreSQL takes no NUL, and no half of a character.
+            known = id.isascii() and id.isprintable() and await self._stores.people.get(id)
+            if known:
+                found[id] = known.name or id
+        if any(id.startswith("token:") for id in ids):
+            tokens = await self._stores.tokens.operators()
+            found |= {each.person: each.name for each in tokens if each.person in ids}
+        return found
+
+    async def fellows(self, caller: Caller, name: str) -> Sequence[Fellow]:
+        """As :meth:`People.fellows`."""
+        wanted = name.strip().casefold()
+        if not caller.groups or not wanted:
+            return ()
+        alike = [
+            (closeness, person.id, person)
+            async for person in self._stores.people.everyone()
+            if person.id != caller.person and (closeness := _closeness(wanted, person)) >= NEAR
+        ]
+        found = []
+        for _, _, person in nlargest(MOST, alike):
+            resolution = await self._resolver.explain(signed_in(person))
+            if shared := resolution.caller.groups & caller.groups:
+                found.append(Fellow(person.id, person.name or person.id, shared))
+        return found
+
+    def groups(self) -> frozenset[str]:
+        """As :meth:`People.groups`."""
+        return self._resolver.groups()
+
+
+def _closeness(wanted: str, person: Person) -> float:
+    """How near a name comes to one of a person's, 0 to 1; to begin alike is near."""
+    names = [each.name.casefold() for each in person.accounts if each.name]
+    return max((_alike(wanted, each) for each in names), default=0.0)
+
+
+def _alike(wanted: str, name: str) -> float:
+    if wanted == name:
+        return 1.0
+    matcher = SequenceMatcher(None, wanted, name)
+    if matcher.real_quick_ratio() < NEAR and wanted not in name:
+        return 0.0
+    return max(0.9 if wanted in name else 0.0, matcher.ratio() * 0.9)

@@ -1,0 +1,1 @@
+"""How often a caller may do something, counted over all replicas where they share a Redis."""

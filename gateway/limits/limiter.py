@@ -1,0 +1,101 @@
+"""How often one caller may do something, such as register a client or call tools."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections import OrderedDict
+from collections.abc import Callable
+
+_FEW = 64
+"""Times that have passed and are not worth to be cleared away yet."""
+
+
+class Limiter:
+    """Counts what each key did of late; exact, and of bounded memory.
+
+    It counts in this process alone. A key that was not heard of for longest is forgotten first, so
+    whoever has more keys than are remembered is held by none; that takes as many addresses.
+
+    Args:
+        limit: times that a key may do it within the seconds, whichever moment they are counted
+            from; at least 1.
+        seconds: the length of the window.
+        peers: how many keys to remember. Each takes 8 bytes for each time that it used, and some
+            350 of its own.
+        clock: seconds that never go back; replaced in tests.
+    """
+
+    def __init__(
+        self,
+        limit: int,
+        seconds: float,
+        peers: int = 4_096,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._limit = limit
+        self._seconds = seconds
+        self._peers = peers
+        self._clock = clock
+        self._past: OrderedDict[str, _Past] = OrderedDict()
+
+    def allow(self, key: str) -> float | None:
+        """Let a key do it once more, or say how long it must wait.
+
+        What is not allowed does not count, so that a caller who keeps asking is let in as soon as
+        one who waits.
+
+        Args:
+            key: who, such as :func:`gateway.surfaces.http.client_address.peer_of` says.
+
+        Returns:
+            None where it is allowed; otherwise the seconds until it will be, more than 0.
+        """
+        wait, _ = self.look(key)
+        if wait:
+            return wait
+        self.count(key)
+        return None
+
+    def look(self, key: str) -> tuple[float, int]:
+        """How long a key must wait, 0 where it may go on, and how often it may until it must.
+
+        Args:
+            key: who.
+        """
+        past = self._past.get(key)
+        if past is None:
+            return 0.0, self._limit
+        self._past.move_to_end(key)
+        now, times, begin = self._clock(), past.times, past.begin
+        while begin < len(times) and times[begin] + self._seconds <= now:
+            begin += 1
+        if begin > _FEW and 2 * begin > len(times):
+            del times[:begin]
+            begin = 0
+        past.begin = begin
+        left = self._limit - len(times) + begin
+        return (0.0, left) if left > 0 else (times[begin] + self._seconds - now, 0)
+
+    def count(self, key: str) -> None:
+        """Count that a key, which :meth:`look` let go on just now, did it.
+
+        Args:
+            key: who.
+        """
+        past = self._past.get(key)
+        if past is None:
+            past = self._past[key] = _Past()
+            if len(self._past) > self._peers:
+                self._past.popitem(last=False)
+        past.times.append(self._clock())
+
+
+class _Past:
+    """The times at which a key did it, from ``begin`` on; what stands before has passed."""
+
+    __slots__ = ("begin", "times")
+
+    def __init__(self) -> None:
+        self.times = array("d")
+        self.begin = 0

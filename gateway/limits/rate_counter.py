@@ -1,0 +1,91 @@
+"""How often a caller did something of late, counted by all replicas together where they can.
+
+Replicas that share a Redis count together. While it does not answer, and without one, each
+process counts for itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from auth import Caller
+from gateway.contract.config_types import rate_of
+from gateway.limits.sliding_window import MemoryWindows, Rate, Taken, Windows
+from gateway.observability.logs import get_logger
+from gateway.services.cache import CacheUnavailable
+
+PATIENCE = 2.0
+"""Seconds that a server which counts may take."""
+PAUSE = 5.0
+"""Seconds before a server that did not answer is asked again."""
+
+log = get_logger(__name__)
+
+
+def named_rate(name: str, written: str) -> Rate | None:
+    """A rate as ``portal.yaml`` writes it, under the name that it is counted by.
+
+    Args:
+        name: what is counted; no two rates of a portal share one.
+        written: such as ``60 in 60s``; ``none`` is no rate.
+    """
+    parts = rate_of(written)
+    return Rate(name, *parts) if parts else None
+
+
+class RateCounter:
+    """Counts callers under rates.
+
+    Args:
+        windows: where it is counted, by all replicas together or by this process alone.
+        clock: seconds that never go back; replaced in tests.
+    """
+
+    def __init__(self, windows: Windows, clock: Callable[[], float] = time.monotonic) -> None:
+        self._shared = None if isinstance(windows, MemoryWindows) else windows
+        self._own = windows if isinstance(windows, MemoryWindows) else MemoryWindows(clock)
+        self._clock = clock
+        self._asked_again = 0.0
+        self._away = ""
+
+    async def take(self, caller: Caller, peer: str, rates: Sequence[Rate]) -> Taken:
+        """Count once more under every rate, or under none where one says no.
+
+        Args:
+            caller: who.
+            peer: where from, which is what anonymous callers are told apart by.
+            rates: at least one.
+        """
+        who = caller.person or f"peer:{peer}"
+        if self._shared is None or (self._away and self._clock() < self._asked_again):
+            return self._own.take_now(who, rates)
+        return await self._ask(self._shared, who, rates)
+
+    def notices(self) -> Iterator[str]:
+        """What an admin should look at: whether replicas count for themselves just now."""
+        if self._away:
+            yield (
+                f"Calls are counted in each process alone, so that limits hold for each of them: "
+                f"{self._away}"
+            )
+
+    async def _ask(self, shared: Windows, who: str, rates: Sequence[Rate]) -> Taken:
+        if self._away:  # one call looks whether the server is back, and the others do not wait
+            self._asked_again = self._clock() + PAUSE
+        try:
+            async with asyncio.timeout(PATIENCE):
+                taken = await shared.take(who, rates)
+        except (CacheUnavailable, TimeoutError) as error:
+            return self._without(str(error) or "the cache server takes too long.", who, rates)
+        if self._away:
+            self._away = ""
+            log.info("call_limits_shared")
+        return taken
+
+    def _without(self, why: str, who: str, rates: Sequence[Rate]) -> Taken:
+        if not self._away:
+            log.warning("call_limits_alone", reason=why)
+        self._away, self._asked_again = why, self._clock() + PAUSE
+        return self._own.take_now(who, rates)

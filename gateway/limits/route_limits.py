@@ -1,0 +1,130 @@
+"""How often one caller may ask for each REST operation.
+
+Programs read HTTP, so a refusal is a 429 with ``Retry-After``, and every answer says how much is
+left in the headers of draft-ietf-httpapi-ratelimit-headers. What an operation may be asked for is
+what ``limits.operations`` says of it, else what its route declares, else ``limits.rest``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from auth import Caller
+from gateway.contract.suggestions import unknown
+from gateway.errors import PortalError, Problem
+from gateway.limits.rate_counter import RateCounter, named_rate
+from gateway.limits.sliding_window import Rate, Taken
+
+if TYPE_CHECKING:
+    from gateway.config.models import Limits
+    from gateway.config.portal import Portal
+
+_ROUTE = "route:"
+
+
+class TooManyRequests(PortalError):
+    """The caller has asked for an operation too often of late.
+
+    Args:
+        taken: the rate that says no, and how long to wait.
+        operation: the operation's name.
+
+    Attributes:
+        taken: what was counted.
+        headers: ``Retry-After``, which says so beside the body.
+    """
+
+    code = "rate_limited"
+    status = 429
+
+    def __init__(self, taken: Taken, operation: str) -> None:
+        rate, wait = taken.rate, max(1, math.ceil(taken.wait))
+        times = "once" if rate.limit == 1 else f"{rate.limit} times"
+        self.taken = taken
+        self.headers = ((b"retry-after", b"%d" % wait),)
+        super().__init__(
+            f"You have asked for {operation} {times} within {rate.seconds:g} s, which is the "
+            f"limit. Ask again in {wait} s.",
+            {
+                "operation": operation,
+                "retryAfterSeconds": wait,
+                "limit": rate.limit,
+                "window": rate.seconds,
+            },
+        )
+
+
+class RouteLimits:
+    """Counts the requests of each caller to each operation.
+
+    Args:
+        limits: the section of ``portal.yaml``.
+        counting: what counts.
+    """
+
+    def __init__(self, limits: Limits, counting: RateCounter) -> None:
+        self._limits = limits
+        self._counting = counting
+        self._rates: dict[str, Rate | None] = {}
+
+    def rate(self, operation: str, declared: str) -> Rate | None:
+        """How often one caller may ask for an operation; None where there is no limit.
+
+        Args:
+            operation: its name. Routes of one name are counted together, as the first of them
+                declares.
+            declared: what its route declares, or "".
+        """
+        if operation not in self._rates:
+            written = self._limits.operations.get(operation) or declared or self._limits.rest
+            self._rates[operation] = named_rate(_ROUTE + operation, written)
+        return self._rates[operation]
+
+    async def take(self, rate: Rate, caller: Caller, peer: str) -> Taken:
+        """Count one request.
+
+        Args:
+            rate: the operation's.
+            caller: who asks.
+            peer: where from, which is what anonymous callers are told apart by.
+
+        Raises:
+            TooManyRequests: it is too many.
+        """
+        taken = await self._counting.take(caller, peer, (rate,))
+        if taken.wait > 0:
+            raise TooManyRequests(taken, rate.name.removeprefix(_ROUTE))
+        return taken
+
+
+def unknown_operations(portal: Portal, operations: Iterable[str]) -> list[Problem]:
+    """The lines of ``portal.yaml`` that limit operations which the portal does not have.
+
+    Args:
+        portal: the configuration.
+        operations: the names of those that it has.
+    """
+    known = set(operations)
+    return [
+        portal.source.problem(("limits", "operations", name), unknown(name, known, "operation"))
+        for name in portal.config.limits.operations
+        if name not in known
+    ]
+
+
+def seconds_left(taken: Taken) -> int:
+    """Whole seconds until a caller may ask again, or as often as ever."""
+    return max(1, math.ceil(taken.wait or taken.rate.seconds))
+
+
+def headers_of(taken: Taken) -> tuple[tuple[bytes, bytes], ...]:
+    """The headers that say what the limit is, what is left of it, and when it is whole again."""
+    rate = taken.rate
+    name = b'"%s"' % rate.name.removeprefix(_ROUTE).encode()
+    seconds = max(1, math.ceil(rate.seconds))
+    return (
+        (b"ratelimit-policy", b"%s;q=%d;w=%d" % (name, rate.limit, seconds)),
+        (b"ratelimit", b"%s;r=%d;t=%d" % (name, taken.left, seconds_left(taken))),
+    )

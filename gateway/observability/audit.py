@@ -1,0 +1,262 @@
+"""The audit log: who called what, at which tier, how it ended; never with what arguments.
+
+A call only appends to a queue in memory; a background task writes batches. The queue is
+bounded: while the database is out of reach records wait, and past the bound they are counted
+as dropped, which the health board shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gateway.observability.logs import get_logger
+
+if TYPE_CHECKING:
+    from gateway.contract.services import Database
+
+__all__ = ["MIGRATIONS", "AuditLog", "AuditRecord"]
+
+MIGRATIONS = Path(__file__).parents[1] / "migrations"
+"""The gateway's own Alembic migrations; the audit table is made by them."""
+
+BATCH = 500
+"""Records that are written in one transaction."""
+
+INTERVAL = 0.5
+"""Seconds between two writes, where no batch fills up sooner."""
+
+_LONGEST = 200
+_PURGE_EVERY = 24 * 3600.0
+_PURGE_BATCH = 10_000
+_CLOSING = 5.0
+_SLOWEST_RETRY = 30.0
+
+log = get_logger(__name__)
+
+
+class AuditRecord(NamedTuple):
+    """One call.
+
+    Attributes:
+        at: when it began, with its time zone.
+        request_id: the id that logs and errors carry too.
+        person: the stable person id, or None for an anonymous caller.
+        tier: the caller's tier.
+        item: the item's key, such as ``knowledge/get_document``.
+        kind: ``tool``, ``resource``, ``template``, ``prompt`` or ``completion``.
+        surface: ``mcp``, ``rest`` or ``cli``.
+        outcome: ``ok``, or the code of the error.
+        milliseconds: how long it took.
+        bytes_out: the size of the answer.
+    """
+
+    at: datetime
+    request_id: str
+    person: str | None
+    tier: str
+    item: str
+    kind: str
+    surface: str
+    outcome: str
+    milliseconds: float
+    bytes_out: int
+
+
+class AuditLog:
+    """Writes and reads audit records.
+
+    Args:
+        database: where they are kept; migrated with :data:`MIGRATIONS` beforehand.
+        retention: how long a record is kept, or None for ever.
+        capacity: how many records may wait in memory.
+
+    Attributes:
+        dropped: how many records were lost because the queue was full.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        retention: timedelta | None = timedelta(days=90),
+        capacity: int = 50_000,
+    ) -> None:
+        self.dropped = 0
+        self._database = database
+        self._retention = retention
+        self._capacity = capacity
+        self._waiting: deque[AuditRecord] = deque()
+        self._wake = asyncio.Event()
+        self._closing = False
+        self._problem: str | None = None
+
+    def write(self, record: AuditRecord) -> None:
+        """Queue one record; never waits and never fails. Called on the event loop's thread."""
+        waiting = self._waiting
+        if len(waiting) >= self._capacity:
+            self.dropped += 1
+            return
+        waiting.append(record)
+        if len(waiting) == BATCH:
+            self._wake.set()
+
+    @property
+    def waiting(self) -> int:
+        """How many records are not in the database yet."""
+        return len(self._waiting)
+
+    def notices(self) -> list[str]:
+        """Notices for admins about the log, one sentence each."""
+        found = []
+        if self._problem:
+            found.append(
+                f"Audit records cannot be written ({self._problem}); {self.waiting} wait in "
+                "memory. Check the database."
+            )
+        if self.dropped:
+            found.append(
+                f"{self.dropped} audit records were dropped since the start, because the "
+                "database could not take them in time."
+            )
+        return found
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Write and purge in the background while the block runs; its end writes what is left."""
+        self._closing = False
+        writing = asyncio.create_task(self._write_batches())
+        purging = asyncio.create_task(self._purge_daily())
+        try:
+            yield
+        finally:
+            purging.cancel()
+            self._closing = True
+            self._wake.set()
+            await asyncio.wait([writing, purging], timeout=_CLOSING)
+            writing.cancel()
+            await asyncio.gather(writing, purging, return_exceptions=True)
+            if self._waiting:
+                log.error("audit_records_lost", count=self.waiting, problem=self._problem)
+
+    async def _write_batches(self) -> None:
+        pause = INTERVAL
+        while self._waiting or not self._closing:
+            await self._sleep(pause)
+            well = await self._flush()
+            pause = INTERVAL if well or self._closing else min(pause * 2, _SLOWEST_RETRY)
+
+    async def _sleep(self, seconds: float) -> None:
+        """Wait for a full batch or the end, or for the interval to pass."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        self._wake.clear()
+
+    async def _flush(self) -> bool:
+        """Write all that waits, a batch at a time; a record leaves the queue once it is stored."""
+        while batch := [_row(record) for record in islice(self._waiting, BATCH)]:
+            try:
+                async with self._database.begin() as connection:
+                    await connection.execute(_table().insert(), batch)
+            except Exception as error:
+                self._failed(error)
+                return False
+            for _ in batch:
+                self._waiting.popleft()
+        if self._problem:
+            log.info("audit_recovered")
+            self._problem = None
+        return True
+
+    def _failed(self, error: Exception) -> None:
+        problem = type(error).__name__
+        if self._problem != problem:
+            log.error("audit_not_written", waiting=self.waiting, error=str(error))
+        self._problem = problem
+
+    async def _purge_daily(self) -> None:
+        while self._retention is not None:
+            try:
+                await self.purge(datetime.now(UTC) - self._retention)
+            except Exception as error:
+                log.error("audit_not_purged", error=str(error))
+            await asyncio.sleep(_PURGE_EVERY)
+
+    async def purge(self, before: datetime) -> int:
+        """Delete the records from before a time, some at a time so that writers get between.
+
+        Returns:
+            How many were deleted.
+        """
+        from sqlalchemy import delete, select
+
+        table = _table()
+        old = select(table.c.id).where(table.c.at < before).limit(_PURGE_BATCH)
+        deleted = 0
+        while True:
+            async with self._database.begin() as connection:
+                result = await connection.execute(delete(table).where(table.c.id.in_(old)))
+            deleted += result.rowcount
+            if result.rowcount < _PURGE_BATCH:
+                return deleted
+
+    async def read(
+        self,
+        since: datetime | None = None,
+        person: str | None = None,
+        tier: str | None = None,
+        item: str | None = None,
+        outcome: str | None = None,
+        limit: int = 100,
+    ) -> Sequence[AuditRecord]:
+        """The stored records that match all that is given, the newest first.
+
+        Args:
+            since: the oldest time to show, with its time zone.
+            person: whose calls.
+            tier: at which tier.
+            item: the item's key.
+            outcome: how the call ended.
+            limit: how many at most.
+        """
+        from sqlalchemy import select
+
+        table = _table()
+        query = select(*table.c[AuditRecord._fields])
+        for name, value in {
+            "person": person,
+            "tier": tier,
+            "item": item,
+            "outcome": outcome,
+        }.items():
+            if value is not None:
+                query = query.where(table.c[name] == value)
+        if since is not None:
+            query = query.where(table.c.at >= since)
+        query = query.order_by(table.c.at.desc(), table.c.id.desc()).limit(limit)
+        async with self._database.engine.connect() as connection:
+            return [AuditRecord(*row) for row in await connection.execute(query)]
+
+
+def _table() -> Any:
+    from gateway.observability.audit_table import audit
+
+    return audit
+
+
+def _row(record: AuditRecord) -> dict[str, Any]:
+    """A record as a row that every database takes: short text, no NUL, no lone surrogates."""
+    return {
+        name: _clean(value) if isinstance(value, str) else value
+        for name, value in zip(AuditRecord._fields, record, strict=True)
+    }
+
+
+def _clean(text: str) -> str:
+    return text[:_LONGEST].encode("utf-8", "replace").decode().replace("\0", "?")

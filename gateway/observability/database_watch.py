@@ -1,0 +1,81 @@
+"""Whether the database answers, for whoever asks whether the portal can do its work."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gateway.contract.services import Database
+
+EVERY = 1.0
+"""Seconds between two questions, however many ask for the portal's health."""
+LIMIT = 2.0
+"""Seconds that the database has to answer."""
+PATIENCE = 10.0
+"""Seconds without an answer after which the portal is not ready: one replica that lost its
+database must not be sent people, and a database that only starts anew must not empty the pool."""
+
+
+class DatabaseWatch:
+    """Asks the database for nothing, and remembers since when it does not answer.
+
+    Args:
+        database: the portal's own.
+        clock: seconds that only grow; replaced in tests.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
+        self._database = database
+        self._clock = clock
+        self._asked = -math.inf
+        self._away_since: float | None = None
+        self._asking: asyncio.Task[None] | None = None
+
+    async def there(self) -> bool:
+        """Whether the portal can count on the database; those who ask at once share one answer.
+
+        Returns:
+            False where it has not answered for so long that people are better sent elsewhere.
+        """
+        if self._asking is None and self._clock() - self._asked >= EVERY:
+            self._asked = self._clock()
+            self._asking = asyncio.create_task(self._ask())
+            self._asking.add_done_callback(self._answered)
+        if self._asking is not None:
+            # A dead connection may not even let itself be given up: nobody waits for that.
+            await asyncio.wait({self._asking}, timeout=LIMIT)
+        if self._asking is not None:
+            self._missed()
+        return self._away() < PATIENCE
+
+    def notices(self) -> Iterator[str]:
+        """Notices for admins, from the first check without an answer on."""
+        if self._away_since is not None:
+            yield (
+                f"The database has not answered for {self._away():.0f} s. Check that it is up and "
+                "can be reached; nobody can sign in or use a token meanwhile."
+            )
+
+    def _away(self) -> float:
+        return 0.0 if self._away_since is None else self._clock() - self._away_since
+
+    async def _ask(self) -> None:
+        from sqlalchemy import text
+
+        async with asyncio.timeout(LIMIT), self._database.engine.connect() as connection:
+            await connection.execute(text("SELECT 1"))
+
+    def _answered(self, asking: asyncio.Task[None]) -> None:
+        self._asking = None
+        if not asking.cancelled() and asking.exception() is None:
+            self._away_since = None
+        else:
+            self._missed()
+
+    def _missed(self) -> None:
+        if self._away_since is None:
+            self._away_since = self._asked

@@ -1,0 +1,1 @@
+"""What every call passes, in order, whatever surface it came in by."""

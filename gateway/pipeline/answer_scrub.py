@@ -1,0 +1,82 @@
+"""The last line before an answer leaves: what a plugin took in before anybody looked, or was handed
+on from elsewhere, goes out without its secrets, whatever the plugin and the surface.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gateway.catalog.items import Item
+from gateway.contract import ToolFailed
+from gateway.observability.logs import get_logger
+from gateway.scrubbing.contents import ContentScrub, size_of
+from gateway.scrubbing.scrubber import Redaction
+
+LONG = 100_000
+"""Characters of an answer from which on looking for secrets would hold up other calls: 2 ms."""
+_MOST_TOLD = 200
+_SHOWN = 5
+
+log = get_logger(__name__)
+
+
+class AnswerScrub:
+    """Looks through answers, and remembers which items have answered with secrets.
+
+    Args:
+        allow: names of rules that are not applied.
+        as_is: plugins, and sources of plugins, whose contents are left as they are.
+        enabled: whether anything is taken out.
+    """
+
+    def __init__(
+        self, allow: tuple[str, ...] = (), as_is: tuple[str, ...] = (), *, enabled: bool = True
+    ) -> None:
+        self._allow, self._as_is, self._enabled = allow, as_is, enabled
+        self._told: dict[tuple[str, str], None] = {}
+
+    async def answer(self, item: Item, value: Any) -> tuple[Any, Sequence[Redaction]]:
+        """An answer without its secrets; a long one is looked through beside the event loop."""
+        scrub = self._of(item.plugin)
+        if not scrub.at_answers():
+            return value, ()
+        if size_of(value, LONG) > LONG:
+            cleaned, found = await asyncio.to_thread(scrub.value, value)
+        else:
+            cleaned, found = scrub.value(value)
+        self._tell(item, found)
+        return cleaned, found
+
+    def failure(self, item: Item, failed: ToolFailed) -> None:
+        """Take the secrets out of an error that is about to be told."""
+        scrub = self._of(item.plugin)
+        if scrub.at_answers():
+            told = {"message": failed.message, "details": failed.details}
+            cleaned, found = scrub.value(told)
+            failed.message, failed.details = cleaned["message"], cleaned["details"]
+            self._tell(item, found)
+
+    def notices(self) -> Iterable[str]:
+        """What an admin should look at: which items answered with secrets, and of which kinds."""
+        items: dict[str, list[str]] = {}
+        for key, kind in self._told:
+            items.setdefault(key, []).append(kind)
+        for key, kinds in items.items():
+            more = f" and {len(kinds) - _SHOWN} more kinds" if len(kinds) > _SHOWN else ""
+            yield (
+                f"{key} answered with secrets, which were taken out: {', '.join(kinds[:_SHOWN])}"
+                f"{more}. Find them where its contents come from, and have them replaced."
+            )
+
+    def _of(self, plugin: str) -> ContentScrub:
+        return ContentScrub(plugin, self._enabled, self._allow, self._as_is)
+
+    def _tell(self, item: Item, found: Sequence[Redaction]) -> None:
+        for each in found:
+            told = (item.key, each.kind)
+            if told not in self._told and len(self._told) < _MOST_TOLD:
+                self._told[told] = None
+                place = {"at": each.argument, "line": each.line}
+                log.warning("secret_in_answer", item=item.key, kind=each.kind, **place)

@@ -1,0 +1,231 @@
+"""Pages of what a tool found: where one begins, what is on it, and the cursor that goes on.
+
+The envelope is that of kap10, "Token Exhaustion": data, pagination and meta.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
+
+from auth import Caller
+from auth.sealer import BadSeal, Sealer
+from gateway.contract.offers import Tool, ToolFailed
+from gateway.contract.paging import Listing, Page
+from gateway.pipeline.json_text import UNSENDABLE, sendable
+from gateway.pipeline.truncation import shorten, size
+
+if TYPE_CHECKING:
+    from gateway.catalog.items import Item
+
+LIFETIME = 24 * 3600
+"""Seconds for which a list can be gone on with."""
+INVALID = "invalid_cursor"
+_REFUSED = (
+    "This cursor is not good here: it was given with other arguments, to somebody else, or more "
+    "than a day ago. Ask again without a cursor."
+)
+
+
+def page_of(item: Item) -> Page | None:
+    """How an item's results are shown in pages, or None where they are not."""
+    return item.declared.page if isinstance(item.declared, Tool) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page ended.
+
+    Attributes:
+        key: what the last result on it is known by.
+        offset: how many results stood up to it, that one included.
+    """
+
+    key: Any
+    offset: int
+
+
+class Cursors:
+    """Seals places into cursors that are good for one person, one tool and its other arguments.
+
+    Args:
+        sealer: makes what no client can.
+    """
+
+    def __init__(self, sealer: Sealer) -> None:
+        self._sealer = sealer
+
+    def seal(self, place: Place, purpose: str) -> str:
+        """A cursor that leads to a place, for one purpose (:func:`purpose_of`)."""
+        return self._sealer.seal({"p": [place.key, place.offset]}, LIFETIME, purpose)
+
+    def open(self, cursor: Any, purpose: str) -> Place | None:
+        """The place that a cursor leads to; None where there is no cursor.
+
+        Raises:
+            ToolFailed: it is not ours, or for another person, tool or other arguments, or old.
+        """
+        if cursor is None or cursor == "":
+            return None
+        if not isinstance(cursor, str):
+            raise ToolFailed(INVALID, _REFUSED)
+        try:
+            return Place(*self._sealer.open(cursor, purpose)["p"])
+        except BadSeal:
+            raise ToolFailed(INVALID, _REFUSED) from None
+
+
+def purpose_of(item: Item, args: Any, caller: Caller) -> str:
+    """What a cursor is good for: this person, this tool, these other arguments."""
+    asked = json.dumps(to_jsonable_python(args, fallback=str), sort_keys=True)
+    digest = hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{caller.person or ''}\0{item.key}\0{digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pager:
+    """Shows one page of a tool's results.
+
+    Attributes:
+        page: what the tool declared.
+        cursors: seals where a page ended.
+        purpose: what its cursors are good for.
+    """
+
+    page: Page
+    cursors: Cursors
+    purpose: str
+
+    async def ready(self, listing: Listing[Any], after: Place | None) -> Sequence[Any]:
+        """The results that may be on the page after a place, as they are to be shown.
+
+        Args:
+            listing: everything that the tool found.
+            after: where the page before ended; None is the beginning.
+        """
+        start = _start(listing, after)
+        some = listing.items[start : start + self.page.size]
+        return some if listing.ready is None else await listing.ready(some)
+
+    def show(
+        self, listing: Listing[Any], after: Place | None, ready: Sequence[Any] | None = None
+    ) -> dict[str, Any]:
+        """The page of a listing that follows a place, as JSON values.
+
+        Args:
+            listing: everything that the tool found.
+            after: where the page before ended; None is the beginning.
+            ready: what :meth:`ready` gave for it; None where nothing has to be made ready.
+        """
+        page = self.page
+        start = _start(listing, after)
+        items = listing.items[start : start + page.size] if ready is None else ready
+        whole = _total(listing) < page.full_below
+        shown: list[Any] = []
+        room = page.bytes
+        for item in items:
+            value, length = _plain(item if whole else page.summarize(item))
+            room -= length + 1
+            if shown and room < 0:
+                break
+            shown.append(value)
+        paged = after is not None
+        answer = self._envelope(listing, shown, start, whole=whole, paged=paged)
+        while len(shown) > 1 and size(answer) > page.bytes:
+            shown.pop()
+            answer = self._envelope(listing, shown, start, whole=whole, paged=paged)
+        if size(answer) > page.bytes and shown:
+            return self._slim(items[0], answer)
+        return answer
+
+    def _slim(self, item: Any, answer: dict[str, Any]) -> dict[str, Any]:
+        """A page with one result that is larger than the page: its summary, cut where need be."""
+        value, _ = _plain(self.page.summarize(item))
+        answer = answer | {"meta": answer["meta"] | {"summarized": True}}
+        for final in (False, True):
+            if final:
+                answer["meta"] |= {"truncated": True}
+                frame = size(answer | {"data": []})
+                value = shorten(value, self.page.bytes - frame)
+            answer["data"] = [value]
+            answer["meta"]["bytesEstimate"] = size([value])
+            if size(answer) <= self.page.bytes:
+                break
+        return answer
+
+    def _envelope(
+        self, listing: Listing[Any], shown: list[Any], start: int, *, whole: bool, paged: bool
+    ) -> dict[str, Any]:
+        end, count = start + len(shown), len(listing.items)
+        total, more = _total(listing), end < count
+        answer: dict[str, Any] = {"data": list(shown)}
+        if more or paged:
+            answer["pagination"] = {"hasMore": more, "totalCount": total}
+        if more:
+            place = Place(_key(listing, listing.items[end - 1]), end)
+            answer["pagination"]["cursor"] = self.cursors.seal(place, self.purpose)
+        note = {} if listing.note is None else _plain(listing.note)[0]
+        answer["meta"] = {
+            **note,
+            "truncated": more or total > count,
+            "summarized": not whole and bool(shown),
+            "originalCount": total,
+            "bytesEstimate": size(shown),
+        }
+        return answer
+
+
+def _total(listing: Listing[Any]) -> int:
+    return max(len(listing.items), listing.total or 0)
+
+
+def _plain(value: Any) -> tuple[dict[str, Any], int]:
+    """A result as JSON values, and how many bytes its JSON has."""
+    try:
+        plain = _dumped(value)
+        return plain, size(plain)
+    except UNSENDABLE:
+        plain = _dumped(sendable(value))
+        return plain, size(plain)
+
+
+def _dumped(value: Any) -> dict[str, Any]:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return dict(value)
+
+
+def _start(listing: Listing[Any], after: Place | None) -> int:
+    """How many results stand before the page, whatever came and went since the one before."""
+    if after is None:
+        return 0
+    items, at = listing.items, after.offset - 1
+    if listing.ordered:
+        return bisect_right(items, after.key, key=partial(_key, listing))
+    if at < len(items) and _key(listing, items[at]) == after.key:
+        return after.offset
+    same = [place for place, item in enumerate(items) if _key(listing, item) == after.key]
+    if same:  # keys are unique; of those that are not, the nearest one ends the walk
+        return min(same, key=lambda place: abs(place - at)) + 1
+    # It is gone, and so what followed it has moved up by one at least.
+    return min(at, len(items))
+
+
+def _key(listing: Listing[Any], item: Any) -> Any:
+    return _listed(listing.key(item))
+
+
+def _listed(key: Any) -> Any:
+    """A key as it comes back from JSON, in the same order among others."""
+    if isinstance(key, str) and not key.isascii():
+        # A lone surrogate has no place in JSON; bytes sort as the characters do.
+        return key.encode("utf-8", "surrogatepass").decode("latin-1")
+    return [_listed(each) for each in key] if isinstance(key, tuple | list) else key

@@ -1,0 +1,58 @@
+"""The key with which the portal signs what clients bring back to it, such as session ids."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from pathlib import Path
+
+from gateway.observability.redaction import register_secret
+from gateway.services.secrets import resolve
+
+__all__ = ["VARIABLE", "signing_key"]
+
+VARIABLE = "PORCH_SIGNING_KEY"
+"""Replicas that serve one portal are given the same key in this environment variable."""
+SHORTEST = 32
+"""Characters: what can be guessed signs nothing."""
+
+
+def signing_key(data_dir: Path) -> bytes:
+    """The portal's key: 32 bytes, the same at every start.
+
+    Args:
+        data_dir: keeps the key of a portal that is not given one, readable by its user alone.
+
+    Raises:
+        ValueError: the variable is too short to be a key, or the kept key is damaged.
+    """
+    if os.environ.get(VARIABLE):
+        given = resolve(f"env:{VARIABLE}").get_secret_value()
+        if len(given) < SHORTEST:
+            raise ValueError(f"{VARIABLE} has fewer than {SHORTEST} characters.")
+        return hashlib.sha256(given.encode()).digest()
+    path = data_dir / "signing-key"
+    if not path.exists():
+        _write(path, secrets.token_hex(32))
+    try:
+        kept = path.read_text("ascii").strip()
+        key = bytes.fromhex(kept)
+    except ValueError:
+        raise ValueError(f"{path.name} is damaged; remove it, and a new key is made.") from None
+    register_secret(kept)
+    return key
+
+
+def _write(path: Path, key: str) -> None:
+    """Write a new file whole; of two processes that do so at once, the first one's stays."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    draft.touch(mode=0o600)
+    draft.write_text(key, "ascii")
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

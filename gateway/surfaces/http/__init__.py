@@ -1,0 +1,1 @@
+"""What a request meets before any surface, and what all surfaces send and read alike."""

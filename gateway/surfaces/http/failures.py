@@ -1,0 +1,82 @@
+"""What is answered where no surface answers: no such path, a database away, an error of ours.
+
+A browser gets a page, an OAuth client what its protocol says, everyone else JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from auth.stores import StoreUnavailable
+from gateway.config.addresses import CLIENT_PATHS
+from gateway.contract.apis import Refusal
+from gateway.observability.logs import get_logger
+from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat
+from gateway.surfaces.http.errors import COME_BACK, UNAVAILABLE, ErrorPage, refusal
+from gateway.surfaces.http.request_context import visit_of, wants_page
+
+_WORDS = {
+    404: ("not_found", "There is no such page"),
+    405: ("method_not_allowed", "This page takes no such request"),
+}
+
+log = get_logger(__name__)
+
+
+class Failures:
+    """Answers what went wrong.
+
+    Args:
+        page: makes a page of an error.
+        speaks: says how a path's refusals are told.
+    """
+
+    def __init__(
+        self, page: ErrorPage, speaks: Callable[[str], ErrorFormat] = lambda path: PLAIN
+    ) -> None:
+        self._page = page
+        self._speaks = speaks
+
+    def handlers(self) -> Mapping[Any, Callable[[Request, Any], Awaitable[Response]]]:
+        """The exception handlers of the application."""
+        return {
+            HTTPException: self._refused,
+            StoreUnavailable: self._unavailable,
+            Exception: self._unexpected,
+        }
+
+    async def _refused(self, request: Request, error: HTTPException) -> Response:
+        code, title = _WORDS.get(error.status_code, ("http_error", error.detail))
+        text = f"{error.detail}: {request.method} {request.url.path}"
+        response = self._told(request, error.status_code, code, title, text)
+        response.headers.update(error.headers or {})
+        return response
+
+    async def _unavailable(self, request: Request, error: StoreUnavailable) -> Response:
+        log.warning("stores_unavailable", reason=str(error))
+        if request.scope["path"] in CLIENT_PATHS:
+            response = refusal("temporarily_unavailable", UNAVAILABLE, 503)
+        else:
+            response = self._told(request, 503, "unavailable", "Not just now", UNAVAILABLE)
+        response.headers["retry-after"] = str(COME_BACK)
+        return response
+
+    async def _unexpected(self, request: Request, error: Exception) -> Response:
+        request_id = visit_of(request.scope).request_id
+        text = f"Something went wrong here. Tell the admin the request id {request_id}."
+        return self._told(request, 500, "internal_error", "Something went wrong", text)
+
+    def _told(self, request: Request, status: int, code: str, title: str, text: str) -> Response:
+        if wants_page(request):
+            return self._page(request, status, title, text)
+        dialect = self._speaks(request.url.path)
+        told = Refusal(status, code, text, visit_of(request.scope).request_id)
+        status, body = dialect.failed(told)
+        response = Response(body, status, media_type="application/json")
+        response.raw_headers.extend(dialect.headers(None))
+        return response

@@ -1,0 +1,221 @@
+"""The HTTP guard: the first thing a request meets, whatever it wants.
+
+It gives the request an id, turns away a foreign Host or Origin (DNS rebinding), and finds out
+who is calling. Pure ASGI, so that it costs little and streams pass through it untouched.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Collection
+from functools import partial
+from urllib.parse import quote
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from auth import ANONYMOUS, BadCredential, Caller, Tier
+from auth.credentials import UnknownCredential, presented
+from auth.site import Site
+from auth.stores import StoreUnavailable
+from gateway.config.addresses import CLIENT_PATHS
+from gateway.contract.apis import Refusal
+from gateway.observability.logs import get_logger
+from gateway.observability.logs import request_id as current_request_id
+from gateway.surfaces.http.challenges import bearer_challenge
+from gateway.surfaces.http.client_address import client_address
+from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat
+from gateway.surfaces.http.errors import COME_BACK, UNAVAILABLE
+from gateway.surfaces.http.request_context import Visit
+from gateway.surfaces.http.websocket_refusal import over_http
+
+_ANY_HOST = frozenset({"/healthz", "/readyz"})
+_ANY_ORIGIN = re.compile(
+    r"(?:GET|HEAD|OPTIONS) /api/v1/.*|\w+ /(?:\.well-known/.*|token|register|revoke)", re.DOTALL
+)
+"""What any page may read or send, without credentials of the browser's (CORS says so there)."""
+_READS = frozenset({"GET", "HEAD", "OPTIONS"})
+_IMPLIED_PORT = re.compile(r"(\[[^][]*\]|[^:]+):(?:80|443)", re.ASCII)
+_AS_TIER = "x-porch-as"
+_SERVED = frozenset({"http", "websocket"})
+_BEGINS = frozenset({"http.response.start", "websocket.accept"})
+
+log = get_logger(__name__)
+
+RawHeaders = list[tuple[bytes, bytes]]
+"""Header names, in lower case, and values as they came in."""
+
+
+WhoCalls = Callable[[RawHeaders, str], Awaitable[Caller]]
+"""Says who is calling, from raw headers and for a path; raises ``BadCredential``."""
+
+TakesBearer = Callable[[str, str], bool]
+"""Whether what a path leads to takes a bearer token that is none of the portal's."""
+
+Speaks = Callable[[str], ErrorFormat]
+"""Says in which dialect a path's refusals are told."""
+
+
+def _speaks_plainly(path: str) -> ErrorFormat:
+    return PLAIN
+
+
+def _takes_none(path: str, token: str) -> bool:
+    return False
+
+
+class HttpGuard:
+    """Lets requests in.
+
+    Args:
+        app: what lies behind.
+        who_calls: says who is calling.
+        site: the portal's own addresses.
+        hosts: Host headers to accept; ``name:*`` stands for any port.
+        origins: Origin headers to accept, written alike.
+        speaks: says how refusals are told.
+        takes_bearer: says so of a token that nobody here knows; its caller is anonymous.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        who_calls: WhoCalls,
+        site: Site,
+        hosts: Collection[str],
+        origins: Collection[str],
+        speaks: Speaks = _speaks_plainly,
+        takes_bearer: TakesBearer = _takes_none,
+    ) -> None:
+        self._app = app
+        self._who_calls = who_calls
+        self._speaks = speaks
+        self._takes_bearer = takes_bearer
+        self._site = site
+        self._hosts = frozenset(map(str.lower, hosts))
+        self._origins = frozenset(map(str.lower, origins))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+        if scope["type"] not in _SERVED:
+            await self._app(scope, receive, send)
+            return
+        raw: RawHeaders = scope["headers"]
+        # RFC 9110, 5.5: white space around a value is no part of it.
+        headers = {
+            key.decode("latin-1"): value.decode("latin-1").strip(" \t") for key, value in raw
+        }
+        request_id = secrets.token_hex(8)
+        current_request_id.set(request_id)
+        send = _marked(over_http(scope, send), request_id)
+        local = scope.get("porch.local", False)
+        if not local and (refusal := self._foreign(headers, raw, scope)):
+            told = Refusal(refusal[0], "foreign_" + refusal[1], refusal[2], request_id)
+            await self._speaks(scope["path"]).refuse(send, told)
+            return
+        base = self._site.base(headers.get("host", ""))
+        again = partial(self._caller, scope, headers, local=local)
+        try:
+            caller = await again()
+        except StoreUnavailable as error:
+            log.warning("stores_unavailable", reason=str(error))
+            wait = (b"retry-after", str(COME_BACK).encode())
+            told = Refusal(503, "unavailable", UNAVAILABLE, request_id)
+            await self._speaks(scope["path"]).refuse(send, told, (wait,))
+            return
+        except BadCredential as bad:
+            challenge = bearer_challenge(base, scope["path"], error="invalid_token")
+            told = Refusal(401, "invalid_token", bad.reason, request_id)
+            await self._speaks(scope["path"]).refuse(send, told, (challenge,))
+            return
+        address, path = client_address(scope), scope["path"]
+        scope["porch.visit"] = Visit(
+            caller, request_id, headers, raw, again, address, base, path, local
+        )
+        await self._app(scope, receive, send)
+
+    def _foreign(
+        self, headers: dict[str, str], raw: RawHeaders, scope: Scope
+    ) -> tuple[int, str, str] | None:
+        if sum(name == b"host" for name, _ in raw) > 1:
+            # RFC 9112, 3.2. Not every server sees to it, and who reads which one is anyone's guess.
+            return 400, "host", "The request names its host twice. Send one Host header."
+        host, path = headers.get("host", ""), scope["path"]
+        if path not in _ANY_HOST and not _matches(_without_implied_port(host), self._hosts):
+            return (
+                421,
+                "host",
+                (
+                    f"This portal does not answer to the host {quote(host[:100], safe=':[].')}. "
+                    "Its admin sets public_url or allowed_hosts in portal.yaml."
+                ),
+            )
+        origin = headers.get("origin")
+        if (
+            origin is not None
+            and not self._any_origin(scope, path)
+            and (not _matches(origin, self._origins))
+        ):
+            return (
+                403,
+                "origin",
+                (
+                    "Pages of this origin may not use the portal. Its admin sets allowed_origins "
+                    "in portal.yaml."
+                ),
+            )
+        return None
+
+    def _any_origin(self, scope: Scope, path: str) -> bool:
+        if scope["type"] == "websocket":  # a browser lets every page open one, and read it
+            return False
+        method = scope["method"]
+        if _ANY_ORIGIN.fullmatch(f"{method} {path}"):
+            return True
+        return method in _READS and self._speaks(path) is not PLAIN
+
+    async def _caller(self, scope: Scope, headers: dict[str, str], *, local: bool) -> Caller:
+        as_tier = headers.get(_AS_TIER)
+        if local and as_tier in set(Tier):
+            why = "The portal's own user asked to act at this tier, over the local socket."
+            return Caller(person="local", tier=Tier(as_tier), reasons=(why,), admin=True)
+        if scope["path"] in CLIENT_PATHS:
+            return ANONYMOUS
+        if b"access_token=" in scope["query_string"]:
+            # RFC 6750, 2.3 is not supported: addresses end up in logs and histories.
+            raise BadCredential("A token in the address is not taken. Send it as a header.")
+        try:
+            return await self._who_calls(scope["headers"], scope["path"])
+        except UnknownCredential:
+            credential = presented(scope["headers"])
+            if credential and self._takes_bearer(scope["path"], credential[1]):
+                return ANONYMOUS
+            raise
+
+
+def _without_implied_port(host: str) -> str:
+    """A Host as most clients write it: some add the port that the scheme implies (RFC 9110, 4.2).
+
+    A proxy ends TLS, so the scheme is not known here; whose name it is does not depend on it.
+    """
+    implied = _IMPLIED_PORT.fullmatch(host)
+    return implied[1] if implied else host
+
+
+def _matches(value: str, allowed: frozenset[str]) -> bool:
+    value = value.lower()
+    if value in allowed:
+        return True
+    name, _, port = value.rpartition(":")
+    return port.isdigit() and f"{name}:*" in allowed
+
+
+def _marked(send: Send, request_id: str) -> Send:
+    header = (b"x-request-id", request_id.encode())
+
+    async def marked(message: Message) -> None:
+        if message["type"] in _BEGINS:
+            message["headers"] = [*message.get("headers", ()), header]
+        await send(message)
+
+    return marked

@@ -1,0 +1,1 @@
+"""REST: plugins' routes, streams and OpenAPI documents."""

@@ -1,0 +1,267 @@
+"""Serves the streams that plugins' APIs declare: as SSE, and over a WebSocket on the same path.
+
+Until a stream begins it is a request like any other, with the same checks, limits, audit record
+and words. From then on there is no buffer in between: the next event is asked for when the client
+has taken the one before. A client that reads nothing costs nobody anything, and is let go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Coroutine, Generator
+from contextlib import AsyncExitStack, aclosing, contextmanager, suppress
+from typing import Any, ClassVar
+
+from starlette.types import Receive, Scope, Send
+
+from gateway.catalog.items import Item
+from gateway.contract import Caller, Stream, StreamEvent, ToolFailed
+from gateway.errors import PortalError
+from gateway.observability.logs import get_logger
+from gateway.pipeline.call_context import SilentExchange
+from gateway.surfaces.http.request_context import Visit, visit_of
+from gateway.surfaces.http.responses import Headers, send_json
+from gateway.surfaces.http.revalidation import until_changed
+from gateway.surfaces.rest.endpoint import REFUSALS, Endpoint, redacted
+from gateway.surfaces.rest.parameters import streamed
+from gateway.surfaces.rest.stream_lines import NOT_KEPT, End, Line, SocketLine, SseLine
+
+MOST = 1024
+"""Streams that are open at the same time."""
+OF_ONE = 20
+"""Those of one caller."""
+BEAT = 15.0
+"""Seconds between two signs of life."""
+STALLED = 30.0
+"""Seconds after which a client that reads nothing is let go."""
+_LAST = 2.0
+"""Seconds in which such a one may take its last event."""
+_GONE = 90.0
+"""Seconds in which its connection breaks (``gateway/cli/server.py``)."""
+_RETRY = 5
+_HEADER = "last-event-id"
+
+DONE = End("done", 1000)
+STOPPING = End("stopping", 1001, "The portal stops. Connect again in a moment.")
+CHANGED = End("access_changed", 1008, "Your access has changed. Connect again.")
+SLOW = End("too_slow", 1013, "You read too slowly. Connect again with the last event's id.")
+
+log = get_logger(__name__)
+
+
+class TooManyStreams(PortalError):
+    """The caller, or all callers together, have as many streams open as there may be."""
+
+    code = "too_many_streams"
+    status = 429
+    headers: ClassVar[Headers] = ((b"retry-after", b"%d" % _RETRY),)
+
+    def __init__(self, message: str, item: str) -> None:
+        super().__init__(message)
+        self.item = item
+
+
+class OpenStreams:
+    """The streams that are open, each in a place that it holds."""
+
+    def __init__(self) -> None:
+        self._ended: set[asyncio.Future[End]] = set()
+        self._held: Counter[str] = Counter()
+        self._closing = False
+
+    def __len__(self) -> int:
+        return len(self._ended)
+
+    @contextmanager
+    def place(self, visit: Visit, item: str) -> Generator[asyncio.Future[End]]:
+        """Hold a place; yields what is done once the stream is to end for the portal's sake.
+
+        Args:
+            visit: who asks for one.
+            item: whose tier the stream carries, for the record.
+
+        Raises:
+            TooManyStreams: all of them are taken.
+        """
+        who = visit.caller.person or f"peer:{visit.peer}"
+        if self._closing or len(self._ended) >= MOST:
+            raise TooManyStreams("No more streams can be opened here. Try again later.", item)
+        if self._held[who] >= OF_ONE:
+            raise TooManyStreams(f"You have {OF_ONE} streams open. Close one first.", item)
+        ended: asyncio.Future[End] = asyncio.get_running_loop().create_future()
+        self._ended.add(ended)
+        self._held[who] += 1
+        try:
+            yield ended
+        finally:
+            self._ended.discard(ended)
+            self._held[who] -= 1
+            if not self._held[who]:
+                del self._held[who]
+
+    def close(self) -> None:
+        """End every stream, because the portal stops."""
+        self._closing = True
+        for ended in self._ended:
+            if not ended.done():
+                ended.set_result(STOPPING)
+
+
+class StreamEndpoint(Endpoint):
+    """One stream as an ASGI application.
+
+    Args:
+        stream: what the plugin declared.
+        places: the streams that are open.
+        rest: as of an :class:`Endpoint`.
+    """
+
+    def __init__(self, stream: Stream, places: OpenStreams, *rest: Any) -> None:
+        super().__init__(*rest)
+        self._stream = stream
+        self._places = places
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one client."""
+        visit, socket = visit_of(scope), scope["type"] == "websocket"
+        exchange = SilentExchange(visit.request_id)
+        taken = None
+        async with AsyncExitStack() as stack:
+            try:
+                item = self._item(visit)
+                taken = await self._count(item, visit)
+                raw, last = streamed(scope, self._stream.params, socket=socket)
+                last = visit.headers.get(_HEADER) or last
+                if scope.get("method") == "HEAD":
+                    return await self._head(send, taken)
+                ended = stack.enter_context(self._places.place(visit, item.key))
+                opened = await self._opened(item, raw, last, visit, exchange)
+            except REFUSALS as error:
+                return await self._tell(error, visit, exchange, taken, send)
+            headers = (*self._dialect.headers(taken), *redacted(exchange))
+            if opened is None:
+                return await send_json(send, b"", 204, (NOT_KEPT, *headers))
+            events = await stack.enter_async_context(aclosing(opened))
+            if socket:
+                await receive()  # websocket.connect
+            line = SocketLine(receive, send) if socket else SseLine(receive, send)
+            await line.begin(headers)
+            await _Flow(line, events, ended).run(self._standing(visit))
+        return None
+
+    async def _head(self, send: Send, taken: Any) -> None:
+        kind = (b"content-type", b"text/event-stream")
+        headers = [kind, NOT_KEPT, *self._dialect.headers(taken)]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _opened(
+        self,
+        item: Item,
+        raw: dict[str, Any],
+        last: str | None,
+        visit: Visit,
+        exchange: SilentExchange,
+    ) -> AsyncGenerator[StreamEvent, None] | None:
+        """What the plugin opens, as a call that is over once it has."""
+        opened: list[AsyncGenerator[StreamEvent, None] | None] = []
+
+        async def run(params: Any, caller: Caller) -> None:
+            opened.append(await self._stream.open(params, caller, last))
+
+        call = self._call(item, raw, visit, exchange, run)
+        await self._pipeline.call(call, lambda nothing: b"")
+        return None if opened[0] is None else self._pipeline.streamed(item, opened[0])
+
+    async def _standing(self, visit: Visit) -> End:
+        """Returns once the caller may not go on reading."""
+        await until_changed(visit.caller, visit.again, lambda: self._allows(visit))
+        return CHANGED
+
+    def _allows(self, visit: Visit) -> bool:
+        try:
+            self._item(visit)
+        except PortalError:
+            return False
+        return True
+
+
+class _Flow:
+    """One stream on its way.
+
+    Args:
+        line: the way to the client.
+        events: what goes there.
+        ended: done once the portal stops.
+    """
+
+    def __init__(
+        self, line: Line, events: AsyncGenerator[StreamEvent, None], ended: asyncio.Future[End]
+    ) -> None:
+        self._line = line
+        self._events = events
+        self._ended = ended
+
+    async def run(self, standing: Coroutine[Any, Any, End]) -> None:
+        """Send events until there are no more, the client is gone, or it may not go on.
+
+        Args:
+            standing: returns why the caller may not go on, once that is so.
+        """
+        left = asyncio.ensure_future(self._line.left())
+        writing, standing_ = asyncio.ensure_future(self._write()), asyncio.ensure_future(standing)
+        beating = asyncio.ensure_future(self._beat())
+        try:
+            whys: set[asyncio.Future[Any]] = {left, self._ended, standing_, writing}
+            await asyncio.wait(whys, return_when=asyncio.FIRST_COMPLETED)
+            if left.done():
+                return
+            why = next(each for each in (self._ended, standing_, writing) if each.done()).result()
+            await _stopped(writing, standing_, beating)
+            if not await self._told(why):
+                await asyncio.wait({left}, timeout=_GONE)
+        finally:
+            await _stopped(left, writing, standing_, beating)
+
+    async def _write(self) -> End:
+        try:
+            async for event in self._events:
+                if not await self._sent(event):
+                    return SLOW
+        except ToolFailed as failed:
+            return End(failed.code, 1011, failed.message)
+        except Exception as error:
+            log.error("stream_failed", exc_info=error)
+            return End("internal_error", 1011, "Something went wrong here. Connect again.")
+        return DONE
+
+    async def _sent(self, event: StreamEvent) -> bool:
+        """Send an event; false where the client does not read."""
+        try:
+            async with asyncio.timeout(STALLED):
+                await self._line.send(event)
+        except TimeoutError:
+            return False
+        except OSError:  # the client is gone, which ``left`` says as well
+            await asyncio.Event().wait()
+        return True
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT)
+            await self._line.beat()
+
+    async def _told(self, why: End) -> bool:
+        """Tell the client why it ends; false where it does not read that either."""
+        with suppress(OSError):
+            async with asyncio.timeout(_LAST):
+                await self._line.end(why)
+            return True
+        return False
+
+
+async def _stopped(*tasks: asyncio.Future[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,227 @@
+"""Which surface answers which path."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from auth.document_fetcher import Fetcher
+from auth.oauth.authorization_server import AuthorizationServer
+from auth.oauth.cimd import ClientDocuments
+from auth.oauth.clients import Clients
+from auth.oauth.consent import Consents
+from auth.sealer import Sealer
+from auth.stores import Grant
+from gateway.config.addresses import MCP_PATH, MEMBERS_PATH
+from gateway.identity.personal_archive import Archive
+from gateway.limits.call_limits import CallLimits
+from gateway.limits.limiter import Limiter
+from gateway.limits.rate_counter import RateCounter
+from gateway.limits.route_limits import RouteLimits, unknown_operations
+from gateway.limits.sliding_window import open_windows
+from gateway.observability.health import health_routes, is_loopback
+from gateway.observability.logs import get_logger
+from gateway.open_portal import OpenPortal
+from gateway.surfaces.admin.routes import Admin, admin_routes
+from gateway.surfaces.http.error_formats import ErrorFormats
+from gateway.surfaces.http.request_context import Visit, visit_of
+from gateway.surfaces.http.upstream_credentials import Upstreams
+from gateway.surfaces.mcp.about import About
+from gateway.surfaces.mcp.endpoint import Endpoint
+from gateway.surfaces.mcp.legacy import Legacy
+from gateway.surfaces.mcp.methods import Methods
+from gateway.surfaces.mcp.modern import Modern
+from gateway.surfaces.mcp.sessions import Sessions
+from gateway.surfaces.mcp.state import StateSigner
+from gateway.surfaces.mcp.step_up import StepUp
+from gateway.surfaces.mcp.subscriptions import Subscriptions
+from gateway.surfaces.oauth.parts import OAuthSurface
+from gateway.surfaces.oauth.routes import oauth_routes, resources_of
+from gateway.surfaces.pages import PageParts, Pages
+from gateway.surfaces.rest.openapi import Document
+from gateway.surfaces.rest.routes import Rest, described_routes
+from gateway.surfaces.rest.streams import OpenStreams
+from gateway.surfaces.webhooks import webhook_routes
+
+SIGN_IN_ATTEMPTS = 60
+"""Attempts to sign in that one peer may make in a minute."""
+
+log = get_logger(__name__)
+
+
+class Surfaces:
+    """Everything that answers requests of an open portal.
+
+    Args:
+        running: the open portal.
+
+    Attributes:
+        subscriptions: the streams of changes, which end when the portal stops.
+        streams: the streams of plugins' APIs, likewise.
+        upstreams: callers' credentials for the plugins' upstreams.
+        dialects: how what lies at a path says what is no result.
+    """
+
+    def __init__(self, running: OpenPortal) -> None:
+        self._running = running
+        self._who = running.authentication
+        self._sessions = Sessions(self._who.key, running.services.shared_cache)
+        self.upstreams = Upstreams(running.plugins.offers)
+        self.dialects = ErrorFormats(())
+        self.subscriptions = Subscriptions(running.catalog, running.changes, self._sessions)
+        self.streams = OpenStreams()
+        self._consents = Consents(Sealer(self._who.key, "consent"), self._who.stores.grants)
+
+    def error_page(self, request: Request, status: int, title: str, text: str) -> Response:
+        """A page that tells a person what went wrong."""
+        return self._pages.error_page(request, status, title, text)
+
+    def routes(self) -> list[Any]:
+        """The routes of all surfaces; to be asked for again where a plugin has opened late."""
+        running, config = self._running, self._running.portal.config
+        offers, limit = running.plugins.offers, int(config.limits.body)
+        self.dialects = ErrorFormats(offers.values())
+        about = Document(config.name, version("porch"), config.url)
+        rest = Rest(
+            offers,
+            running.catalog,
+            running.pipeline,
+            about,
+            limit,
+            self._route_limits,
+            self.streams,
+        )
+        wire, others = self._own_routes
+        return [*wire, *rest.routes(), *webhook_routes(offers, limit), *others]
+
+    @cached_property
+    def _own_routes(self) -> tuple[list[Any], list[Any]]:
+        """The portal's own routes, whatever plugins offer: before theirs, and after."""
+        running, endpoint = self._running, self._mcp()
+        running.board.notices(self._unknown_operations)
+        wire = [
+            Route(path, endpoint=endpoint)
+            for path in (MCP_PATH, MEMBERS_PATH, MCP_PATH + "/{plugin}")
+        ]
+        return wire, [
+            *health_routes(running.board, running.metrics, self._may_see),
+            *admin_routes(self._admin()),
+            *oauth_routes(self._oauth()),
+            *self._pages.routes(),
+        ]
+
+    def _unknown_operations(self) -> list[str]:
+        """What ``portal.yaml`` limits and no plugin that is open, or may open still, has."""
+        running = self._running
+        if running.board.opening:
+            return []
+        operations = [each.operation for each in described_routes(running.plugins.offers)]
+        return [str(each) for each in unknown_operations(running.portal, operations)]
+
+    @cached_property
+    def _route_limits(self) -> RouteLimits:
+        return RouteLimits(self._running.portal.config.limits, self._counting)
+
+    def _may_see(self, request: Request) -> bool:
+        visit: Visit = visit_of(request.scope)
+        if visit.local or visit.caller.admin:
+            return True
+        # A proxy on the same machine also comes from loopback, so a portal that has another
+        # public address or a trusted proxy shows details to admins alone.
+        return self._running.portal.config.is_local and is_loopback(request)
+
+    @cached_property
+    def _about(self) -> About:
+        config = self._running.portal.config
+        return About(config.name, version("porch"), config.url, self._running.catalog)
+
+    @cached_property
+    def _methods(self) -> Methods:
+        running = self._running
+        signer = StateSigner(self._who.key)
+        limits = CallLimits(running.portal.config.limits, self._counting)
+        challenged = running.portal.config.sign_in.challenge
+        step_up = StepUp(challenged, can_sign_in=self._who.methods.any)
+        return Methods(running.catalog, running.pipeline, self._about, signer, limits, step_up)
+
+    @cached_property
+    def _counting(self) -> RateCounter:
+        running = self._running
+        counting = RateCounter(open_windows(running.services.cache))
+        running.board.notices(counting.notices)
+        return counting
+
+    @cached_property
+    def _legacy(self) -> Legacy:
+        return Legacy(self._methods, self._about, self._sessions, self.subscriptions)
+
+    def _mcp(self) -> Endpoint:
+        running, config = self._running, self._running.portal.config
+        live = self._sessions.live
+        running.board.notices(self._methods.notices)
+        streams = self.streams
+        running.metrics.gauge("streams", "Streams of APIs that are open.", lambda: len(streams))
+        running.metrics.gauge("mcp_sessions", "Legacy sessions held here.", lambda: len(live))
+        return Endpoint(
+            Modern(self._methods, self.subscriptions, self._about.server),
+            self._legacy,
+            running.catalog,
+            self.upstreams,
+            int(config.limits.body),
+        )
+
+    def _admin(self) -> Admin:
+        who = self._who
+        catalog, closed = self._running.catalog, self._running.plugins.closed
+        return Admin(catalog, who.resolver, who.stores, closed)
+
+    def _oauth(self) -> OAuthSurface:
+        who, config = self._who, self._running.portal.config
+        fetcher = Fetcher(config.sign_in.private_hosts)
+        server = AuthorizationServer(
+            clients=Clients(Sealer(who.key, "client"), ClientDocuments(fetcher.fetch)),
+            consents=self._consents,
+            grants=who.stores.grants,
+            people=who.stores.people,
+            tokens=who.access_tokens,
+            revocations=who.revocations,
+            site=who.site,
+            is_resource=resources_of(self._running.catalog.plugins),
+            refresh_lifetime=config.sign_in.tokens.refresh,
+            grant_lifetime=config.sign_in.tokens.grant,
+            reused=_reused,
+        )
+        return OAuthSurface(server, who.keys, config.name, self.error_page)
+
+    @cached_property
+    def _pages(self) -> Pages:
+        who, config = self._who, self._running.portal.config
+        parts = PageParts(
+            name=config.name,
+            site=who.site,
+            key=who.key,
+            catalog=self._running.catalog,
+            stores=who.stores,
+            sessions=who.sessions,
+            accounts=who.accounts,
+            tokens=who.api_tokens,
+            resolver=who.resolver,
+            consents=self._consents,
+            attempts=Limiter(SIGN_IN_ATTEMPTS, 60),
+            sign_in=config.sign_in,
+            wallet=who.methods.wallet,
+            redirects=who.methods.redirects,
+            believed=config.roles.cache,
+            archive=Archive(self._running.plugins.offers, self._running.plugins.closed),
+            deleted=self._running.erasures.soon,
+        )
+        return Pages(parts)
+
+
+def _reused(what: str, grant: Grant) -> None:
+    log.warning("credential_reused", what=what, person=grant.person, client=grant.client_name)

@@ -1,0 +1,1 @@
+"""``porch codegraph`` commands, declared without heavy imports; what they do comes late."""

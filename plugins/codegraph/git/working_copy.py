@@ -1,0 +1,185 @@
+"""Working copies of repositories on other hosts: made once, then kept up to date by fetching."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from plugins.codegraph.git.command import GitFailed, Limits, Remote, Watch, git
+
+_REF = "refs/porch/head"
+_PACKS = 20
+"""So many packs are made into one."""
+_LOCKS = ("index.lock", "HEAD.lock", "shallow.lock", "config.lock", "packed-refs.lock")
+
+
+class _TooLarge(GitFailed):
+    """The copy has more bytes than the admin allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What a fetch left in the working copy.
+
+    Attributes:
+        commit: the full id of the commit.
+        branch: the branch's name.
+    """
+
+    commit: str
+    branch: str
+
+
+class WorkingCopy:
+    """One repository's working copy. Whoever updates it holds the repository's lease.
+
+    Of the history it has the newest commit only, and submodules stay empty.
+
+    Args:
+        directory: where it lies, in the portal's data directory.
+        remote: where it comes from.
+        branch: the branch, or None for the host's default one.
+        largest: bytes that it may have on disk.
+        seconds: how long a fetch may take.
+    """
+
+    def __init__(
+        self, directory: Path, remote: Remote, branch: str | None, largest: int, seconds: float
+    ) -> None:
+        self.directory = directory
+        self._remote = remote
+        self._branch = branch
+        self._largest = largest
+        self._seconds = seconds
+
+    async def update(self, watch: Watch | None = None) -> Updated:
+        """Fetch the branch and put the working tree to it; a damaged copy is made anew.
+
+        Raises:
+            GitFailed: the host, the branch or the disk stands in the way; what was there stays.
+        """
+        branch = self._branch or await self._default_branch()
+        with _full_disk():
+            await asyncio.to_thread(self._unlock)
+        try:
+            commit = await self._fetched(branch, watch)
+        except _TooLarge:
+            await self.remove()
+            raise
+        except GitFailed:
+            if not await self._damaged():
+                raise
+            await self.remove()
+            commit = await self._fetched(branch, watch)
+        return Updated(commit, branch)
+
+    async def remove(self) -> None:
+        """Delete it; nothing where it is gone already.
+
+        Raises:
+            OSError: something of it cannot be deleted.
+        """
+
+        def delete() -> None:
+            if self.directory.exists():
+                shutil.rmtree(self.directory)
+
+        await asyncio.to_thread(delete)
+
+    async def _default_branch(self) -> str:
+        await asyncio.to_thread(self.directory.mkdir, parents=True, exist_ok=True)
+        asked = ("ls-remote", "--symref", "--", self._remote.url, "HEAD")
+        answer = await self._git(*asked, remote=self._remote)
+        for line in answer.splitlines():
+            if line.startswith("ref: refs/heads/"):
+                return line.removeprefix("ref: refs/heads/").partition("\t")[0]
+        raise GitFailed(
+            "The host does not say which branch is the default one: the repository may be empty. "
+            "Push to it first, or name a branch with --branch."
+        )
+
+    async def _fetched(self, branch: str, watch: Watch | None) -> str:
+        await asyncio.to_thread(self.directory.mkdir, parents=True, exist_ok=True)
+        if not (self.directory / ".git" / "HEAD").exists():
+            await self._git("init", "--quiet", "--template=", "--initial-branch=porch")
+        wanted = f"+refs/heads/{branch}:{_REF}"
+        options = ("--depth=1", "--no-tags", "--force", "--progress", "--no-write-fetch-head")
+        limits = Limits(self._seconds, exceeded=self._too_large)
+        await git(
+            self.directory,
+            *("fetch", *options, "--no-recurse-submodules", "--", self._remote.url, wanted),
+            remote=self._remote,
+            limits=limits,
+            watch=watch,
+        )
+        if too_large := await asyncio.to_thread(self._too_large):
+            raise _TooLarge(too_large)
+        await self._git("reset", "--hard", "--quiet", _REF, limits=limits)
+        await self._git("clean", "-ffdxq", limits=limits)
+        await self._tidied()
+        return (await self._git("rev-parse", "--verify", f"{_REF}^{{commit}}")).strip()
+
+    async def _damaged(self) -> bool:
+        """Whether the copy, and not the host or the branch, is what fails."""
+        if not (self.directory / ".git").exists():
+            return False
+        try:
+            await self._git("ls-files", "-z", "--cached")
+            tip = await self._git("for-each-ref", "--format=%(objectname)", _REF)
+            if tip.strip():
+                await self._git("rev-list", "--quiet", "--objects", "-1", _REF)
+        except GitFailed:
+            return True
+        return False
+
+    async def _tidied(self) -> None:
+        packs = list((self.directory / ".git" / "objects" / "pack").glob("*.pack"))
+        if len(packs) > _PACKS:
+            await self._git("repack", "-a", "-d", "-q")
+            await self._git("prune", "--expire=now")
+
+    def _unlock(self) -> None:
+        """Take away what a process that was killed has left; nobody else is at work here."""
+        for name in _LOCKS:
+            (self.directory / ".git" / name).unlink(missing_ok=True)
+        for left in (self.directory / ".git" / "objects" / "pack").glob("tmp_*"):
+            left.unlink(missing_ok=True)
+
+    def _too_large(self) -> str | None:
+        if _size(self.directory, self._largest) <= self._largest:
+            return None
+        return (
+            f"The working copy is larger than {self._largest:,} bytes. An admin may raise "
+            "plugins: codegraph: largest_copy in portal.yaml."
+        )
+
+    async def _git(
+        self, *arguments: str, remote: Remote | None = None, limits: Limits | None = None
+    ) -> str:
+        answer = await git(self.directory, *arguments, remote=remote, limits=limits)
+        return answer.decode("utf-8", "surrogateescape")
+
+
+def _size(directory: Path, enough: int) -> int:
+    """The bytes below a directory, counted until they are more than enough."""
+    total = 0
+    for folder, _, files in os.walk(directory):
+        for name in files:
+            with contextlib.suppress(OSError):  # it was moved meanwhile
+                total += (Path(folder) / name).lstat().st_size
+        if total > enough:
+            break
+    return total
+
+
+@contextlib.contextmanager
+def _full_disk() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise GitFailed(f"The working copy cannot be written: {error.strerror}.") from None

@@ -1,0 +1,195 @@
+"""The indexer: brings the graph of a repository to what its files say.
+
+Its steps are scan (what is there), parse (what each file says), link (what that means together),
+write (a layer's rows, in short transactions) and flip (the layer is served). Each can be repeated:
+a file that was parsed or written is not parsed or written again, so an index that was killed goes
+on where it was when it is asked for once more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from plugins.codegraph.indexer.base_layer import BaseLayer
+from plugins.codegraph.indexer.cache_dir import CacheDir
+from plugins.codegraph.indexer.facts_cache import missing_in
+from plugins.codegraph.indexer.full import FullIndex
+from plugins.codegraph.indexer.incremental import Incremental
+from plugins.codegraph.indexer.layer_cache import LayerCache
+from plugins.codegraph.indexer.overlay import Edits, OverlayContext, overlaid
+from plugins.codegraph.indexer.parse_stage import ParseStage
+from plugins.codegraph.indexer.progress import Progress, Steps, silent
+from plugins.codegraph.indexer.scan import Limits, Scan, scan
+from plugins.codegraph.indexer.snapshot import keys_of
+from plugins.codegraph.indexer.source import Source, Summary, counted
+from plugins.codegraph.indexer.tasks import Parsed
+from plugins.codegraph.indexer.worker_pool import WorkerPool
+from plugins.codegraph.store.graph import RepositoryView
+from plugins.codegraph.store.layers import Overlay
+from plugins.codegraph.store.store import GraphStore
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayOwner:
+    """Whose uncommitted work an overlay is, and until when it is kept."""
+
+    person: str
+    branch: str
+    digest: str
+    expires: datetime
+
+
+class Indexer:
+    """Indexes repositories. One repository at a time: whoever calls sees to that.
+
+    Args:
+        store: where the graphs are.
+        directory: where it keeps what it can make again, one directory a repository.
+        limits: what is indexed at most.
+        workers: the processes that parse and link; its own where None.
+    """
+
+    def __init__(
+        self,
+        store: GraphStore,
+        directory: Path,
+        limits: Limits | None = None,
+        workers: WorkerPool | None = None,
+    ) -> None:
+        self._store, self._directory = store, directory
+        self._limits = limits or Limits()
+        self._workers = workers or WorkerPool()
+        self._memory = LayerCache()
+        self._preparing: asyncio.Task[None] | None = None
+
+    async def index(self, source: Source, progress: Progress = silent) -> Summary:
+        """Bring a repository's graph to what its files say: all of it, or what has changed.
+
+        Args:
+            source: the repository.
+            progress: told how far it is.
+
+        Raises:
+            NoDirectory: its directory is not there.
+            LayerGone: the repository was removed meanwhile.
+        """
+        steps = Steps(progress)
+        found = await scan(source.root, self._limits, time.time_ns())
+        parser = self._parser(source)
+        if self._preparing is not None:
+            await asyncio.wait({self._preparing})
+        view = await self._store.view(source.org, source.repo)
+        base = None
+        if view is not None:
+            base = self._memory.take(view)
+            if base is None:
+                base = await BaseLayer.of(self._store.database, source.owner, view.layer)
+            cache_dir = self._cache_dir(source.repo)
+            small = Incremental(self._store, self._workers, cache_dir, source, steps)
+            summary = await small.update(parser, found, view, base)
+            if summary is not None:
+                generation = view.generation if small.generation is None else small.generation
+                self._memory.keep(source.org, source.repo, base, generation)
+                parser.warm(base.files)
+                self._prepare(base)
+                return summary
+        return await self._full(source, found, parser, base, steps)
+
+    async def rebuild(self, source: Source, progress: Progress = silent) -> Summary:
+        """Index a repository anew, whatever of it is known."""
+        found = await scan(source.root, self._limits, time.time_ns())
+        return await self._full(source, found, self._parser(source), None, Steps(progress))
+
+    async def overlay(
+        self,
+        source: Source,
+        view: RepositoryView,
+        edits: Edits,
+        work: OverlayOwner,
+        progress: Progress = silent,
+    ) -> Summary:
+        """Write a person's uncommitted work as a layer of its own, over a view's base.
+
+        It takes the place of what the person had on that branch before.
+
+        Args:
+            source: the repository; its directory is not read.
+            view: the view whose base was edited.
+            edits: the bytes of each edited file, None for deleted ones.
+            work: whose it is.
+            progress: told how far it is.
+        """
+        cache_dir, parser = self._cache_dir(source.repo), self._parser(source)
+        site = OverlayContext(self._store, self._workers, cache_dir, source, parser)
+        change = await overlaid(site, view.layer, edits, Steps(progress))
+        overlay = Overlay(
+            work.person, work.branch, work.digest, work.expires, view.layer, view.generation
+        )
+        layer = await self._store.layers(source.owner).overlay(overlay, change)
+        shown = [each for each in change.files if not each.gone]
+        gone = len(change.files) - len(shown)
+        done = counted(layer, shown, parsed=len(edits), linked=len(shown), full=False)
+        return replace(done, gone=gone)
+
+    async def forget(self, repo: str) -> None:
+        """Delete what is kept of a repository beside the database."""
+        self._memory.forget(repo)
+        await asyncio.to_thread(self._cache_dir(repo).delete)
+
+    async def leftovers(self, repo: str) -> int:
+        """How many files are kept of a repository beside the database."""
+        directory = self._cache_dir(repo).directory
+        return await asyncio.to_thread(lambda: sum(1 for _ in directory.glob("*")))
+
+    async def close(self) -> None:
+        """End the workers."""
+        if self._preparing is not None:
+            self._preparing.cancel()
+            await asyncio.gather(self._preparing, return_exceptions=True)
+        await self._workers.close()
+
+    def _prepare(self, base: BaseLayer) -> None:
+        """Have what a change will need read by the time that there is one; returns at once."""
+
+        async def work() -> None:
+            with contextlib.suppress(Exception):  # whoever needs it meets the same again
+                await base.prepare()
+
+        if self._preparing is None or self._preparing.done():
+            self._preparing = asyncio.create_task(work())
+
+    async def _full(
+        self,
+        source: Source,
+        found: Scan,
+        parser: ParseStage,
+        base: BaseLayer | None,
+        steps: Steps,
+    ) -> Summary:
+        as_parsed = {} if base is None else await self._settled(source, base, found)
+        layers = self._store.layers(source.owner)
+        full = FullIndex(self._workers, layers, self._cache_dir(source.repo), source, steps)
+        return await full.build(parser, found, as_parsed)
+
+    async def _settled(self, source: Source, base: BaseLayer, found: Scan) -> dict[str, Parsed]:
+        """The files that need not be read: they are what they were, and their facts are here."""
+        await base.load_links()
+        changed = {each.path for each in base.difference(found).unread}
+        known = base.known
+        cache_dir = self._cache_dir(source.repo)
+        missing = await asyncio.to_thread(missing_in, cache_dir.cache, keys_of(known.values()))
+        there = {each.path for each in found.found} - changed
+        there -= {path for path, each in known.items() if (each.digest, each.reader) in missing}
+        return {path: each for path, each in base.as_parsed().items() if path in there}
+
+    def _parser(self, source: Source) -> ParseStage:
+        cache_dir = self._cache_dir(source.repo)
+        return ParseStage(self._workers, cache_dir, source, self._limits)
+
+    def _cache_dir(self, repo: str) -> CacheDir:
+        return CacheDir(self._directory / repo)

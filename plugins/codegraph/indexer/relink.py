@@ -1,0 +1,129 @@
+"""What some changed files mean for the rest: which others are linked again, and the result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.contract import Database
+from plugins.codegraph.indexer.base_layer import BaseLayer
+from plugins.codegraph.indexer.cache_dir import CacheDir
+from plugins.codegraph.indexer.dependencies import changed_keys, changed_settings
+from plugins.codegraph.indexer.facts_cache import missing_in
+from plugins.codegraph.indexer.link_stage import known_of, link, snapshot_of, unlinked
+from plugins.codegraph.indexer.parse_stage import ParseStage
+from plugins.codegraph.indexer.progress import Steps, silent
+from plugins.codegraph.indexer.scan import Found
+from plugins.codegraph.indexer.snapshot import Known
+from plugins.codegraph.indexer.tasks import Parsed
+from plugins.codegraph.indexer.worker_pool import WorkerPool
+from plugins.codegraph.store.contents import Content, inflated, texts_of
+from plugins.codegraph.store.owner import Owner
+from plugins.codegraph.store.rows import FileGraph, Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What is other than a layer says.
+
+    Attributes:
+        parsed: files that are new or changed, by path.
+        gone: paths that are no more.
+        manifests: the settings as they are now.
+    """
+
+    parsed: Mapping[str, Parsed]
+    gone: Collection[str]
+    manifests: Sequence[Manifest]
+
+
+class RelinkStage:
+    """Links what a change makes necessary, and no more.
+
+    Args:
+        workers: who links.
+        cache_dir: where the facts are kept.
+        database: holds the texts of files whose facts are not kept here.
+        owner: whose files.
+        base: the layer before the change, its links loaded.
+        changed: the change.
+    """
+
+    def __init__(
+        self,
+        workers: WorkerPool,
+        cache_dir: CacheDir,
+        database: Database,
+        owner: Owner,
+        base: BaseLayer,
+        changed: Changed,
+    ) -> None:
+        self._workers, self._cache_dir = workers, cache_dir
+        self._database, self._owner = database, owner
+        self._base, self._changed = base, changed
+        self.known = _known(base, changed)
+
+    def files(self) -> list[FileGraph]:
+        """The files to link: those that changed, and those that asked for what did; by path."""
+        base, changed = self._base, self._changed
+        differing = [*changed.parsed, *changed.gone]
+        keys = changed_keys(base.known, self.known, differing)
+        settings = changed_settings(base.links.manifests, changed.manifests)
+        files = [unlinked(each) for each in changed.parsed.values()]
+        hit = base.dependents.affected(keys, settings) if keys or settings else set()
+        for path in hit.difference(changed.parsed, changed.gone):
+            state = base.files[path]
+            files.append(FileGraph(state.report, state.mtime, state.inode))
+        return sorted(files, key=lambda each: each.report.path)
+
+    async def link(
+        self, parser: ParseStage, files: Sequence[FileGraph], steps: Steps
+    ) -> list[FileGraph]:
+        """Link files in the new state.
+
+        Args:
+            parser: reads the texts of files again whose facts are not there any more.
+            files: the files.
+            steps: told of each.
+        """
+        await self._refill(parser)
+        repo = self._owner.repo
+        snapshot = snapshot_of(repo, self._cache_dir.cache, self.known, self._changed.manifests)
+        steps.begin("linking", len(files))
+        linked: list[FileGraph] = []
+        with self._cache_dir.snapshot(snapshot) as file:
+            async for some in link(self._workers, file, files):
+                linked += some
+                steps.done(len(some))
+        return linked
+
+    async def _refill(self, parser: ParseStage) -> None:
+        """Parse again what the cache does not hold: it may be of another replica, or deleted."""
+        keys = {(each.digest, each.reader): path for path, each in self.known.items()}
+        missing = await asyncio.to_thread(missing_in, self._cache_dir.cache, set(keys))
+        if not missing:
+            return
+        paths = {keys[key]: key[0] for key in missing}
+        async with self._database.read() as connection:
+            texts = await texts_of(connection, self._owner, set(paths.values()))
+        given = {path: inflated(texts[digest]) for path, digest in paths.items() if digest in texts}
+        found = [Found(path, len(data), 0, 0) for path, data in given.items()]
+
+        async def keep(_: Sequence[Content]) -> None:
+            """The texts are kept already."""
+
+        await parser.all(found, keep, Steps(silent), given)
+
+
+def _known(base: BaseLayer, changed: Changed) -> dict[str, Known]:
+    known = dict(base.known)
+    for path in changed.gone:
+        known.pop(path, None)
+    for path, parsed in changed.parsed.items():
+        found = known_of(parsed)
+        if found is None:
+            known.pop(path, None)
+        else:
+            known[path] = found
+    return known

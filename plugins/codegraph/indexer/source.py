@@ -1,0 +1,76 @@
+"""What is indexed, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gateway.contract import ContentScrub
+from plugins.codegraph.store.owner import Owner
+from plugins.codegraph.store.rows import FileGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A repository, and where its files are.
+
+    Attributes:
+        org, repo: whose it is, and its id.
+        root: the directory with its files.
+        scrub: takes secrets out of them before anything is kept.
+    """
+
+    org: str
+    repo: str
+    root: Path
+    scrub: ContentScrub = field(default_factory=ContentScrub)
+
+    @property
+    def owner(self) -> Owner:
+        """Whose rows it makes."""
+        return Owner(self.org, self.repo)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What an index did.
+
+    Attributes:
+        layer: the layer that is served now, or the overlay's.
+        full: whether a new layer was built, rather than the served one changed.
+        files, lines: how many the change was about; of a full index all.
+        parsed: files that had to be read.
+        linked: files that were linked.
+        skipped: files that are not in the graph.
+        problems: files that are in it in part.
+        gone: files that are no more.
+    """
+
+    layer: int
+    full: bool
+    files: int = 0
+    lines: int = 0
+    parsed: int = 0
+    linked: int = 0
+    skipped: int = 0
+    problems: int = 0
+    gone: int = 0
+
+
+def counted(
+    layer: int, files: Iterable[FileGraph], *, parsed: int, linked: int, full: bool = True
+) -> Summary:
+    """A summary of what was done with some files."""
+    reports = [each.report for each in files]
+    shown = [each for each in reports if not each.skipped]
+    return Summary(
+        layer=layer,
+        full=full,
+        files=len(shown),
+        lines=sum(each.lines for each in shown),
+        parsed=parsed,
+        linked=linked,
+        skipped=len(reports) - len(shown),
+        problems=sum(bool(each.problem) for each in shown),
+    )

@@ -1,0 +1,215 @@
+"""What workers do: read and parse files, and link them. Plain functions over plain values."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gateway.contract import ContentScrub, Redaction
+from plugins.codegraph.facts import FileFacts
+from plugins.codegraph.indexer import dependencies, file_reader
+from plugins.codegraph.indexer.facts_cache import FactsCache
+from plugins.codegraph.indexer.parsed_file import packed, parse_file, reader_of, unpacked
+from plugins.codegraph.indexer.paths import holds_keys
+from plugins.codegraph.indexer.scan import HOLDS_KEYS, Found, Limits
+from plugins.codegraph.indexer.snapshot import Snapshot, load
+from plugins.codegraph.indexer.snapshot_view import RecentFacts, SnapshotView
+from plugins.codegraph.linker.entities import entities_of
+from plugins.codegraph.linker.linker import Linker
+from plugins.codegraph.model import FileReport
+from plugins.codegraph.store.contents import deflated
+from plugins.codegraph.store.rows import FileGraph
+
+
+class ParseTask(msgspec.Struct, frozen=True, array_like=True, tag="parse"):
+    """Read and parse some files.
+
+    Attributes:
+        root: the repository's directory.
+        cache: the file that holds facts.
+        limits: what is indexed at most.
+        files: the files.
+        given: the bytes of each, where they do not come from the directory.
+        scrub: takes secrets out of them.
+    """
+
+    root: str
+    cache: str
+    limits: Limits
+    files: list[Found]
+    given: list[bytes] | None = None
+    scrub: ContentScrub = ContentScrub()
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that it is about."""
+        return [each.path for each in self.files]
+
+    def only(self, path: str) -> ParseTask:
+        """The same for one file alone."""
+        at = self.paths.index(path)
+        given = None if self.given is None else [self.given[at]]
+        return msgspec.structs.replace(self, files=[self.files[at]], given=given)
+
+
+class LinkTask(msgspec.Struct, frozen=True, array_like=True, tag="link"):
+    """Link some files of a snapshot, each with the report that it gets."""
+
+    snapshot: str
+    files: list[FileGraph]
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that it is about."""
+        return [each.report.path for each in self.files]
+
+    def only(self, path: str) -> LinkTask:
+        """The same for one file alone."""
+        return LinkTask(self.snapshot, [self.files[self.paths.index(path)]])
+
+
+class Parsed(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What became of one file.
+
+    Attributes:
+        report: the report that it gets.
+        found: the file as it was when it was read.
+        package, interface: of its facts.
+        facts: what it says, packed; b"" where the cache has it, or no language reads it.
+        text: its bytes, deflated; b"" where it is not in the graph.
+    """
+
+    report: FileReport
+    found: Found
+    package: str = ""
+    interface: str = ""
+    facts: bytes = b""
+    text: bytes = b""
+
+
+Task = ParseTask | LinkTask
+_MAX_LINES, _MAX_LENGTH = 5, 500
+"""Of what is told of a file's secrets: lines of one kind, and characters."""
+
+
+class Worker:
+    """Carries out tasks, and keeps between them what the next one may need.
+
+    Args:
+        lines: of how many lines one linker remembers what it worked out, before another begins.
+    """
+
+    def __init__(self, lines: int = 400_000) -> None:
+        self._lines = lines
+        self._caches: dict[str, RecentFacts] = {}
+        self._state = ""
+        self._linker: Linker | None = None
+        self._view: SnapshotView | None = None
+        self._snapshot: Snapshot | None = None
+        self._linked = 0
+
+    def parse(self, task: ParseTask) -> Iterator[Parsed]:
+        """Read and parse files."""
+        cache = self._recent(task.cache).cache
+        root = Path(task.root)
+        for at, found in enumerate(task.files):
+            try:
+                if holds_keys(found.path):
+                    raise file_reader.Unreadable(HOLDS_KEYS)
+                if task.given is None:
+                    data, found = file_reader.read(root, found, task.limits)
+                else:
+                    data = task.given[at]
+                file_reader.check_text(data)
+            except file_reader.Unreadable as reason:
+                seen = found if reason.lasting else msgspec.structs.replace(found, mtime=0)
+                yield Parsed(refused(found, str(reason)), seen)
+                continue
+            yield _parsed(cache, found, data, task.scrub)
+
+    def link(self, task: LinkTask) -> Iterator[FileGraph]:
+        """Link files."""
+        self._prepare(task.snapshot)
+        for file in task.files:
+            yield self._link(file)
+
+    def _link(self, file: FileGraph) -> FileGraph:
+        snapshot, linker, view = self._snapshot, self._linker, self._view
+        if snapshot is None or linker is None or view is None:
+            raise RuntimeError("no snapshot was loaded")
+        path = file.report.path
+        known = snapshot.files.get(path)
+        if known is None:
+            plain = FileFacts("", file.report.lines)
+            entities = entities_of(snapshot.repo, path, plain)
+            return msgspec.structs.replace(file, entities=entities)
+        facts = view.facts(path)
+        if facts is None:
+            raise LookupError(f"The facts of {path} are gone. Index the repository again.")
+        result = linker.link(path)
+        self._linked += facts.lines
+        return msgspec.structs.replace(
+            file,
+            entities=entities_of(snapshot.repo, path, facts),
+            edges=result.edges,
+            unresolved=result.unresolved,
+            mentions=result.mentions,
+            interface=known.interface,
+            package=known.package,
+            asked=dependencies.packed(result.dependencies),
+        )
+
+    def _prepare(self, file: str) -> None:
+        if self._state != file or self._snapshot is None:
+            self._snapshot, self._state, self._linker = load(Path(file)), file, None
+        if self._linker is None or self._linked > self._lines:
+            self._view = SnapshotView(self._snapshot, self._recent(self._snapshot.cache))
+            self._linker, self._linked = Linker(self._view), 0
+
+    def _recent(self, file: str) -> RecentFacts:
+        if file not in self._caches:
+            for old in self._caches.values():
+                old.cache.close()
+            self._caches = {file: RecentFacts(FactsCache(Path(file)))}
+        return self._caches[file]
+
+
+def secrets_summary(removed: Sequence[Redaction]) -> str:
+    """What was taken out of a file, in words: each kind with the first lines that had one."""
+    lines: dict[str, list[str]] = {}
+    for each in removed:
+        lines.setdefault(each.kind, []).append(f"{each.line or 1}")
+    told = (
+        f"{kind} (line {', '.join(found[:_MAX_LINES])}{', ...' if len(found) > _MAX_LINES else ''})"
+        for kind, found in lines.items()
+    )
+    return "; ".join(told)[:_MAX_LENGTH]
+
+
+def refused(found: Found, reason: str) -> FileReport:
+    """The report of a file that is not in the graph."""
+    return FileReport(found.path, "", "", 0, found.size, reason, skipped=True)
+
+
+def _parsed(cache: FactsCache, found: Found, raw: bytes, scrub: ContentScrub) -> Parsed:
+    # From here on there is no other text of the file: its digest too is of what is kept.
+    data, removed = scrub.data(file_reader.as_utf8(found.path, raw))
+    secrets = secrets_summary(removed)
+    digest = hashlib.sha256(data).hexdigest()
+    reader = reader_of(found.path)
+    text = deflated(data)
+    if not reader:
+        lines = data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
+        report = FileReport(found.path, digest, "", lines, len(raw), secrets=secrets)
+        return Parsed(report, found, text=text)
+    kept = cache.get((digest, reader))
+    says = parse_file(found.path, data) if kept is None else unpacked(kept)
+    language = reader.partition(".")[0]
+    report = FileReport(
+        *(found.path, digest, language, says.lines, len(raw), says.problem), secrets=secrets
+    )
+    facts = packed(says) if kept is None else b""
+    return Parsed(report, found, says.package, says.interface, facts, text)

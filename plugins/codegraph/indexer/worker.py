@@ -1,0 +1,70 @@
+"""A worker process: tasks come in on standard input, results go out on standard output.
+
+``python -m plugins.codegraph.indexer.worker``; it ends when its input does. A frame is four bytes
+of length and MessagePack: in, a task; out, the results so far of it (``["r", [...]]``), then its
+end with the most memory that the process has had, in KiB (``["e", kib]``), or what went wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from plugins.codegraph.indexer.tasks import ParseTask, Task, Worker
+
+_decoder = msgspec.msgpack.Decoder(Task)
+_encoder = msgspec.msgpack.Encoder()
+
+
+def main() -> None:
+    """Work until the input ends."""
+    # What a library prints must not get among the frames.
+    output = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    worker = Worker()
+    while (task := _read(sys.stdin.buffer)) is not None:
+        for frame in _frames(worker, task):
+            data = _encoder.encode(frame)
+            output.write(len(data).to_bytes(4, "big") + data)
+        output.flush()
+
+
+def _frames(worker: Worker, task: Task) -> Iterator[Any]:
+    done: Any
+    try:
+        done = worker.parse(task) if isinstance(task, ParseTask) else worker.link(task)
+        for result in done:
+            yield "r", result
+    except Exception as error:
+        yield "x", f"{type(error).__name__}: {error}"
+        return
+    yield "e", _peak()
+
+
+def _peak() -> int:
+    """The most memory that this process has had, in KiB; 0 where the system does not say.
+
+    ``getrusage`` would count what the process had of its parent before it became this program.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return 0
+    lines = status.read_text("utf-8").splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
+
+
+def _read(stream: BinaryIO) -> Task | None:
+    head = stream.read(4)
+    if len(head) < 4:
+        return None
+    task: Task = _decoder.decode(stream.read(int.from_bytes(head, "big")))
+    return task
+
+
+if __name__ == "__main__":
+    main()

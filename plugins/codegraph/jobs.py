@@ -1,0 +1,124 @@
+"""The durable work on repositories: a heavy queue that indexes, and a light one for the rest.
+
+What is light (vectors, removals, expiry) waits on a model or a database and goes on while a large
+index is made (kap10, "Temporal Worker Task Queue Segregation").
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.contract import Host, Job, JobRun
+from plugins.codegraph.repositories.build import IndexBuilder
+from plugins.codegraph.repositories.leases import Busy, Gone, Leases
+from plugins.codegraph.repositories.purge import Purger
+from plugins.codegraph.repositories.registry import Repositories
+
+INDEX, SCIP, UPKEEP, AUDIT, SWEEP = "index", "scip", "upkeep", "audit", "sweep"
+UPKEEP_CONCURRENCY = 4
+_DAILY, _QUARTERLY = "23 3 * * *", "*/15 * * * *"
+_PURGE_ATTEMPTS = 20
+"""Half seconds that a purge waits for the work on its repository to stop."""
+
+Progress = Callable[[int, int, str], None]
+Embed = Callable[[str, str, Progress], Awaitable[int]]
+"""``await embed(org, repo, progress)``: makes the vectors that are missing; how many it made."""
+Check = Callable[[str, str, Progress], Awaitable[dict[str, Any] | None]]
+"""``await check(org, repo, progress)``: adds what SCIP indexers know; the record of it."""
+Sweep = Callable[[], Awaitable[int]]
+"""``await sweep()``: deletes what has expired; how much that was."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryJobs:
+    """Runs the jobs.
+
+    Attributes:
+        host: the plugin's services.
+        repositories: the registry.
+        leases: who works on what.
+        builder: makes indexes.
+        purger: purges what was removed.
+        embed: makes vectors, or None where there are none to be.
+        sweeps: what deletes expired things.
+        check: runs the SCIP indexers, or None where that is turned off.
+    """
+
+    host: Host
+    repositories: Repositories
+    leases: Leases
+    builder: IndexBuilder
+    purger: Purger
+    embed: Embed | None
+    sweeps: Sequence[Sweep]
+    check: Check | None = None
+
+    def declared(self) -> Sequence[Job]:
+        """The jobs, each with a queue of its own."""
+        return (
+            Job(INDEX, self.index),
+            Job(SCIP, self.scip),
+            Job(UPKEEP, self.upkeep, concurrency=UPKEEP_CONCURRENCY),
+            Job(AUDIT, self.audit, schedule=_DAILY),
+            Job(SWEEP, self.sweep, schedule=_QUARTERLY),
+        )
+
+    async def index(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
+        """Index the repository ``repo``, where somebody still asks for it."""
+        repository = await self.repositories.by_id(str(payload["repo"]))
+        if repository is None:
+            return {"skipped": "It was removed."}
+        # A job that went on after a crash finds its own request answered only by itself.
+        if repository.state.requested is None and repository.layer is not None:
+            return {"skipped": "Somebody else has made it."}
+        try:
+            return await self.builder.make(repository, run.id, run, run.progress)
+        except Gone:
+            return {"skipped": "It was removed, or somebody else took it over."}
+        except Busy as busy:
+            await self.leases.request(repository.id)  # and with it another job, in a moment
+            return {"skipped": str(busy)}
+
+    async def scip(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
+        """Run the SCIP indexers over the repository ``repo``; no index waits for them."""
+        repository = await self.repositories.by_id(str(payload["repo"]))
+        if repository is None or self.check is None:
+            return {"skipped": "There is nothing to check."}
+        return await self.check(repository.org, repository.id, run.progress)
+
+    async def upkeep(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
+        """Do a piece of light work: ``embed`` a repository, or ``purge`` a removed one."""
+        if payload["task"] == "purge":
+            return await self._purge(str(payload["entry"]), run.id)
+        repository = await self.repositories.by_id(str(payload["repo"]))
+        if repository is None or self.embed is None:
+            return {"skipped": "There is nothing to embed."}
+        return {"vectors": await self.embed(repository.org, repository.id, run.progress)}
+
+    async def audit(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
+        """Look for what removals have left behind; an alert where one takes too long."""
+        late = await self.purger.audit()
+        for deletion in late:
+            self.host.log.error(
+                "removal_late",
+                repository=deletion.name,
+                requested=deletion.requested.isoformat(),
+                attempts=deletion.attempts,
+                reason=deletion.error,
+            )
+        return {"late": [deletion.name for deletion in late]}
+
+    async def sweep(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
+        """Delete what has expired."""
+        return {"deleted": sum([await sweep() for sweep in self.sweeps])}
+
+    async def _purge(self, entry: str, holder: str) -> Mapping[str, int]:
+        for _ in range(_PURGE_ATTEMPTS):
+            try:
+                return await self.purger.purge(entry, holder)
+            except Busy:
+                await asyncio.sleep(0.5)
+        return await self.purger.postpone(entry, "Somebody still works on it.")

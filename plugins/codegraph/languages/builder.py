@@ -1,0 +1,297 @@
+"""The facts of one file while they are being written: scopes, definitions, local names.
+
+Go, Java and Rust are lowered with it. Their locals belong to blocks, which the facts do not know:
+:class:`Locals` gives a local that hides another, or that ends with its block, a name of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import (
+    Bind,
+    Definition,
+    Expr,
+    FileFacts,
+    Import,
+    Many,
+    Param,
+    Scope,
+)
+from plugins.codegraph.model import EntityKind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_DEPTH = 180
+"""How deep the syntax of one definition is followed: Python's own stack bounds it."""
+MAX_DOC_LENGTH = 2_000
+MAX_SIGNATURE_LENGTH = 500
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(slots=True)
+class ScopeBuilder:
+    """A :class:`~plugins.codegraph.facts.Scope` that is still being filled."""
+
+    kind: str
+    definition: int
+    parent: int
+    name: str = ""
+    params: list[Param] = field(default_factory=list)
+    returns: Expr | None = None
+    receiver: Expr | None = None
+    bases: list[Expr | None] = field(default_factory=list)
+    implements: list[Expr | None] = field(default_factory=list)
+    decorators: list[Expr | None] = field(default_factory=list)
+    modifiers: list[str] = field(default_factory=list)
+    imports: list[Import] = field(default_factory=list)
+    binds: list[Bind] = field(default_factory=list)
+    results: list[Expr | None] = field(default_factory=list)
+    calls: list[Expr | None] = field(default_factory=list)
+    yields: list[Expr | None] = field(default_factory=list)
+
+    def frozen(self) -> Scope:
+        """The scope as facts."""
+        return Scope(
+            self.kind,
+            self.definition,
+            self.parent,
+            self.name,
+            tuple(self.params),
+            self.returns,
+            self.receiver,
+            tuple(self.bases),
+            tuple(self.implements),
+            tuple(self.decorators),
+            tuple(self.modifiers),
+            tuple(self.imports),
+            tuple(self.binds),
+            tuple(self.results),
+            tuple(self.yields),
+            tuple(self.calls),
+        )
+
+
+class Locals:
+    """The local names that are visible at one place, under the names that the facts give them.
+
+    Args:
+        always: give every local a name of its own, where locals are apart from functions (Java)
+            or modules (Rust) of one name.
+    """
+
+    def __init__(self, *, always: bool = False) -> None:
+        self._always = always
+        self._names: dict[str, str] = {}
+        self._log: list[tuple[str, str | None]] = []
+        self._marks: list[int] = []
+        self._taken: set[str] = set()
+        self._count = 0
+
+    def clear(self) -> None:
+        """Start a new top-level body; within another body, nothing."""
+        if self._marks:
+            return
+        self._names.clear()
+        self._log.clear()
+        self._marks.clear()
+        self._taken.clear()
+
+    def push(self) -> None:
+        """Enter a block."""
+        self._marks.append(len(self._log))
+
+    def pop(self) -> None:
+        """Leave it: what it declared is gone, what that hid is back."""
+        mark = self._marks.pop()
+        while len(self._log) > mark:
+            name, before = self._log.pop()
+            if before is None:
+                self._names.pop(name, None)
+            else:
+                self._names[name] = before
+
+    def declare(self, name: str) -> str:
+        """Declare a local here; its name in the facts."""
+        given = name
+        if self._always or len(self._marks) > 1 or name in self._taken:
+            self._count += 1
+            given = f"{name}#{self._count}"
+        self._taken.add(name)
+        self._set(name, given)
+        return given
+
+    def hide(self, name: str) -> None:
+        """Let a name mean what it means outside of these locals: a member of a local class."""
+        self._set(name, name)
+
+    def forget(self, name: str) -> None:
+        """Let a name be no local until the block ends."""
+        if name in self._names:
+            self._log.append((name, self._names.pop(name)))
+
+    def look(self, name: str) -> str:
+        """The name in the facts of what ``name`` means here."""
+        found = self._names.get(name)
+        if found is None:
+            self._taken.add(name)
+            return name
+        return found
+
+    def fresh(self, stem: str) -> str:
+        """A name that the text cannot use."""
+        self._count += 1
+        return f"#{stem}{self._count}"
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    def _set(self, name: str, given: str) -> None:
+        self._log.append((name, self._names.get(name)))
+        self._names[name] = given
+
+
+class FactsBuilder:
+    """One file's facts in the making.
+
+    Attributes:
+        scope: the scope that is being filled.
+        at: its number.
+        owner: the number of the definition around, -1 for the file.
+        counted: how many calls and written-out functions were lowered so far; an expression that
+            does not raise it holds nothing that the linker counts.
+    """
+
+    language = ""
+
+    def __init__(self, path: str, source: bytes) -> None:
+        self.path = path
+        self.source = source
+        self.scopes: list[ScopeBuilder] = [ScopeBuilder("file", -1, -1)]
+        self.definitions: list[Definition] = []
+        self.scope = self.scopes[0]
+        self.at = 0
+        self.owner = -1
+        self.counted = 0
+        self.depth = 0
+        self.too_deep = 0
+        self.locals = Locals()
+        self.package = ""
+        self.doc = ""
+        self.generated = False
+
+    def text(self, node: Node) -> str:
+        """The source of a node."""
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def deeper(self, node: Node) -> bool:
+        """Whether a node is too deep to be followed; the first one is reported."""
+        if self.depth < MAX_DEPTH:
+            return False
+        self.too_deep = self.too_deep or node.start_point[0] + 1
+        return True
+
+    def define(  # noqa: PLR0913 - a definition is made of these, and all but three have defaults
+        self,
+        kind: EntityKind,
+        name: str,
+        node: Node,
+        *,
+        signature: str = "",
+        doc: tuple[str, int] | None = None,
+        exported: bool = True,
+        test: bool = False,
+        qualified: str = "",
+        parent: int | None = None,
+    ) -> int:
+        """Write down a definition; its number."""
+        owner = self.owner if parent is None else parent
+        if not qualified:
+            qualified = f"{self.definitions[owner].qualified}.{name}" if owner >= 0 else name
+        self.definitions.append(
+            Definition(
+                kind,
+                name,
+                qualified,
+                node.start_point[0] + 1,
+                node.end_point[0] + 1,
+                doc[1] if doc else node.start_byte,
+                node.end_byte,
+                one_line(signature),
+                doc[0] if doc else "",
+                exported,
+                owner,
+                test,
+            )
+        )
+        return len(self.definitions) - 1
+
+    def enter(
+        self, kind: str, definition: int = -1, name: str = ""
+    ) -> tuple[ScopeBuilder, int, int]:
+        """Open a scope within the current one; what :meth:`leave` wants back."""
+        before = (self.scope, self.at, self.owner)
+        self.scope = ScopeBuilder(kind, definition, self.at, name)
+        self.at = len(self.scopes)
+        self.scopes.append(self.scope)
+        if definition >= 0:
+            self.owner = definition
+        return before
+
+    def leave(self, before: tuple[ScopeBuilder, int, int]) -> None:
+        """Close the scope."""
+        self.scope, self.at, self.owner = before
+
+    def many(self, items: Iterable[Expr | None], kind: str = "") -> Expr | None:
+        """Expressions of which only the calls matter."""
+        return Many(tuple(item for item in items if item is not None), kind)
+
+    def facts(self, root: Node) -> FileFacts:
+        """All of it, once the tree has been read."""
+        lines = self.source.count(b"\n") + (not self.source.endswith(b"\n") and bool(self.source))
+        return FileFacts(
+            self.language,
+            lines,
+            self.package,
+            self.doc,
+            tuple(self.definitions),
+            tuple(scope.frozen() for scope in self.scopes),
+            problem_of(root, self.too_deep),
+            self.generated,
+        )
+
+
+def one_line(text: str) -> str:
+    """Text on one line, cut where it is very long."""
+    text = _SPACE.sub(" ", text).strip()
+    return text if len(text) <= MAX_SIGNATURE_LENGTH else text[: MAX_SIGNATURE_LENGTH - 1] + "…"
+
+
+def problem_of(root: Node, too_deep: int) -> str:
+    """What of a file could not be read, in words; "" where all was."""
+    problems = []
+    if root.has_error:
+        count, first = _errors(root)
+        plural = "s" if count != 1 else ""
+        problems.append(f"{count} syntax error{plural}, the first in line {first}")
+    if too_deep:
+        problems.append(f"nested deeper than {MAX_DEPTH} levels in line {too_deep}")
+    return "; ".join(problems)
+
+
+def _errors(root: Node) -> tuple[int, int]:
+    count, first = 0, 0
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.is_error or node.is_missing:
+            count += 1
+            line = node.start_point[0] + 1
+            first = min(first or line, line)
+            continue
+        stack.extend(child for child in node.children if child.has_error or child.is_missing)
+    return max(count, 1), max(first, 1)

@@ -1,0 +1,142 @@
+"""Which names stand in a file, and in which lines: also those that no rule of a language reads.
+
+This is no parser: it takes comments and prose out and keeps every name that is left. Where it is
+in doubt it keeps a name, since a name that it misses makes an answer seem complete that is not.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Mapping
+from functools import cache
+
+import msgspec
+
+Words = Mapping[str, list[int]]
+"""Names, each with the line of every occurrence, in order."""
+
+MAX_FILE_BYTES = 512 * 1024
+"""Bytes of a file of settings or data above which it is no place where code is named."""
+_NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]+")
+_PATH = re.compile(r"[^\W\d]\w*(?:[.:/#\\-]+[^\W\d]\w*)+")
+_ONE = re.compile(r"[./@]*[^\W\d][\w$]*(?:[.:/#-]+[^\W\d][\w$]*)*(?:\(\))?")
+_CODE = re.compile(r"[({<$]")
+_PLAIN = r'"(?:[^"\\\n]|\\.)*"'
+_SINGLE = r"'(?:[^'\\\n]|\\.)*'"
+_CHARACTER = r"'(?:[^'\\\n]|\\.)'"
+_SLASHES = r"(?P<comment>(?<!:)//[^\n]*|/\*.*?\*/)"
+_SKIPPED = {
+    "python": r"(?P<comment>\#[^\n]*)"
+    r"|(?<![fF])(?P<text>[rRbBuU]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''))"
+    r"|(?P<exported>^__all__[^=\n]*=\s*[\[(][^\])]*[\])])"
+    r"|(?P<again>\b(?P<name>[^\W\d]\w*)[ \t]+as[ \t]+(?P=name)\b)"
+    rf"|(?<![fF])(?P<string>{_PLAIN}|{_SINGLE})",
+    "script": rf"(?P<string>{_PLAIN}|{_SINGLE})|{_SLASHES}"
+    r"|(?P<exported>^export\s*\{(?:(?!\bas\b)[^}])*\}(?!\s*from)"
+    r"|^export\s+default\s+[\w$]+\s*;?$"
+    r"|^module\.exports\s*=\s*(?:\{[\w$\s,]*\}|[\w$]+)\s*;?$"
+    r"|^(?:module\.)?exports\.(?P<same>[\w$]+)\s*=\s*(?P=same)\s*;?$)",
+    "go": rf"(?P<string>{_PLAIN}|{_CHARACTER})|{_SLASHES}",
+    "java": rf"(?P<text>\"\"\".*?\"\"\")|(?P<string>{_PLAIN}|{_CHARACTER})|{_SLASHES}",
+    "rust": rf"(?P<string>\"(?:[^\"\\]|\\.)*\"|{_CHARACTER})|{_SLASHES}",
+}
+_READ_BY = {"typescript": "script", "javascript": "script"}
+_RESERVED = {
+    "python": frozenset(keyword.kwlist) | {"self", "cls"},
+    "script": frozenset(
+        """
+        async await break case catch class const continue default delete do else export extends
+        false finally for function if import in instanceof interface let new null of return static
+        super switch this throw true try type typeof undefined var void while yield
+        """.split()  # noqa: SIM905
+    ),
+    "go": frozenset(
+        """
+        break case chan const continue default defer else err error fallthrough false for func go
+        goto if import int interface map nil package range return select string struct switch true
+        type var
+        """.split()  # noqa: SIM905
+    ),
+    "java": frozenset(
+        """
+        boolean break case catch class continue else extends false final finally for if implements
+        import int interface long new null package private protected public return static super
+        switch this throw throws true try void while String Override
+        """.split()  # noqa: SIM905
+    ),
+    "rust": frozenset(
+        """
+        as break const continue crate else enum false fn for if impl in let loop match mod move mut
+        pub ref return self Self static struct super trait true type unsafe use where while Some
+        None Ok Err
+        """.split()  # noqa: SIM905
+    ),
+}
+_PROSE = frozenset({"markdown", "restructuredtext", "text", "asciidoc", "csv", ""})
+_SETTINGS = frozenset(
+    {"json", "yaml", "toml", "ini", "xml", "html", "css", "dockerfile", "make", "shell", "sql"}
+    | {"hcl", "graphql", "protobuf"}
+)
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(dict[str, list[int]])
+
+
+def words_of(language: str, source: bytes) -> dict[str, list[int]]:
+    """The names of a file.
+
+    Args:
+        language: what it is written in.
+        source: its bytes.
+    """
+    if language in _PROSE:
+        return {}
+    text = source.decode("utf-8", "replace")
+    read_by = _READ_BY.get(language, language)
+    if read_by in _SKIPPED:
+        return _names(_skip(read_by).sub(_left, text), _NAME, _RESERVED[read_by])
+    if len(source) > MAX_FILE_BYTES:
+        return {}
+    if language in _SETTINGS:  # a module's path, as an entry point or a handler is named
+        return _names(text, _PATH, frozenset(), whole=False)
+    return _names(text, _NAME, frozenset())
+
+
+def packed(words: Words) -> bytes:
+    """The names as they are kept."""
+    return _encoder.encode(words)
+
+
+def unpacked(data: bytes) -> dict[str, list[int]]:
+    """The names that were kept."""
+    return _decoder.decode(data) if data else {}
+
+
+@cache
+def _skip(read_by: str) -> re.Pattern[str]:
+    return re.compile(_SKIPPED[read_by], re.DOTALL | re.MULTILINE)
+
+
+def _left(found: re.Match[str]) -> str:
+    """What is left of a comment or a string: its lines, and names that it may be there to say."""
+    text = found[0]
+    if found.lastgroup == "again":  # `x as x` names one thing, once (PEP 484, "Stub Files")
+        return found["name"]
+    if found.lastgroup == "string" and (_ONE.fullmatch(text[1:-1]) or _CODE.search(text)):
+        return text
+    return '"' + "\n" * text.count("\n") + '"'
+
+
+def _names(
+    text: str, name: re.Pattern[str], reserved: frozenset[str], *, whole: bool = True
+) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        each = name.findall(line)
+        if not whole:
+            each = [part for path in each for part in _NAME.findall(path)]
+        for word in each:
+            if word not in reserved:
+                found.setdefault(word, []).append(number)
+    return found

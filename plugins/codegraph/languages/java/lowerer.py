@@ -1,0 +1,269 @@
+"""A Java file's declarations as facts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import Bind, Call, Expr, FileFacts, Import, Item, Name, Param, Typed
+from plugins.codegraph.languages.builder import MAX_DOC_LENGTH
+from plugins.codegraph.languages.java.expressions import CONSTRUCTOR
+from plugins.codegraph.languages.java.statements import CLASSES, Statements
+from plugins.codegraph.model import EntityKind
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_MARKS = re.compile(r"^[ \t]*(/\*\*|\*(?!/)) ?|[ \t]*\*+/[ \t]*$", re.MULTILINE)
+_TEST = re.compile(r"@(\w+\.)*(Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate)\b")
+_FUNCTIONS = ("method_declaration", "annotation_type_element_declaration")
+_CONSTRUCTORS = ("constructor_declaration", "compact_constructor_declaration")
+_INTERFACES = ("interface_declaration", "annotation_type_declaration")
+Doc = tuple[str, int] | None
+
+
+class Lowerer(Statements):
+    """One file."""
+
+    def lower(self, root: Node) -> FileFacts:
+        """All that the file says."""
+        self.generated = b"@Generated" in self.source[:4096] or b"DO NOT EDIT" in self.source[:1024]
+        self._top(root)
+        return self.facts(root)
+
+    def _top(self, root: Node) -> None:
+        doc: Doc = None
+        for node in root.children:
+            kind = node.type
+            if kind == "package_declaration":
+                self.package = self._dotted(node.named_children[-1])
+                self.doc = doc[0] if doc else ""
+            elif kind == "import_declaration":
+                self._import(node)
+            elif kind in CLASSES:
+                self._class(node, doc)
+            elif kind == "ERROR" and not self.deeper(node):
+                self.depth += 1
+                self._top(node)
+                self.depth -= 1
+            doc = self._doc(node) if kind == "block_comment" else None
+
+    def _dotted(self, node: Node) -> str:
+        return "".join(self.text(node).split())
+
+    def _doc(self, node: Node) -> Doc:
+        text = self.text(node)
+        if not text.startswith("/**"):
+            return None
+        return _MARKS.sub("", text).strip()[:MAX_DOC_LENGTH], node.start_byte
+
+    def _import(self, node: Node) -> None:
+        names = [c for c in node.named_children if c.type in ("scoped_identifier", "identifier")]
+        if not names:
+            return
+        path, line = self._dotted(names[0]), node.start_point[0] + 1
+        static = "static:" if any(child.type == "static" for child in node.children) else ""
+        if any(child.type == "asterisk" for child in node.children):
+            self.scope.imports.append(Import("", static + path, "*", line=line))
+            return
+        module, _, name = path.rpartition(".")
+        self.scope.imports.append(Import(name, static + module, name, line=line))
+
+    def declaration(self, node: Node) -> None:
+        """A class that is declared in a body."""
+        self._class(node, None)
+
+    def _class(self, node: Node, doc: Doc) -> None:
+        name = self._title(node)
+        if not name:
+            return
+        kind = EntityKind.INTERFACE if node.type in _INTERFACES else EntityKind.CLASS
+        if self.scope.kind == "function":
+            self.locals.hide(name)
+        public = not self._modified(node, "private")
+        number = self.define(kind, name, node, doc=doc, exported=public)
+        before = self.enter("class", number, name)
+        self.typevars(node)
+        self._bases(node)
+        self.locals.push()
+        if node.type == "record_declaration":
+            self._record(node)
+        body = node.child_by_field_name("body")
+        if body is not None:
+            self.members(body)
+        self.locals.pop()
+        self.leave(before)
+
+    def _bases(self, node: Node) -> None:
+        if node.type in _INTERFACES:
+            self.scope.modifiers += ["interface", "abstract"]
+        if node.type == "enum_declaration":
+            self.scope.modifiers.append("enum")
+            own = Name(self.scope.name)
+            self._written("values", Item(Name("[]"), None, (own,)), 0)
+            self._written("valueOf", own, 1)
+            for name in ("ordinal", "name", "compareTo"):
+                self._written(name, None, int(name == "compareTo"))
+        self.scope.bases += self.listed(node.child_by_field_name("superclass"))
+        self.scope.implements += self.listed(node.child_by_field_name("interfaces"))
+        for child in node.children:
+            if child.type == "extends_interfaces":
+                self.scope.bases += self.listed(child)
+
+    def _record(self, node: Node) -> None:
+        parameters, body = (node.child_by_field_name(f) for f in ("parameters", "body"))
+        members = body.named_children if body is not None else []
+        own = {self._title(each) for each in members if each.type == "method_declaration"}
+        for child in parameters.named_children if parameters is not None else ():
+            name = child.child_by_field_name("name")
+            if name is None:
+                continue
+            of = self.type(child.child_by_field_name("type"))
+            self._variable(self.text(name), child, of, None, exported=True)
+            if self.text(name) not in own:
+                self._written(self.text(name), of, 0)
+
+    def _written(self, name: str, of: Expr | None, params: int) -> None:
+        """A function that the compiler writes: a record's accessor, an enum's ``values``."""
+        before = self.enter("function", -1, name)
+        self.scope.params += [Param(f"#{place}") for place in range(params)]
+        self.scope.returns = of
+        self.leave(before)
+
+    def _variable(
+        self, name: str, node: Node, of: Expr | None, value: Expr | None, *, exported: bool
+    ) -> None:
+        if self.scope.definition >= 0:
+            self.define(EntityKind.VARIABLE, name, node, exported=exported)
+        bind = Bind(Name(f".{name}"), value, of, node.start_point[0] + 1)
+        self.scope.binds.append(bind)
+
+    def members(self, node: Node) -> None:
+        """The members of a class."""
+        if self.deeper(node):
+            return
+        self.depth += 1
+        for name in _field_names(node):
+            self.locals.forget(self.text(name))
+        doc: Doc = None
+        for child in node.children:
+            self._member(child, doc)
+            doc = self._doc(child) if child.type == "block_comment" else None
+        self.depth -= 1
+
+    def _member(self, node: Node, doc: Doc) -> None:
+        kind = node.type
+        if kind in _FUNCTIONS or kind in _CONSTRUCTORS:
+            self._function(node, doc)
+        elif kind in ("field_declaration", "constant_declaration"):
+            self._fields(node)
+        elif kind in CLASSES:
+            self._class(node, doc)
+        elif kind == "enum_constant":
+            self._constant(node)
+        elif kind in ("static_initializer", "block"):
+            self.run(node)
+        elif kind in ("enum_body_declarations", "ERROR"):
+            self.members(node)
+
+    def _fields(self, node: Node) -> None:
+        of = self.type(node.child_by_field_name("type"))
+        public = not self._modified(node, "private")
+        for declarator in node.children_by_field_name("declarator"):
+            name, value = self.declarator(declarator)
+            stated = self.dimensioned(of, declarator)
+            self._variable(name, declarator, stated, value, exported=public)
+
+    def _constant(self, node: Node) -> None:
+        name = self._title(node)
+        owner = Name(self.scope.name)
+        self._variable(name, node, None, Typed(owner), exported=True)
+        arguments = node.child_by_field_name("arguments")
+        call: Expr | None = None
+        if arguments is not None:
+            self.counted += 1
+            args = self._arguments(arguments)
+            call = Call(owner, args, node.start_point[0] + 1, True)
+        body = node.child_by_field_name("body")
+        value = self.anonymous(body, owner, call) if body is not None else call
+        if value is not None:
+            self.scope.calls.append(value)
+
+    def _function(self, node: Node, doc: Doc) -> None:
+        maker = node.type in _CONSTRUCTORS
+        name = self._title(node)
+        number = -1
+        if self.scope.definition >= 0:
+            number = self.define(
+                EntityKind.METHOD,
+                name,
+                node,
+                signature=self._signature(node, name),
+                doc=doc,
+                exported=not self._modified(node, "private"),
+                test=self._is_test(node, name),
+            )
+        record = self.scope
+        before = self.enter("function", number, CONSTRUCTOR if maker else name)
+        if self._modified(node, "static"):
+            self.scope.modifiers.append("static")
+        elif not maker:
+            self.scope.params.append(Param("this"))
+        self.locals.push()
+        self.typevars(node)
+        if node.type == "compact_constructor_declaration":
+            self._compact(record.binds)
+        self.parameters(node.child_by_field_name("parameters"))
+        if not maker:
+            self.scope.returns = self.dimensioned(self.type(node.child_by_field_name("type")), node)
+        body = node.child_by_field_name("body")
+        if body is not None:
+            self.body(body)
+        else:
+            self.scope.modifiers.append("abstract")
+        self.locals.pop()
+        self.leave(before)
+
+    def _compact(self, binds: list[Bind]) -> None:
+        """A record's constructor without a list of parameters has its components as such."""
+        for bind in binds:
+            if isinstance(bind.target, Name) and bind.target.id.startswith("."):
+                name = self.locals.declare(bind.target.id[1:])
+                self.scope.params.append(Param(name, bind.type))
+
+    def _title(self, node: Node) -> str:
+        name = node.child_by_field_name("name")
+        return self.text(name) if name is not None else ""
+
+    def _modifiers(self, node: Node) -> Node | None:
+        first = node.children[0] if node.child_count else None
+        return first if first is not None and first.type == "modifiers" else None
+
+    def _modified(self, node: Node, word: str) -> bool:
+        modifiers = self._modifiers(node)
+        return modifiers is not None and any(child.type == word for child in modifiers.children)
+
+    def _is_test(self, node: Node, name: str) -> bool:
+        modifiers = self._modifiers(node)
+        if modifiers is not None and _TEST.search(self.text(modifiers)):
+            return True
+        # JUnit 3: by name, in a class that is a TestCase.
+        case = any(isinstance(b, Name) and b.id == "TestCase" for b in self.scope.bases)
+        return case and name.startswith("test")
+
+    def _signature(self, node: Node, name: str) -> str:
+        of, parameters = node.child_by_field_name("type"), node.child_by_field_name("parameters")
+        result = f"{self.text(of)} " if of is not None else ""
+        return f"{result}{name}{self.text(parameters) if parameters is not None else ''}"
+
+
+def _field_names(node: Node) -> list[Node]:
+    """The names of the fields of a class body: they hide locals of the same name."""
+    found: list[Node] = []
+    for child in node.named_children:
+        if child.type == "field_declaration":
+            for declarator in child.children_by_field_name("declarator"):
+                name = declarator.child_by_field_name("name")
+                if name is not None:
+                    found.append(name)
+    return found

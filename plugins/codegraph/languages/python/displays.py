@@ -1,0 +1,159 @@
+"""What is written out in place: collections, comprehensions, strings, lambdas, and targets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plugins.codegraph.facts import (
+    Attr,
+    Bind,
+    Element,
+    Expr,
+    Group,
+    Inner,
+    Literal,
+    Many,
+    Name,
+    Table,
+)
+from plugins.codegraph.languages.python.conditions import Conditions
+from plugins.codegraph.languages.python.flow import Flow
+from plugins.codegraph.languages.python.parameters import parameters
+from plugins.codegraph.languages.python.reader import real
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+class Displays(Conditions):
+    """Reads what makes new values."""
+
+    def _lambda(self, node: Node) -> Expr | None:
+        self.counted += 1
+        given = parameters(self, node.child_by_field_name("parameters"))
+        before = self.enter("function")
+        outer = self.flow
+        self.flow = Flow(False, outer.names, self.number)
+        self.scope.params += given
+        self.flow.own(each.name for each in given)
+        number = self.at
+        self.scope.results.append(self.expr(node.child_by_field_name("body")))
+        self.flow = outer
+        self.leave(before)
+        return Inner(number)
+
+    def _comprehension(self, node: Node) -> Expr | None:
+        self.counted += 1
+        before = dict(self.flow.names)
+        body: Node | None = None
+        for each in node.named_children:
+            if each.type == "for_in_clause":
+                self._clause(each)
+            elif each.type == "if_clause":
+                self.run(each.named_children[0])
+                self.narrow(each.named_children[0], True)
+            elif body is None and each.type != "comment":
+                body = each
+        found: Expr
+        if body is not None and body.type == "pair":
+            self.run(body.child_by_field_name("key"))
+            found = Table(((None, self.expr(body.child_by_field_name("value"))),))
+        else:
+            found = Group("c", (self.expr(body),))
+        self.flow.names = before
+        return found
+
+    def _clause(self, node: Node) -> None:
+        right = self.expr(node.child_by_field_name("right"))
+        left = node.child_by_field_name("left")
+        for name in names_in(self, left):
+            self.flow.names[name] = self.flow.fresh(name)
+        target = self.target(left, fresh=False)
+        if target is not None:
+            self.scope.binds.append(Bind(target, Element(right), None, node.start_point[0] + 1))
+
+    def target(self, node: Node | None, fresh: bool = True) -> Expr | None:
+        """What an assignment gives a value to.
+
+        Args:
+            node: the target.
+            fresh: whether this is a new value of its names.
+        """
+        if node is None:
+            return None
+        kind = node.type
+        if kind == "identifier":
+            name = self.text(node)
+            return Name(self.flow.assign(name) if fresh else self.flow.names.get(name, name))
+        if kind in ("tuple_pattern", "list_pattern", "pattern_list", "tuple", "list"):
+            return Group("t", tuple(self.target(each, fresh) for each in real(node)))
+        if kind == "attribute":
+            return Attr(self.expr(node.named_children[0]), self.text(node.named_children[-1]))
+        if kind == "subscript":
+            return self.expr(node)
+        if kind in ("as_pattern_target", "parenthesized_expression") and node.named_children:
+            return self.target(node.named_children[0], fresh)
+        return None
+
+    def _walrus(self, node: Node) -> Expr | None:
+        value = self.expr(node.child_by_field_name("value"))
+        target = self.target(node.child_by_field_name("name"))
+        if target is None:
+            return value
+        self.scope.binds.append(Bind(target, value, None, node.start_point[0] + 1))
+        self.counted += 1
+        return target
+
+    def _list(self, node: Node) -> Expr | None:
+        return Group("l" if node.type == "list" else "s", self._entries(node))
+
+    def _tuple(self, node: Node) -> Expr | None:
+        return Group("t", self._entries(node))
+
+    def _entries(self, node: Node) -> tuple[Expr | None, ...]:
+        found: list[Expr | None] = []
+        for each in real(node):
+            if each.type == "list_splat":
+                found.append(Element(self.expr(each.named_children[0])))
+            else:
+                found.append(self.expr(each))
+        return tuple(found)
+
+    def _dictionary(self, node: Node) -> Expr | None:
+        pairs: list[tuple[str | None, Expr | None]] = []
+        for each in real(node):
+            if each.type == "pair":
+                key = each.child_by_field_name("key")
+                named = None if key is None else self.literal_text(key)
+                if named is None:
+                    self.run(key)
+                pairs.append((named, self.expr(each.child_by_field_name("value"))))
+            elif each.type == "dictionary_splat":
+                pairs.append((None, Element(self.expr(each.named_children[0]), 1)))
+        return Table(tuple(pairs))
+
+    def _string(self, node: Node) -> Expr | None:
+        parts = []
+        for each in node.named_children:
+            if each.type == "interpolation":
+                parts += [self.expr(part) for part in each.named_children]
+            elif each.type == "string":
+                parts.append(self._string(each))
+        parts = [each for each in parts if each is not None and type(each) is not Literal]
+        return Many(tuple(parts), "str") if parts else Literal("str")
+
+    def _format(self, node: Node) -> Expr | None:
+        inner = [part for each in node.named_children for part in each.named_children]
+        found = [self.expr(each) for each in inner]
+        return Many(tuple(found)) if any(found) else None
+
+
+def names_in(lowering: Conditions, node: Node | None) -> list[str]:
+    """The names that a target binds."""
+    if node is None:
+        return []
+    if node.type == "identifier":
+        return [lowering.text(node)]
+    if node.type in ("attribute", "subscript"):
+        return []
+    return [name for each in node.named_children for name in names_in(lowering, each)]

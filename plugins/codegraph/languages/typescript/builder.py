@@ -1,0 +1,158 @@
+"""The facts of one file while they are being collected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from plugins.codegraph.facts import Definition, FileFacts, Scope
+from plugins.codegraph.languages import builder
+from plugins.codegraph.model import EntityKind
+
+_MAX_DOC_LENGTH = 2000
+_MAX_SIGNATURE_LENGTH = 400
+
+
+@dataclass(slots=True)
+class ScopeBuilder(builder.ScopeBuilder):
+    """A scope that is still growing.
+
+    Attributes:
+        number: its place in the list of scopes.
+        owner: the definition that its definitions are contained in, or -1 for the file.
+        prefix: what the qualified names of its definitions begin with, with the last dot.
+    """
+
+    number: int = 0
+    owner: int = -1
+    prefix: str = ""
+
+
+@dataclass(slots=True)
+class DefinitionBuilder:
+    """A :class:`Definition` whose number and visibility are not settled yet."""
+
+    kind: EntityKind
+    name: str
+    qualified: str
+    line: int
+    end_line: int
+    start: int
+    end: int
+    signature: str = ""
+    doc: str = ""
+    parent: int = -1
+    private: bool = False
+    test: bool = False
+
+
+@dataclass(slots=True)
+class FactsBuilder:
+    """The definitions and scopes of one file."""
+
+    definitions: list[DefinitionBuilder] = field(default_factory=list)
+    scopes: list[ScopeBuilder] = field(default_factory=list)
+
+    def scope(self, kind: str, definition: int, around: ScopeBuilder | None) -> ScopeBuilder:
+        """Open a scope within ``around``.
+
+        Definitions in it belong to ``definition``, or to the owner of ``around`` where it has none.
+        """
+        owner, prefix = definition, ""
+        if definition >= 0:
+            prefix = self.definitions[definition].qualified + "."
+        elif around is not None:
+            owner, prefix = around.owner, around.prefix
+        made = ScopeBuilder(
+            number=len(self.scopes),
+            kind=kind,
+            definition=definition,
+            parent=around.number if around else -1,
+            owner=owner,
+            prefix=prefix,
+        )
+        self.scopes.append(made)
+        return made
+
+    def define(self, definition: DefinitionBuilder) -> int:
+        """Add a definition; its signature and doc are cut to what the graph keeps."""
+        definition.doc = definition.doc[:_MAX_DOC_LENGTH]
+        definition.signature = definition.signature[:_MAX_SIGNATURE_LENGTH]
+        self.definitions.append(definition)
+        return len(self.definitions) - 1
+
+    def facts(self, head: FileFacts, exported: set[str] | None) -> FileFacts:
+        """The finished facts.
+
+        Args:
+            head: what is known of the file as a whole.
+            exported: the file's own names that it exports, or None where it is a script, all of
+                whose names are global.
+        """
+        order = sorted(
+            range(len(self.definitions)),
+            key=lambda n: (self.definitions[n].start, -self.definitions[n].end, n),
+        )
+        renumbered = [0] * len(order)
+        for place, number in enumerate(order):
+            renumbered[number] = place
+        order, renumbered = self._parents_first(order, renumbered)
+        visible: dict[int, bool] = {}
+        finished = [self._finished(n, renumbered, exported, visible) for n in order]
+        return FileFacts(
+            language=head.language,
+            lines=head.lines,
+            doc=head.doc[:_MAX_DOC_LENGTH],
+            definitions=tuple(finished),
+            scopes=tuple(self._frozen(scope, renumbered) for scope in self.scopes),
+            problem=head.problem,
+            generated=head.generated,
+        )
+
+    def _frozen(self, scope: ScopeBuilder, renumbered: list[int]) -> Scope:
+        """The scope as a fact, with the definitions' final numbers."""
+        if scope.definition >= 0:
+            scope.definition = renumbered[scope.definition]
+        return scope.frozen()
+
+    def _parents_first(
+        self, order: list[int], renumbered: list[int]
+    ) -> tuple[list[int], list[int]]:
+        """Prototype methods may stand before their class: then the order of making holds."""
+        wrong = any(
+            d.parent >= 0 and renumbered[d.parent] > renumbered[n]
+            for n, d in enumerate(self.definitions)
+        )
+        if not wrong:
+            return order, renumbered
+        same = list(range(len(self.definitions)))
+        return same, same
+
+    def _finished(
+        self, number: int, renumbered: list[int], exported: set[str] | None, seen: dict[int, bool]
+    ) -> Definition:
+        made = self.definitions[number]
+        if made.parent < 0:
+            visible = exported is None or made.name in exported
+        else:
+            above = self.definitions[made.parent]
+            outer = seen.get(made.parent, False)
+            visible = outer and not made.private and above.kind in _OPEN
+        seen[number] = visible
+        return Definition(
+            kind=made.kind,
+            name=made.name,
+            qualified=made.qualified,
+            line=made.line,
+            end_line=made.end_line,
+            start=made.start,
+            end=made.end,
+            signature=made.signature,
+            doc=made.doc,
+            exported=visible,
+            parent=renumbered[made.parent] if made.parent >= 0 else -1,
+            test=made.test,
+        )
+
+
+_OPEN = frozenset({EntityKind.CLASS, EntityKind.INTERFACE, EntityKind.VARIABLE})
+"""What shows its own members to the outside; the inside of a function is its own."""

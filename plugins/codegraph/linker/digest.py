@@ -1,0 +1,86 @@
+"""What other files can see of a file, as one digest: when it is the same, they need no new look."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from plugins.codegraph.facts import Attr, Call, FileFacts, Name, Scope, last_name
+from plugins.codegraph.linker.walk import calls_in
+
+_encoder = msgspec.msgpack.Encoder()
+
+
+def interface_digest(facts: FileFacts) -> bytes:
+    """What linking another file may depend on: 16 bytes.
+
+    That is every definition's identity, and of every scope what values come from: names,
+    parameters, types, bases, imports, what it binds, returns and yields, and the calls that pass
+    something to a function of the same file or put something into a container. Lines and
+    documentation are not in it, nor are other calls.
+
+    Args:
+        facts: what the file says.
+    """
+    seen: list[Any] = [facts.language, facts.package]
+    for each in facts.definitions:
+        seen += (each.kind, each.qualified, each.signature, each.exported)
+    told = {each.name for each in facts.scopes if each.name}
+    for scope in facts.scopes:
+        _write(_visible(scope), seen)
+        for call in calls_in(scope):
+            if call.args and _matters(call, told):
+                _write(call, seen)
+    return hashlib.blake2b(_encoder.encode(seen), digest_size=16).digest()
+
+
+def _matters(call: Call, told: set[str]) -> bool:
+    """Whether a call's arguments may reach a parameter or a container of the same file."""
+    if last_name(call.of) in told:
+        return True
+    if type(call.of) is not Attr:
+        return False
+    of = call.of.of
+    return type(of) is Name or (type(of) is Attr and type(of.of) is Name)
+
+
+def _visible(scope: Scope) -> tuple[Any, ...]:
+    return (
+        scope.kind,
+        scope.definition,
+        scope.parent,
+        scope.name,
+        scope.params,
+        scope.returns,
+        scope.receiver,
+        scope.bases,
+        scope.implements,
+        scope.decorators,
+        scope.modifiers,
+        scope.imports,
+        scope.binds,
+        scope.results,
+        scope.yields,
+    )
+
+
+def _write(value: Any, into: list[Any]) -> None:
+    """Write a struct down flat, but for its lines."""
+    todo = [value]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, msgspec.Struct):
+            into.append(type(each).__name__)
+            todo += _fields(each)
+        elif isinstance(each, tuple):
+            into.append(len(each))
+            todo += each
+        else:
+            into.append(each)
+
+
+def _fields(struct: msgspec.Struct) -> Iterator[Any]:
+    return (getattr(struct, name) for name in struct.__struct_fields__ if name != "line")

@@ -1,0 +1,69 @@
+"""The linker: from the facts of files to the edges between entities."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+
+from plugins.codegraph.languages.source_view import SourceView
+from plugins.codegraph.linker.call_sites import CallSites
+from plugins.codegraph.linker.engine import Engine
+from plugins.codegraph.linker.mentions import mentions
+from plugins.codegraph.linker.relations import relations
+from plugins.codegraph.model import Edge, Mention, Unresolved
+
+RECURSION_LIMIT = 60_000
+"""How deep the interpreter may nest while names are worked out: values come from values. Since
+Python 3.11 such frames are on the heap."""
+
+
+@dataclass(slots=True)
+class LinkedFile:
+    """What linking one file gives.
+
+    Attributes:
+        edges: those that the file says, in the order of kind and line: contains, imports,
+            extends, implements and calls.
+        unresolved: the calls that could not be placed, by name.
+        dependencies: the keys of what this result depends on (see ``SourceView``): ``f:path`` a
+            file's facts or their absence, ``e:path`` whether there is such a file, ``d:path`` a
+            directory's files, ``p:language:package`` a package's files, ``m:name`` the
+            manifests of a name or pattern, ``r:path`` a manifest's bytes.
+        mentions: the names that stand in it and that no edge accounts for.
+    """
+
+    edges: list[Edge]
+    unresolved: list[Unresolved]
+    dependencies: frozenset[str]
+    mentions: list[Mention] = field(default_factory=list)
+
+
+class Linker:
+    """Links the files of one state of a repository. What it works out about one file serves the
+    next, so one linker is used for many files; it is for one thread.
+
+    Args:
+        view: the repository's state; it must not change while this linker is in use.
+    """
+
+    def __init__(self, view: SourceView) -> None:
+        self._engine = Engine(view)
+
+    def link(self, path: str) -> LinkedFile:
+        """Link one file. The result does not depend on what was linked before."""
+        engine = self._engine
+        engine.solver.begin()
+        index = engine.index(path)
+        if index is None:
+            return LinkedFile([], [], engine.solver.noted())
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(before, RECURSION_LIMIT))
+        try:
+            edges = relations(engine, index)
+            sites = CallSites(engine, index)
+            sites.collect()
+            left = mentions(engine, index, sites.placed(), edges)
+        finally:
+            sys.setrecursionlimit(before)
+        noted = engine.solver.noted()
+        return LinkedFile(edges + sites.edges(), sites.unresolved(), noted, left)

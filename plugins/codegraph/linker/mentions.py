@@ -1,0 +1,112 @@
+"""The names in a file that no edge accounts for: whoever they mean may be used there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from plugins.codegraph.facts import Import, last_name
+from plugins.codegraph.languages.identifiers import unpacked
+from plugins.codegraph.linker import modules
+from plugins.codegraph.linker.engine import Engine
+from plugins.codegraph.linker.file_index import FileIndex
+from plugins.codegraph.linker.relations import imported
+from plugins.codegraph.linker.values import Class, Func
+from plugins.codegraph.model import Edge, EdgeKind, Mention
+
+Place = tuple[str, int]
+"""A name that an edge accounts for, and the line where it stands, or about."""
+_PART = re.compile(r"[^\W\d][\w$]*")
+_BASES = (EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
+
+
+def mentions(
+    engine: Engine, index: FileIndex, placed: Iterable[Place], edges: Iterable[Edge]
+) -> list[Mention]:
+    """The occurrences of names that are neither a definition nor said by an edge.
+
+    Args:
+        engine: the repository's answers.
+        index: the file.
+        placed: the names of calls whose targets are known, or known not to be; one for each.
+        edges: the file's edges that are no calls.
+    """
+    words = unpacked(index.facts.words)
+    if not words:
+        return []
+    _account(engine, index, words, (*placed, *_bases(index, edges)))
+    left = {name: list(lines) for name, lines in words.items()}
+    for each in _imports(index):
+        # What is done with a thing under another name is done with the thing.
+        local = each.alias or each.exported
+        for name in _names(engine, index, each) - {local}:
+            left.setdefault(name, []).extend(words.get(local, ()))
+    found = ((name, lines) for name, lines in left.items() if lines)
+    return [Mention(index.path, name, min(lines), len(lines)) for name, lines in found]
+
+
+def _imports(index: FileIndex) -> Iterator[Import]:
+    return (each for scope in index.scopes for each in scope.imports)
+
+
+def _account(
+    engine: Engine, index: FileIndex, words: dict[str, list[int]], placed: Iterable[Place]
+) -> None:
+    """Take out what defines a name, imports it or is said by an edge."""
+    for each in index.facts.definitions:
+        _take(words, each.name, each.line, each.end_line)
+    for name, line in placed:
+        _take(words, name, line)
+    for brought in _imports(index):
+        if imported(engine, index, brought) or engine.target(index, brought).external:
+            for name in _written(brought):
+                _take(words, name, brought.line)
+
+
+def _take(words: dict[str, list[int]], name: str, first: int, last: int = 0) -> None:
+    """Account for one occurrence: within some lines, or else the nearest."""
+    left = words.get(name)
+    if not left:
+        return
+    inside = (at for at, line in enumerate(left) if first <= line <= (last or first))
+    place = next(inside, None)
+    if place is None:
+        if last:
+            return
+        place = min(range(len(left)), key=lambda at: abs(left[at] - first))
+    del left[place]
+
+
+def _bases(index: FileIndex, edges: Iterable[Edge]) -> Iterator[Place]:
+    """The bases of classes, where each of them has an edge."""
+    known: dict[int, int] = {}
+    for edge in edges:
+        if edge.kind in _BASES:
+            known[edge.line] = known.get(edge.line, 0) + 1
+    for scope in index.scopes:
+        written = (*scope.bases, *scope.implements)
+        line = index.facts.definitions[scope.definition].line if scope.definition >= 0 else 0
+        if written and known.get(line, 0) >= len(written):
+            for each in written:
+                yield last_name(each), line
+
+
+def _written(each: Import) -> Iterator[str]:
+    """The names that an import is written with."""
+    yield from _PART.findall(each.module)
+    if each.symbol not in ("", "*", "default"):
+        yield each.symbol
+    yield from {each.alias, each.exported} - {"", "*", each.symbol}
+
+
+def _names(engine: Engine, index: FileIndex, each: Import) -> set[str]:
+    """What an imported thing is called: by the import, and where it is defined."""
+    if each.symbol in ("", "*"):
+        return set()
+    found = {each.symbol}
+    if each.module or each.level:
+        target = engine.target(index, each)
+        for value in () if target.external else modules.module_member(engine, target, each.symbol):
+            if isinstance(value, Class | Func):
+                found.add(engine.there(value.path).scopes[value.scope].name)
+    return found - {"", "default"}

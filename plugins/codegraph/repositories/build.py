@@ -1,0 +1,215 @@
+"""Makes a repository's index: brings its files here, has them indexed, and says how it went."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import errno
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from plugins.codegraph.config import CodegraphConfig
+from plugins.codegraph.git.command import GitFailed, Remote
+from plugins.codegraph.git.working_copy import WorkingCopy
+from plugins.codegraph.repositories.leases import Gone, Lease, Leases
+from plugins.codegraph.repositories.repository import Repository
+from plugins.codegraph.repositories.urls import host_of
+
+Progress = Callable[[int, int, str], None]
+"""``progress(done, total, message)``; returns at once."""
+
+
+class Index(Protocol):
+    """What indexes a directory (``indexer/``)."""
+
+    async def index(self, repository: Repository, root: Path, progress: Progress) -> dict[str, Any]:
+        """Index it, in full or what changed; what was found, as JSON values."""
+        ...
+
+    async def changed(
+        self, repository: Repository, root: Path, progress: Progress
+    ) -> dict[str, Any] | None:
+        """Take in what changed since; what was found, or None where nothing did."""
+        ...
+
+
+class Steps(Protocol):
+    """Durable steps (``JobRun``), or plain ones."""
+
+    async def step(self, name: str, function: Any, *args: Any) -> Any:
+        """Await a function's result, or have the one that is recorded."""
+        ...
+
+
+class PlainSteps:
+    """Steps of a process that begins anew when it was killed."""
+
+    async def step(self, name: str, function: Any, *args: Any) -> Any:
+        """Await a function's result."""
+        return await function(*args)
+
+
+class BuildFailed(Exception):
+    """The index could not be made; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexBuilder:
+    """Makes indexes.
+
+    Attributes:
+        config: the plugin's section of ``portal.yaml``.
+        copies: where the working copies lie.
+        secret: reads a secret that a setting names.
+        leases: who works on what.
+        index: what indexes a directory.
+    """
+
+    config: CodegraphConfig
+    copies: Path
+    secret: Callable[[str], str]
+    leases: Leases
+    index: Index
+
+    async def make(
+        self,
+        repository: Repository,
+        holder: str,
+        steps: Steps,
+        progress: Progress = lambda done, total, message: None,
+    ) -> dict[str, Any]:
+        """Index a repository as it is now.
+
+        Args:
+            repository: which one.
+            holder: who does it (``Leases.held``).
+            steps: runs the steps, durably where it can.
+            progress: told how far it is.
+
+        Returns:
+            What was found, as JSON values.
+
+        Raises:
+            Busy: somebody else does it just now.
+            Gone: the repository was removed meanwhile.
+            NotMade: it cannot be done; the registry says so too, and what was served stays.
+        """
+        async with self.leases.held(repository.id, holder) as hold:
+            tell = _both(hold, progress)
+            await self.leases.started(repository.id)
+            try:
+                await steps.step("files", self._files, repository, tell)
+                found: dict[str, Any] = await steps.step("index", self._indexed, repository, tell)
+            except Gone:
+                raise
+            except Exception as error:
+                raise await self._failed(repository, error) from error
+            await self.leases.finished(repository.id, found)
+            return found
+
+    async def catch_up(self, repository: Repository, holder: str) -> dict[str, Any] | None:
+        """Take in what changed in a directory; None where nothing did.
+
+        Raises:
+            Busy: somebody else works on it.
+            NotMade: it cannot be done; the registry says so too, and what was served stays.
+        """
+        async with self.leases.held(repository.id, holder) as hold:
+            try:
+                root = self.root(repository)
+                found = await self.index.changed(repository, root, hold.progress)
+            except Exception as error:
+                raise await self._failed(repository, error) from error
+            if found is not None or repository.state.error:
+                await self.leases.finished(repository.id, found or repository.state.summary)
+            return found
+
+    async def _failed(self, repository: Repository, error: Exception) -> BuildFailed:
+        reason = failure_reason(error)
+        with contextlib.suppress(Exception):  # the database may be what fails
+            await self.leases.failed(repository.id, reason)
+        return BuildFailed(reason)
+
+    def root(self, repository: Repository) -> Path:
+        """Where a repository's files lie."""
+        if repository.kind == "path":
+            return Path(repository.location)
+        return self.copies / repository.id
+
+    def copy(self, repository: Repository) -> WorkingCopy:
+        """The working copy of a repository of another host.
+
+        Raises:
+            ValueError: the host's token is not where the setting says.
+        """
+        remote = remote_of(repository.location, self.config, self.secret)
+        return WorkingCopy(
+            self.root(repository),
+            remote,
+            repository.branch,
+            int(self.config.largest_copy),
+            self.config.fetch_timeout.total_seconds(),
+        )
+
+    async def _files(self, repository: Repository, tell: Progress) -> str:
+        if repository.kind == "path":
+            check_directory(Path(repository.location))
+            return ""
+        tell(0, 0, "fetching")
+        watch = lambda done, total: tell(done, total, "fetching objects")  # noqa: E731
+        return (await self.copy(repository).update(watch)).commit
+
+    async def _indexed(self, repository: Repository, tell: Progress) -> dict[str, Any]:
+        return await self.index.index(repository, self.root(repository), tell)
+
+
+def check_directory(directory: Path) -> None:
+    """See that a directory can be read.
+
+    Raises:
+        NotMade: it is gone, no directory, or not for us.
+    """
+    try:
+        next(iter(directory.iterdir()), None)
+    except FileNotFoundError:
+        raise BuildFailed(f"{directory} is not there. Give the path of a directory.") from None
+    except NotADirectoryError:
+        raise BuildFailed(f"{directory} is a file. Give the directory that holds it.") from None
+    except OSError as error:
+        raise BuildFailed(f"{directory} cannot be read: {error.strerror}.") from None
+
+
+def remote_of(url: str, config: CodegraphConfig, secret: Callable[[str], str]) -> Remote:
+    """How an address is reached, with the credential of its host.
+
+    Raises:
+        ValueError: the token is not where the setting says.
+    """
+    host = config.hosts.get(host_of(url))
+    if host is None:
+        return Remote(url)
+    if host.token is None:
+        return Remote(url, ca_file=host.ca_file)
+    given = f"{host.user}:{secret(host.token)}".encode()
+    return Remote(url, f"Basic {base64.b64encode(given).decode()}", host.ca_file)
+
+
+def failure_reason(error: BaseException) -> str:
+    """Why work failed, for an admin."""
+    if isinstance(error, BuildFailed | GitFailed):
+        return str(error)
+    number = getattr(error, "errno", None)
+    full = number == errno.ENOSPC or "disk is full" in str(error) or "No space left" in str(error)
+    if full:
+        return "The disk is full. Make room; what was indexed before is served meanwhile."
+    return f"{type(error).__name__}: {error}"[:500]
+
+
+def _both(hold: Lease, progress: Progress) -> Progress:
+    def tell(done: int, total: int, message: str) -> None:
+        hold.progress(done, total, message)
+        progress(done, total, message)
+
+    return tell

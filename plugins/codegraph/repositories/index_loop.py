@@ -1,0 +1,250 @@
+"""What a portal that serves does for its repositories: it notices, watches, indexes and purges."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from gateway.contract import Health, Host, follow, is_outage
+from gateway.toolkit.background import cancel
+from gateway.toolkit.retry import backoff
+from plugins.codegraph.config import CodegraphConfig
+from plugins.codegraph.jobs import INDEX, SCIP, UPKEEP, RepositoryJobs
+from plugins.codegraph.repositories.build import BuildFailed, PlainSteps
+from plugins.codegraph.repositories.leases import Busy, Gone
+from plugins.codegraph.repositories.repository import Repository
+
+POLL_INTERVAL_S = 1.0
+"""Seconds between two looks at the registry, which other processes write to as well."""
+_SOON, _LATER = 0.1, 2.0
+"""Seconds until a repository that somebody else works on is asked for again, first and at most."""
+_RETRY_PAUSE, _MAX_RETRY_PAUSE = timedelta(seconds=30), timedelta(hours=1)
+
+
+class IndexLoop:
+    """Keeps the indexes in step with the repositories, for as long as a portal runs.
+
+    Args:
+        config: the plugin's section of ``portal.yaml``.
+        host: the plugin's services.
+        jobs: what does the work.
+        now: the time, in UTC.
+        problems: what of the section could not be carried out.
+        first: called once when there is a repository, or None; tools that it offers are then kept
+            until the portal stops, as an agent may be in the middle of its work.
+    """
+
+    def __init__(
+        self,
+        config: CodegraphConfig,
+        host: Host,
+        jobs: RepositoryJobs,
+        now: Callable[[], datetime],
+        problems: Sequence[str] = (),
+        first: Callable[[], None] | None = None,
+    ) -> None:
+        self._config, self._host, self._jobs, self._now = config, host, jobs, now
+        self._problems = list(problems)
+        self._first = first
+        self._me = f"watch:{secrets.token_hex(4)}"
+        self._watching: dict[str, asyncio.Task[None]] = {}
+        self._embedding: dict[str, asyncio.Task[None]] = {}
+        self._asked: dict[str, str] = {}
+        self._said: dict[str, str] = {}
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Keep up for as long as the block lasts; where the host waits, once, before it begins."""
+        if self._host.wait_ready:
+            await self._once()
+            yield
+            return
+        looking = asyncio.create_task(self._look_on())
+        try:
+            yield
+        finally:
+            await cancel(looking, *self._watching.values(), *self._embedding.values())
+
+    async def health(self) -> Health:
+        """``degraded`` where an index failed, a removal is late or a declaration is wrong."""
+        found = await self._jobs.repositories.all()
+        open_removals = await self._jobs.purger.log(is_open=True)
+        late = [each.name for each in open_removals if each.is_late(self._now())]
+        facts = {
+            "repositories": len(found),
+            "entities": sum(int(each.state.summary.get("entities", 0)) for each in found),
+            "indexing": [f"{each.name}: {each.state}" for each in found if each.state.holder],
+            "waiting": [each.name for each in found if each.state.requested],
+            "taken_out": [
+                f"{each.name}: {place}"
+                for each in found
+                for place in each.state.summary.get("secrets", {}).get("places", ())
+            ],
+            "removing": len(open_removals),
+            "late_removals": late,
+        }
+        failed = [f"{each.name}: {each.state.error}" for each in found if each.state.error]
+        said = [*self._problems, *failed]
+        if late:
+            names = ", ".join(late)
+            said.insert(0, f"Removed more than 24 hours ago and not purged: {names}.")
+        if said:
+            return Health("degraded", " ".join(said)[:1000], facts)
+        return Health("ok", _detail(found), facts)
+
+    async def _once(self) -> None:
+        for repository in await self._jobs.repositories.all():
+            try:
+                if repository.layer is None or repository.state.requested:
+                    await self._jobs.builder.make(repository, self._me, PlainSteps())
+                elif repository.kind == "path":
+                    await self._jobs.builder.catch_up(repository, self._me)
+            except (Busy, Gone, BuildFailed) as reason:
+                self._say(repository.name, str(reason))
+        if self._jobs.embed is not None:
+            for repository in await self._jobs.repositories.all():
+                if repository.layer is not None and not repository.embedded:
+                    await self._jobs.embed(repository.org, repository.id, _tell_nobody)
+
+    async def _look_on(self) -> None:
+        while True:
+            try:
+                await self._look()
+                self._said.pop("", None)
+            except Exception as error:
+                if not is_outage(error):
+                    self._host.log.error("repositories_not_kept", exc_info=error)
+                else:
+                    self._say("", str(error))
+            await asyncio.sleep(POLL_INTERVAL_S)
+
+    async def _look(self) -> None:
+        found = await self._jobs.repositories.all()
+        if found and self._first is not None:
+            self._first()
+            self._first = None
+        for repository in found:
+            await self._see_to(repository)
+        watched = {each.id: each for each in found if each.kind == "path" and each.layer}
+        for repo in set(self._watching) - set(watched):
+            self._watching.pop(repo).cancel()
+        for repo, repository in watched.items():
+            if repo not in self._watching:
+                self._watching[repo] = asyncio.create_task(self._watch(repository))
+        for deletion in await self._jobs.purger.log(is_open=True):
+            if deletion.is_due(self._now()):
+                key = f"purge/{deletion.id}/{deletion.attempts}"
+                await self._ask(UPKEEP, {"task": "purge", "entry": deletion.id}, key)
+
+    async def _see_to(self, repository: Repository) -> None:
+        state, repo, leases = repository.state, repository.id, self._jobs.leases
+        if state.holder:
+            await leases.free_dead(repo)  # what is asked for is seen to at the next look
+        if state.requested and not state.holder:
+            # A job that could not even record why it failed is made anew after a while.
+            asked = f"{state.requested.isoformat()}/{self._now():%Y%m%d%H%M}"[:-1]
+            await self._ask(INDEX, {"repo": repo}, f"index/{repo}/{asked}")
+        elif state.error and not state.holder:
+            await leases.request_stale(
+                repo, min(_RETRY_PAUSE * 2 ** min(state.failures, 10), _MAX_RETRY_PAUSE)
+            )
+        elif repository.kind == "git" and self._config.refresh is not None:
+            await self._refresh(repository, self._config.refresh)
+        await self._see_to_vectors(repository)
+        checked = (repository.scip or {}).get("layer")
+        if self._jobs.check is not None and repository.layer not in (None, checked):
+            # Once for each full index; what changes in it is linked without.
+            await self._ask(SCIP, {"repo": repo}, f"scip/{repo}/{repository.layer}")
+
+    async def _see_to_vectors(self, repository: Repository) -> None:
+        """Have a new index embedded by a job; what changed in one is done here, as it is little."""
+        embed, repo = self._jobs.embed, repository.id
+        if repository.layer is None or repository.embedded or repository.state.holder:
+            return
+        if embed is None or repo in self._embedding:
+            return
+        if repository.vectors_of != repository.layer:
+            made = f"{repository.layer}/{self._now():%Y%m%d%H}"
+            await self._ask(UPKEEP, {"task": "embed", "repo": repo}, f"embed/{repo}/{made}")
+            return
+
+        async def change() -> None:
+            try:
+                await embed(repository.org, repo, _tell_nobody)
+                self._said.pop(f"{repository.name}: vectors", None)
+            except Exception as error:  # the model or its store; the next look tries again
+                self._say(f"{repository.name}: vectors", str(error) or type(error).__name__)
+            finally:
+                self._embedding.pop(repo, None)
+
+        self._embedding[repo] = asyncio.create_task(change())
+
+    async def _refresh(self, repository: Repository, age: timedelta) -> None:
+        finished = repository.state.finished
+        if finished is not None and finished < self._now() - age:
+            await self._jobs.leases.request_stale(repository.id, age)
+
+    async def _ask(self, name: str, payload: dict[str, Any], key: str) -> None:
+        """Queue a job, once in this process; over all replicas its key makes it one."""
+        about = "/".join(key.split("/")[:2])
+        if self._asked.get(about) == key:
+            return
+        with suppress(RuntimeError):  # the jobs begin a moment after the plugins
+            await self._host.jobs.enqueue(name, payload, key=key)
+            self._asked[about] = key
+
+    async def _watch(self, repository: Repository) -> None:
+        async def catch_up() -> bool:
+            try:
+                now, found = await self._caught_up(repository.id)
+            except (Gone, BuildFailed) as reason:
+                self._say(repository.name, str(reason))
+                return False
+            if now is None:
+                return True
+            self._said.pop(repository.name, None)
+            if found is not None:
+                self._host.log.info("repository_caught_up", repository=repository.name)
+            return True
+
+        await follow([Path(repository.location)], catch_up)
+
+    async def _caught_up(self, repo: str) -> tuple[Repository | None, dict[str, Any] | None]:
+        """Take in what changed, as soon as nobody else works on the repository.
+
+        Who has just begun to serve a whole index still describes it: what was saved meanwhile
+        is not to wait for the next retry.
+        """
+        for pause in backoff(_SOON, _LATER):
+            now = await self._jobs.repositories.by_id(repo)
+            if now is None or now.layer is None:
+                return None, None
+            try:
+                return now, await self._jobs.builder.catch_up(now, self._me)
+            except Busy:
+                await asyncio.sleep(pause)
+        raise AssertionError("unreachable")  # pragma: no cover
+
+    def _say(self, about: str, reason: str) -> None:
+        """Log a failure, but not again at every retry."""
+        if self._said.get(about) != reason:
+            self._said[about] = reason
+            self._host.log.warning("repository_not_indexed", repository=about, reason=reason)
+
+
+def _tell_nobody(done: int, total: int, message: str) -> None:
+    return None
+
+
+def _detail(found: Sequence[Repository]) -> str:
+    if not found:
+        return "No repository has been added."
+    files = sum(each.state.summary.get("secrets", {}).get("files", 0) for each in found)
+    if not files:
+        return ""
+    return f"Secrets were taken out of {files} files, see taken_out: have them replaced."

@@ -1,0 +1,202 @@
+"""Who works on a repository: one at a time, over all processes, and for all to see."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import and_, exists, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from gateway.contract import Database, is_outage
+from gateway.toolkit.background import cancel
+from plugins.codegraph.repositories.liveness_lock import LivenessLock
+from plugins.codegraph.repositories.tables import work
+from plugins.codegraph.store.tables import repositories
+
+LEASE_TERM = timedelta(seconds=30)
+"""How long a holder has a repository to itself without a word. One that was killed loses it then,
+and at once where somebody asks who shares its data directory."""
+RENEWAL_INTERVAL_S = 1.0
+"""Seconds between two words of a holder."""
+_FREE: dict[str, Any] = {"holder": "", "until": None, "done": 0, "total": 0, "message": ""}
+
+
+class Busy(Exception):
+    """Somebody else works on the repository; the message says what they do."""
+
+
+class Gone(Exception):
+    """The repository was removed, or somebody else has taken it over, in the middle of the work."""
+
+
+class Lease:
+    """A repository that is held, and how far the work on it is."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.total = 0
+        self.message = ""
+
+    def progress(self, done: int, total: int, message: str) -> None:
+        """Say how far the work is; returns at once."""
+        self.done, self.total, self.message = done, total, message
+
+    def values(self) -> dict[str, Any]:
+        """What others are to see."""
+        return {"done": self.done, "total": self.total, "message": self.message[:200]}
+
+
+class Leases:
+    """Holds repositories.
+
+    Args:
+        database: the plugin's database.
+        now: the time, in UTC.
+        directory: where holders show that they live.
+    """
+
+    def __init__(self, database: Database, now: Callable[[], datetime], directory: Path) -> None:
+        self._database = database
+        self._now = now
+        self._living = LivenessLock(directory)
+
+    @asynccontextmanager
+    async def held(self, repo: str, holder: str, removed: bool = False) -> AsyncGenerator[Lease]:
+        """Have a repository to itself for as long as the block lasts.
+
+        Args:
+            repo: the repository's id.
+            holder: who works; the same one may take up what it held when it was killed.
+            removed: whether the work is on a repository that was removed.
+
+        Raises:
+            Busy: somebody else has it.
+            Gone: it was removed meanwhile, or the block was stopped for so long that somebody
+                else took it over. What the block did until then stands.
+        """
+        with self._living.shown(repo, holder):
+            await self._take(repo, holder)
+            async with self._holding(repo, holder, removed) as hold:
+                yield hold
+
+    @asynccontextmanager
+    async def _holding(self, repo: str, holder: str, removed: bool) -> AsyncGenerator[Lease]:
+        hold, body = Lease(), asyncio.current_task()
+        assert body is not None  # noqa: S101  (we are in a coroutine)
+        lost: list[str] = []
+        beating = asyncio.create_task(self._beat(repo, holder, hold, removed, (lost, body)))
+        try:
+            yield hold
+        except asyncio.CancelledError:
+            if not lost:
+                raise
+            body.uncancel()
+            raise Gone(lost[0]) from None
+        finally:
+            await cancel(beating)
+            await self._let_go(repo, holder)
+
+    async def free_dead(self, repo: str) -> bool:
+        """Free a repository whose holder was killed, where that can be seen; whether it was."""
+        query = select(work.c.holder, work.c.until).where(work.c.repo == repo)
+        async with self._database.read() as connection:
+            row = (await connection.execute(query)).first()
+        if row is None or not row.holder:
+            return False
+        if not await asyncio.to_thread(self._living.is_dead, repo, row.holder):
+            return False
+        # A job that was taken up again has the same name, and another time.
+        same = and_(work.c.repo == repo, work.c.holder == row.holder, work.c.until == row.until)
+        return await self._set(same, **_FREE) > 0
+
+    async def request(self, repo: str) -> None:
+        """Ask for an index of a repository; the portal makes it in a moment."""
+        await self._set(work.c.repo == repo, requested=self._now())
+
+    async def request_stale(self, repo: str, age: timedelta) -> None:
+        """Ask for an index where the last one ended longer ago than that."""
+        stale = and_(
+            work.c.repo == repo,
+            work.c.requested.is_(None),
+            work.c.finished < self._now() - age,
+        )
+        await self._set(stale, requested=self._now())
+
+    async def started(self, repo: str) -> None:
+        """An index begins: whatever is asked for from now on is asked for another one."""
+        await self._set(work.c.repo == repo, started=self._now())
+
+    async def finished(self, repo: str, summary: dict[str, Any]) -> None:
+        """An index was made: what was asked for until it began is done."""
+        answered = and_(work.c.repo == repo, work.c.requested <= work.c.started)
+        await self._set(answered, requested=None)
+        values = {"finished": self._now(), "summary": summary, "error": "", "failures": 0}
+        await self._set(work.c.repo == repo, **values)
+
+    async def failed(self, repo: str, reason: str) -> None:
+        """An index could not be made; it is not asked for again until somebody does."""
+        values = {"error": reason[:2000], "failures": work.c.failures + 1, "requested": None}
+        await self._set(work.c.repo == repo, finished=self._now(), **values)
+
+    async def _take(self, repo: str, holder: str) -> None:
+        now = self._now()
+        with contextlib.suppress(IntegrityError):  # it is there, as it should be
+            async with self._database.begin() as connection:
+                known = select(work.c.repo).where(work.c.repo == repo)
+                if (await connection.execute(known)).first() is None:
+                    await connection.execute(insert(work).values(repo=repo))
+        free = or_(work.c.holder.in_(("", holder)), work.c.until.is_(None), work.c.until <= now)
+        which, begun = (
+            and_(work.c.repo == repo, free),
+            {"holder": holder, "until": now + LEASE_TERM},
+        )
+        taken = await self._set(which, **{**_FREE, **begun})
+        if not taken and await self.free_dead(repo):
+            taken = await self._set(which, **{**_FREE, **begun})
+        if not taken:
+            async with self._database.read() as connection:
+                found = select(work.c.message).where(work.c.repo == repo)
+                doing = (await connection.execute(found)).scalar() or "indexing"
+            raise Busy(f"Somebody else works on this repository just now ({doing}).")
+
+    async def _beat(
+        self,
+        repo: str,
+        holder: str,
+        hold: Lease,
+        removed: bool,
+        stop: tuple[list[str], asyncio.Task[Any]],
+    ) -> None:
+        mine = and_(work.c.repo == repo, work.c.holder == holder)
+        active = exists().where(repositories.c.id == repo, repositories.c.state == "active")
+        condition = mine if removed else and_(mine, active)
+        while True:
+            await asyncio.sleep(RENEWAL_INTERVAL_S)
+            try:
+                values = {"until": self._now() + LEASE_TERM, **hold.values()}
+                held = await self._set(condition, **values)
+            except Exception as error:
+                if not is_outage(error):
+                    raise
+                continue  # it comes back, or the work itself fails
+            if held == 0:
+                lost, body = stop
+                lost.append("The repository was removed, or somebody else took the work over.")
+                body.cancel()
+                return
+
+    async def _let_go(self, repo: str, holder: str) -> None:
+        mine = and_(work.c.repo == repo, work.c.holder == holder)
+        with contextlib.suppress(OSError):
+            await self._set(mine, **_FREE)
+
+    async def _set(self, which: Any, **values: Any) -> int:
+        async with self._database.begin() as connection:
+            done = await connection.execute(update(work).where(which).values(**values))
+            return int(done.rowcount)

@@ -1,0 +1,327 @@
+"""The graph of one view, read from the database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Select, or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.contract import Database
+from gateway.toolkit.sql import among, among_parameter, as_parameter, is_postgres
+from plugins.codegraph.model import EdgeKind, Entity, EntityKind, FileReport, Mention
+from plugins.codegraph.store import contents, name_match, stats
+from plugins.codegraph.store.codes import (
+    STRATEGIES,
+    edge_codes,
+    end_id,
+    entity_codes,
+    first_id,
+    sure_codes,
+)
+from plugins.codegraph.store.degrees import degrees
+from plugins.codegraph.store.fulltext import full_text
+from plugins.codegraph.store.graph import (
+    MAX_DEPTH,
+    MAX_REACHED,
+    Reached,
+    RepositoryView,
+    Sites,
+    Stats,
+    Walk,
+)
+from plugins.codegraph.store.known_names import KnownNames
+from plugins.codegraph.store.owner import Owner
+from plugins.codegraph.store.rows import REPORTED, SELECTED, entity_of, report_of
+from plugins.codegraph.store.tables import entities, files, mentions, unresolved
+from plugins.codegraph.store.traversal import SURE, Along, Step, traverse
+from plugins.codegraph.store.visibility import Visibility, in_base
+
+
+class Graph:
+    """One repository as one caller sees it, the caller's overlay included.
+
+    Every query is bound to the organisation and the repository of the view, which comes from the
+    registry and never from a caller's arguments.
+
+    Args:
+        database: the plugin's database.
+        view: the repository, as its caller sees it.
+        names: remembers the names of layers, for those that are like an unknown one.
+    """
+
+    def __init__(self, database: Database, view: RepositoryView, names: KnownNames) -> None:
+        self._database, self._view, self._names = database, view, names
+        self._visibility = Visibility(view)
+
+    @property
+    def repo(self) -> RepositoryView:
+        """Which repository, and which state of it."""
+        return self._view
+
+    async def find(
+        self, name: str, file: str | None = None, kinds: Collection[EntityKind] = ()
+    ) -> list[Entity]:
+        """The entities of a name, by file and line.
+
+        Args:
+            name: an own name, a qualified one or the end of one (``Graph.find``; ``.``, ``::``,
+                ``#`` and ``/`` separate), a file's path or the end of it, or a key of 16
+                hexadecimal digits.
+            file: a file's path or the end of one, at a ``/``.
+            kinds: only these; all where empty.
+        """
+        condition: ColumnElement[bool] = entities.c.name.in_(name_match.own_names(name))
+        key = name_match.key_of(name)
+        if key is not None:
+            condition = or_(condition, entities.c.key == key)
+        async with self._database.read() as connection:
+            found = await self._entities(connection, condition, *_only(kinds))
+        meant = [each for each in found if each.key == key or name_match.means(each, name)]
+        if file is not None:
+            meant = [each for each in meant if name_match.in_file(each, file)]
+        return sorted(meant, key=_place)
+
+    async def nearest(
+        self, name: str, limit: int = 10, kinds: Collection[EntityKind] = ()
+    ) -> list[Entity]:
+        """The entities whose names are most like an unknown one, the likest first."""
+        async with self._database.read() as connection:
+            known = await self._names.of(connection, self._visibility, self._view.version)
+            names = await asyncio.to_thread(name_match.most_similar, name, known, limit)
+            named = entities.c.name.in_(names)
+            found = await self._entities(connection, named, *_only(kinds))
+        return name_match.ordered(found, names)[:limit]
+
+    async def entities(self, keys: Collection[int]) -> dict[int, Entity]:
+        """The entities of keys; those that are not there are left out."""
+        async with self._database.read() as connection:
+            return await self._by_keys(connection, keys)
+
+    async def neighbours(
+        self,
+        key: int,
+        kind: EdgeKind | Collection[EdgeKind],
+        incoming: bool,
+        depth: int = 1,
+        limit: int = MAX_REACHED,
+        min_confidence: float = 0.0,
+    ) -> Walk:
+        """Walk along edges, breadth first; nothing is reached twice, nor the start itself.
+
+        Args:
+            key: where to start; or more than one of them, see :meth:`walk`.
+            kind: along edges of this kind, or of any of several.
+            incoming: against their direction: callers rather than callees.
+            depth: how many steps, 1 to 5.
+            limit: the most entities given; more are still counted.
+            min_confidence: only along edges at least so sure.
+        """
+        return await self.walk([key], kind, incoming, depth, limit, min_confidence)
+
+    async def walk(
+        self,
+        keys: Collection[int],
+        kind: EdgeKind | Collection[EdgeKind],
+        incoming: bool,
+        depth: int = 1,
+        limit: int = MAX_REACHED,
+        min_confidence: float = 0.0,
+    ) -> Walk:
+        """:meth:`neighbours` of several entities at once: of a class and its methods, say."""
+        along = Along(edge_codes(kind), incoming, sure_codes(min_confidence))
+        depth = max(1, min(depth, MAX_DEPTH))
+        async with self._database.read() as connection:
+            steps = await traverse(connection, self._visibility, keys, along, depth)
+            chosen = steps.found[:limit]
+            wanted = {key for step in chosen for key in (step.key, step.via)}
+            found = await self._by_keys(connection, wanted)
+        reached = [_told(step, found, incoming) for step in chosen if step.key in found]
+        reached.sort(key=lambda each: (each.depth, -each.confidence, *_place(each.entity)))
+        # What an overlay has deleted was counted, and is not there.
+        total = len(steps.found) - (len(chosen) - len(reached))
+        return Walk(reached, total, steps.capped)
+
+    async def degrees(self, keys: Collection[int]) -> dict[int, tuple[int, int]]:
+        """How many entities call each of some, and how many each of them calls."""
+        async with self._database.read() as connection:
+            return await degrees(connection, self._visibility, keys)
+
+    async def contained(self, key: int) -> list[Entity]:
+        """What an entity contains directly, by line."""
+        async with self._database.read() as connection:
+            around = await self._by_keys(connection, [key])
+            if key not in around:
+                return []
+            here = entities.c.path == around[key].path, entities.c.parent == key
+            found = await self._entities(connection, *here)
+        return sorted(found, key=_place)
+
+    async def in_file(self, path: str) -> list[Entity]:
+        """All entities of a file, the file first, then by line."""
+        async with self._database.read() as connection:
+            found = await self._entities(connection, entities.c.path == path)
+        return sorted(found, key=lambda each: (each.kind is not EntityKind.FILE, *_place(each)))
+
+    async def file(self, path: str) -> FileReport | None:
+        """What became of a file, or None where there is none."""
+        async with self._database.read() as connection:
+            return next(iter(await self._reports(connection, files.c.path == path)), None)
+
+    async def source(self, path: str) -> bytes | None:
+        """A file's text as it was indexed, or None where it is not in the graph."""
+        async with self._database.read() as connection:
+            here = files.c.path == path, files.c.skipped.is_(False)
+            for report in await self._reports(connection, *here):
+                owner = Owner(self._view.org, self._view.id)
+                return await contents.text_of(connection, owner, report.digest)
+        return None
+
+    async def words(
+        self, query: str, limit: int, kinds: Collection[EntityKind] = ()
+    ) -> list[tuple[Entity, float]]:
+        """Full text over names split into words, signatures and docs; the best first.
+
+        The scores compare within one answer only. Each is greater than 0.
+        """
+        only = entity_codes(kinds)
+        scores: dict[int, float] = {}
+        async with self._database.read() as connection:
+            for layer in self._visibility.layers:
+                # What an overlay hides takes places, so there are some more.
+                most = limit if self._visibility.overlay is None else 2 * limit + 20
+                found = await full_text(connection).search(connection, layer, query, only, most)
+                scores.update(found)
+            rows = await self._numbered(connection, scores)
+        scored = [(entity_of(row), scores[row[-1]]) for row in rows]
+        return sorted(scored, key=lambda pair: (-pair[1], *_place(pair[0])))[:limit]
+
+    async def stats(self) -> Stats:
+        """How much of what the repository holds."""
+        async with self._database.read() as connection:
+            return await stats.stats(connection, self._visibility)
+
+    async def unresolved(self, name: str, limit: int = 50) -> Sites:
+        """Calls by a name whose target is not known; ``limit`` bounds the places."""
+        query = select(unresolved.c.path, unresolved.c.line, unresolved.c.sites).where(
+            *self._visibility.shown(unresolved), unresolved.c.name == name
+        )
+        async with self._database.read() as connection:
+            found = sorted(tuple(row) for row in await connection.execute(query))
+        places = [f"{path}:{line}" for path, line, _ in found[:limit]]
+        return Sites(sum(sites for *_, sites in found), places)
+
+    async def mentions(self, names: Collection[str]) -> list[Mention]:
+        """Where names stand that no definition and no edge accounts for, by file."""
+        columns = (mentions.c[each] for each in ("path", "name", "line", "sites"))
+        query = select(*columns).where(
+            *self._visibility.shown(mentions), mentions.c.name.in_(names)
+        )
+        async with self._database.read() as connection:
+            return [Mention(*row) for row in sorted(map(tuple, await connection.execute(query)))]
+
+    async def secrets(self) -> list[FileReport]:
+        """The files of whose text something was taken out, by path."""
+        async with self._database.read() as connection:
+            return await self._reports(connection, files.c.secrets != "")
+
+    async def reports(self, problems_only: bool = True) -> list[FileReport]:
+        """What became of the files, by path; only those with a problem unless asked for all."""
+        bad = (or_(files.c.problem != "", files.c.skipped),) if problems_only else ()
+        async with self._database.read() as connection:
+            return await self._reports(connection, *bad)
+
+    async def page(
+        self, after: int = 0, limit: int = 1_000, kinds: Collection[EntityKind] = ()
+    ) -> list[tuple[int, Entity]]:
+        """All entities in pages, each with its number, for those who must see every one.
+
+        Args:
+            after: the last number of the page before, or 0.
+            limit: the most of them.
+            kinds: only these; all where empty.
+        """
+        query = (
+            select(*SELECTED, entities.c.id)
+            .where(*self._visibility.shown(entities), entities.c.id > after, *_only(kinds))
+            .order_by(entities.c.id)
+            .limit(limit)
+        )
+        async with self._database.read() as connection:
+            return [(row[-1], entity_of(row)) for row in await connection.execute(query)]
+
+    async def _numbered(self, connection: AsyncConnection, ids: Collection[int]) -> list[Any]:
+        """Rows by their numbers, which are of this view's layers already.
+
+        Without a condition on the layer: SQLite would go through all of it instead.
+        """
+        rows = await self._given(connection, "id", ids)
+        overlay = self._visibility.overlay
+        if overlay is None:
+            return rows
+        hidden = await self._visibility.hidden_keys(connection)
+        over = range(first_id(overlay), end_id(overlay))
+        return [row for row in rows if row[-1] in over or row[0] not in hidden]
+
+    async def _by_keys(
+        self, connection: AsyncConnection, keys: Collection[int]
+    ) -> dict[int, Entity]:
+        if not keys:
+            return {}
+        if self._visibility.overlay is None:
+            rows = await self._given(connection, "key", keys)
+            return {row[0]: entity_of(row) for row in rows}
+        found = await self._entities(connection, among(connection, entities.c.key, keys))
+        return {each.key: each for each in found}
+
+    async def _given(
+        self, connection: AsyncConnection, by: Literal["id", "key"], values: Collection[int]
+    ) -> list[Any]:
+        named = {**self._visibility.values, "given": as_parameter(connection, values)}
+        query = _chosen(by, postgres=is_postgres(connection))
+        return list((await connection.execute(query, named)).all())
+
+    async def _entities(self, connection: AsyncConnection, *conditions: Any) -> list[Entity]:
+        query = select(*SELECTED).where(*self._visibility.shown(entities), *conditions)
+        return [entity_of(row) for row in await connection.execute(query)]
+
+    async def _reports(self, connection: AsyncConnection, *conditions: Any) -> list[FileReport]:
+        shown = self._visibility.shown(files), files.c.gone.is_(False)
+        query = select(*REPORTED).where(*shown[0], shown[1], *conditions).order_by(files.c.path)
+        return [report_of(row) for row in await connection.execute(query)]
+
+
+@cache
+def _chosen(by: Literal["id", "key"], *, postgres: bool) -> Select[Any]:
+    """Entities of a base by their keys, or of any layer of a repository by their numbers."""
+    mine = in_base(entities) if by == "key" else in_base(entities)[1:]
+    among_them = among_parameter(entities.c[by], "given", postgres=postgres)
+    return select(*SELECTED, entities.c.id).where(*mine, among_them)
+
+
+def _only(kinds: Iterable[EntityKind]) -> Sequence[Any]:
+    codes = entity_codes(list(kinds))
+    return (entities.c.kind.in_(codes),) if codes else ()
+
+
+def _place(entity: Entity) -> tuple[str, int, str, int]:
+    """Where an entity stands. Keys differ from portal to portal, so names come before them."""
+    return entity.path, entity.line, entity.qualified, entity.key
+
+
+def _told(step: Step, found: dict[int, Entity], incoming: bool) -> Reached:
+    entity = found[step.key]
+    says = entity if incoming else found.get(step.via, entity)
+    return Reached(
+        entity=entity,
+        depth=step.depth,
+        via=step.via,
+        path=says.path,
+        line=step.line,
+        strategy=STRATEGIES[step.strategy],
+        confidence=SURE[step.strategy],
+        sites=step.sites,
+    )

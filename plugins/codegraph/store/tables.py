@@ -1,0 +1,221 @@
+"""The graph's tables, in SQLAlchemy Core; imported late (kap10, "Phase 1", collections).
+
+``migrations/`` makes them; a test compares the two. What full text needs differs by database, so
+it is no part of this: ``store/fulltext.py``.
+
+Every row says whose it is: its organisation and its repository. Rows of the graph belong to a
+layer besides: one whole index of a repository, or one person's uncommitted work over it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+)
+
+from gateway.toolkit.columns import NUMBER, PLAIN, Json, UtcDateTime
+
+metadata = MetaData()
+
+
+def _tenant() -> tuple[Column[Any], Column[Any]]:
+    return Column("org", Text, nullable=False), Column("repo", Text, nullable=False)
+
+
+repositories = Table(
+    "codegraph_repositories",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("org", Text, nullable=False),
+    Column("name", PLAIN, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("location", Text, nullable=False),
+    Column("asked_branch", Text),
+    Column("tier", Text),
+    Column("groups", Json, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("declared", Boolean, nullable=False),
+    Column("created_by", Text),
+    Column("created", UtcDateTime, nullable=False),
+    Column("removed", UtcDateTime),
+    Column("layer", BigInteger),
+    Column("branch", Text),
+    Column("commit", Text),
+    Column("indexed", UtcDateTime),
+    Column("problem", Text, nullable=False, server_default=""),
+    Column("embedded_layer", BigInteger),
+    Column("embedded_generation", Integer),
+    Column("scip", Json),
+)
+"""The repositories. ``layer`` is the base layer that is served, or null before the first; it is
+set in the transaction that makes it so, with ``branch``, ``commit``, ``indexed``, ``problem``."""
+
+layers = Table(
+    "codegraph_layers",
+    metadata,
+    Column("id", NUMBER, primary_key=True, autoincrement=True),
+    *_tenant(),
+    Column("kind", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("generation", Integer, nullable=False, server_default="0"),
+    Column("branch", Text),
+    Column("commit", Text),
+    Column("base", BigInteger),
+    Column("base_generation", Integer),
+    Column("person", Text),
+    Column("digest", Text),
+    Column("created", UtcDateTime, nullable=False),
+    Column("ended", UtcDateTime),
+    Column("expires", UtcDateTime),
+    Index("ix_codegraph_layers_repo", "org", "repo", "kind", "person", "branch"),
+    Index("ix_codegraph_layers_state", "state"),
+    sqlite_autoincrement=True,
+)
+"""``kind`` is base or overlay, ``state`` building, ready or dead. ``generation`` counts the changes
+that were made in place. An overlay has the base layer and generation that it was linked over."""
+
+files = Table(
+    "codegraph_files",
+    metadata,
+    Column("layer", BigInteger, primary_key=True),
+    Column("path", PLAIN, primary_key=True),
+    *_tenant(),
+    Column("digest", Text, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("lines", Integer, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("mtime", BigInteger, nullable=False),
+    Column("inode", BigInteger, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("skipped", Boolean, nullable=False),
+    Column("gone", Boolean, nullable=False),
+    Column("secrets", Text, nullable=False, server_default=""),
+    sqlite_with_rowid=False,
+)
+"""What became of each file. In an overlay these are the paths that it hides of the base; ``gone``
+ones it hides without giving another. ``mtime`` (nanoseconds) and ``inode`` tell whether to look.
+``secrets`` says what was taken out of the file's text."""
+
+links = Table(
+    "codegraph_links",
+    metadata,
+    Column("layer", BigInteger, primary_key=True),
+    Column("path", PLAIN, primary_key=True),
+    *_tenant(),
+    Column("interface", Text, nullable=False),
+    Column("package", Text, nullable=False),
+    Column("asked", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""What linking a file depended on, and the digest of what other files can see of it."""
+
+manifests = Table(
+    "codegraph_manifests",
+    metadata,
+    Column("layer", BigInteger, primary_key=True),
+    Column("path", PLAIN, primary_key=True),
+    *_tenant(),
+    Column("digest", Text, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""The settings of packages and compilers, whole: ``pyproject.toml``, ``tsconfig.json`` ..."""
+
+entities = Table(
+    "codegraph_entities",
+    metadata,
+    Column("id", NUMBER, primary_key=True, autoincrement=False),
+    Column("layer", BigInteger, nullable=False),
+    *_tenant(),
+    Column("key", BigInteger, nullable=False),
+    Column("kind", SmallInteger, nullable=False),
+    Column("name", PLAIN, nullable=False),
+    Column("qualified", PLAIN, nullable=False),
+    Column("path", PLAIN, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("line", Integer, nullable=False),
+    Column("end_line", Integer, nullable=False),
+    Column("signature", Text, nullable=False),
+    Column("doc", Text, nullable=False),
+    Column("exported", Boolean, nullable=False),
+    Column("test", Boolean, nullable=False),
+    Column("parent", BigInteger),
+    Column("words", Text, nullable=False),
+    Index("ix_codegraph_entities_key", "layer", "key", unique=True),
+    Index("ix_codegraph_entities_name", "layer", "name"),
+    Index("ix_codegraph_entities_path", "layer", "path"),
+)
+"""``id`` is the layer's number, times 2^28, and a count (``store/codes.py``): the rows of one layer
+lie together. ``words`` is the name split into words, for full text."""
+
+
+def _edges(name: str, near: str, far: str) -> Table:
+    return Table(
+        name,
+        metadata,
+        Column("layer", BigInteger, primary_key=True),
+        Column(near, BigInteger, primary_key=True),
+        Column("kind", SmallInteger, primary_key=True),
+        Column(far, BigInteger, primary_key=True),
+        *_tenant(),
+        Column("line", Integer, nullable=False),
+        Column("strategy", SmallInteger, nullable=False),
+        Column("sites", Integer, nullable=False),
+        sqlite_with_rowid=False,
+    )
+
+
+edges = _edges("codegraph_edges", "source", "target")
+"""An edge lies in the layer and the file of its source. An overlay's may lead into the base."""
+
+incoming = _edges("codegraph_incoming", "target", "source")
+"""The same edges in the other order. Both are written in their order, which an index beside one
+table is not: keys are hashes, and each row of it would change another page."""
+
+
+def _by_name(name: str) -> Table:
+    return Table(
+        name,
+        metadata,
+        Column("layer", BigInteger, primary_key=True),
+        Column("path", PLAIN, primary_key=True),
+        Column("name", PLAIN, primary_key=True),
+        *_tenant(),
+        Column("line", Integer, nullable=False),
+        Column("sites", Integer, nullable=False),
+        Index(f"ix_{name}_name", "layer", "name"),
+        sqlite_with_rowid=False,
+    )
+
+
+unresolved = _by_name("codegraph_unresolved")
+"""Calls whose target is not known."""
+
+mentions = _by_name("codegraph_mentions")
+"""Names in a file that no definition and no edge accounts for: what has one may be used there."""
+
+texts = Table(
+    "codegraph_texts",
+    metadata,
+    Column("repo", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    Column("org", Text, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+"""The text of each file as it was indexed, deflated: an answer's lines are those of its graph."""
+
+LAYERED = (entities, edges, incoming, unresolved, mentions, links, manifests, files)
+"""What belongs to a layer, in the order in which a sweep deletes it."""
+SHARED = (texts,)
+"""What belongs to a repository by content, and is shared by its layers."""

@@ -1,0 +1,157 @@
+"""Walks along edges, breadth first: one statement a step, and the counting here.
+
+Measured once beside others, over 100,000 entities and 500,000 calls in SQLite: CPU time at p50 on a
+busy machine, without reading the entities, at depths 3 and 5. This takes 6 and 45 ms, a recursive
+statement right on the driver 0.5 and 24 ms, rustworkx in memory 0.3 and 7 ms. The others are
+faster, but neither knew of overlays, nor did the statement choose the surest edge or end at a
+limit; and rustworkx took 3 s and 130 MB to fill, once more after each change of a layer. The bars
+are in ``benchmarks/codegraph_queries.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Column, Select, Table, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.toolkit.sql import among, among_parameter, as_parameter, is_postgres
+from plugins.codegraph.model import CONFIDENCE
+from plugins.codegraph.store.codes import STRATEGIES
+from plugins.codegraph.store.tables import edges, incoming
+from plugins.codegraph.store.visibility import Visibility, in_base
+
+MAX_COUNTED = 5_000
+"""Where a walk ends, however much further it would lead."""
+MAX_EDGES = 20_000
+"""The most edges that one step looks at."""
+SURE = {code: CONFIDENCE[strategy] for code, strategy in STRATEGIES.items()}
+
+
+class Step(NamedTuple):
+    """How an entity was reached: the edge, and by how many steps."""
+
+    key: int
+    depth: int
+    via: int
+    strategy: int
+    line: int
+    sites: int
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """Which edges are followed.
+
+    Attributes:
+        kinds: their numbers.
+        incoming: whether against their direction.
+        strategies: the numbers of the strategies that are sure enough, or None for all.
+    """
+
+    kinds: tuple[int, ...]
+    incoming: bool
+    strategies: tuple[int, ...] | None = None
+
+
+@dataclass(slots=True)
+class Steps:
+    """What a walk reached, nearest first; ``capped`` where it was ended before all was counted."""
+
+    found: list[Step] = field(default_factory=list)
+    capped: bool = False
+
+
+async def traverse(
+    connection: AsyncConnection,
+    visibility: Visibility,
+    starts: Collection[int],
+    along: Along,
+    depth: int,
+) -> Steps:
+    """Walk from some entities.
+
+    Args:
+        connection: where to read.
+        visibility: what of the repository is seen.
+        starts: the keys to start from.
+        along: which edges are followed.
+        depth: how many steps.
+    """
+    steps = Steps()
+    seen, frontier = set(starts), list(starts)
+    for at in range(1, depth + 1):
+        if not frontier or steps.capped:
+            break
+        rows = await _edges(connection, visibility, frontier, along)
+        reached = _reached(rows, seen, at)
+        steps.capped = len(rows) >= MAX_EDGES or len(seen) + len(reached) > MAX_COUNTED
+        level = sorted(reached.values(), key=lambda step: (-SURE[step.strategy], step.key))
+        steps.found += level
+        frontier = [step.key for step in level]
+        seen.update(frontier)
+    return steps
+
+
+def _reached(rows: Sequence[Any], seen: Collection[int], depth: int) -> dict[int, Step]:
+    """The entities that edges lead to for the first time, each by its surest edge."""
+    best: dict[int, tuple[Any, ...]] = {}
+    for row in rows:
+        key = row[0]
+        if key in seen:
+            continue
+        old = best.get(key)
+        # Of two edges that are as sure, always the same one.
+        if old is None or (-SURE[row[2]], row[1]) < (-SURE[old[2]], old[1]):
+            best[key] = row
+    return {key: Step(key, depth, row[1], row[2], row[3], row[4]) for key, row in best.items()}
+
+
+async def _edges(
+    connection: AsyncConnection, visibility: Visibility, frontier: Sequence[int], along: Along
+) -> list[Any]:
+    if visibility.overlay is None:
+        values = {**visibility.values, "keys": as_parameter(connection, frontier)}
+        step = _step(along, postgres=is_postgres(connection))
+        return list((await connection.execute(step, values)).all())
+    table, near, _ = _ends(along)
+    query = _chosen(along).where(*visibility.of(table), among(connection, near, frontier))
+    found = (await connection.execute(query)).all()
+    hidden = await visibility.hidden_keys(connection)
+    return list(_visible(found, visibility.base, hidden, 0 if along.incoming else 1))
+
+
+@cache
+def _step(along: Along, *, postgres: bool) -> Select[Any]:
+    """One step in a base; to make the statement anew would cost more than to run it."""
+    table, near, _ = _ends(along)
+    return _chosen(along).where(*in_base(table), among_parameter(near, "keys", postgres=postgres))
+
+
+def _chosen(along: Along) -> Select[Any]:
+    """The edges that are followed, whoever sees them and wherever they begin."""
+    table, near, far = _ends(along)
+    shown = (far, near, table.c.strategy, table.c.line, table.c.sites, table.c.layer)
+    query = select(*shown).where(table.c.kind.in_(along.kinds)).limit(MAX_EDGES)
+    if along.strategies is not None:
+        query = query.where(table.c.strategy.in_(along.strategies))
+    return query
+
+
+def _ends(along: Along) -> tuple[Table, Column[Any], Column[Any]]:
+    """The table, its end that a step begins with, and the one that it leads to."""
+    if along.incoming:
+        return incoming, incoming.c.target, incoming.c.source
+    return edges, edges.c.source, edges.c.target
+
+
+def _visible(
+    rows: Sequence[Any], base: int, hidden: Collection[int], source: int
+) -> Iterator[Sequence[Any]]:
+    """The edges that the overlay does not hide: one is its source's, wherever it leads."""
+    for row in rows:
+        if row[5] != base or row[source] not in hidden:
+            yield row

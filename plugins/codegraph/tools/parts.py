@@ -1,0 +1,148 @@
+"""The parts that tools stand on, put together for ``offer.py``; imported late."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+
+from gateway.contract import Host, Tool
+from plugins.codegraph.search.embedder import EntityEmbedder
+from plugins.codegraph.search.search import Search
+from plugins.codegraph.search.vectors import CodeVectors
+from plugins.codegraph.store.owner import Owner
+from plugins.codegraph.store.store import GraphStore
+from plugins.codegraph.tools import impact, lookup, stats, sync, traversal
+from plugins.codegraph.tools import search as search_tools
+from plugins.codegraph.tools.access import Access, Registry
+from plugins.codegraph.workspaces.sync import Overlaid, WorkspaceSync
+from plugins.codegraph.workspaces.workspaces import Workspaces
+
+EMBEDDING_TIMEOUT_S = 8.0
+"""How long a sync waits for the vectors of what it sends; what has none is found by its words."""
+
+
+class Overlays(Protocol):
+    """What links a person's files into an overlay: the indexer."""
+
+    async def overlay(
+        self,
+        owner: Owner,
+        files: Mapping[str, bytes | None],
+        person: str,
+        branch: str,
+        digest: str,
+        expires: datetime,
+    ) -> Any:
+        """Write an overlay over the base that is served, in place of the one of that branch."""
+        ...
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolParts:
+    """What the tools stand on.
+
+    Attributes:
+        access: opens graphs for callers.
+        search: answers questions.
+        embedder: gives vectors to repositories; a light job calls it after indexing.
+        workspaces: remembers what people have sent; a light job sweeps it.
+        workspace_sync: takes in what people send.
+    """
+
+    access: Access
+    search: Search
+    embedder: EntityEmbedder
+    workspaces: Workspaces
+    workspace_sync: WorkspaceSync
+
+    @classmethod
+    def of(
+        cls,
+        host: Host,
+        registry: Registry,
+        store: GraphStore,
+        overlays: Overlays,
+        workspace_hours: int = 12,
+        clock: Callable[[], datetime] = now,
+    ) -> ToolParts:
+        """The parts over a portal's services.
+
+        Args:
+            host: the plugin's services.
+            registry: the repositories.
+            store: the graphs.
+            overlays: the indexer.
+            workspace_hours: how long a workspace is kept after it was last sent, 1 to 24.
+            clock: the time, in UTC.
+        """
+        vectors = None if host.embedder is None else CodeVectors(host, host.embedder)
+        embedder = EntityEmbedder(host.database, store, vectors)
+        writer = _Writer(host, store, overlays, embedder)
+        workspaces = Workspaces(host.database, clock, writer.end)
+        lifetime = timedelta(hours=workspace_hours)
+        return cls(
+            access=Access(registry, store, workspaces, host.exchange),
+            search=Search(vectors),
+            embedder=embedder,
+            workspaces=workspaces,
+            workspace_sync=WorkspaceSync(
+                store, workspaces, host.cache, writer.write, lifetime, clock
+            ),
+        )
+
+    def tools(self) -> list[Tool]:
+        """The tools, in the order in which an agent should consider them."""
+        return [
+            *search_tools.tools(self.access, self.search),
+            *lookup.tools(self.access),
+            *traversal.tools(self.access),
+            *impact.tools(self.access),
+            *stats.tools(self.access, self.search),
+            *sync.tools(self.access, self.workspace_sync),
+        ]
+
+
+class _Writer:
+    """Writes overlays with their vectors, and ends both."""
+
+    def __init__(
+        self, host: Host, store: GraphStore, overlays: Overlays, embedder: EntityEmbedder
+    ) -> None:
+        self._host, self._store = host, store
+        self._overlays, self._embedding = overlays, embedder
+
+    async def write(self, overlaid: Overlaid) -> int:
+        """Link the files and write the overlay; its layer's number."""
+        view = overlaid.view
+        await self._overlays.overlay(
+            Owner(view.org, view.id),
+            overlaid.files,
+            overlaid.person,
+            overlaid.branch,
+            overlaid.digest,
+            overlaid.expires,
+        )
+        whose = overlaid.person, overlaid.branch
+        seen = await self._store.view(view.org, view.id, overlay=whose)
+        if seen is None or seen.overlay is None:
+            raise RuntimeError(f"The overlay of {view.name} was written, and is not there.")
+        try:
+            async with asyncio.timeout(EMBEDDING_TIMEOUT_S):
+                await self._embedding.embed_overlay(seen, list(overlaid.files))
+        except Exception as error:  # a model that fails, or is busy, fails no sync
+            reason = str(error) or type(error).__name__
+            self._host.log.warning("codegraph_overlay_not_embedded", reason=reason)
+        return seen.overlay.layer
+
+    async def end(self, org: str, repo: str, layer: int) -> None:
+        """An overlay is read no more."""
+        await self._store.layers(Owner(org, repo)).drop(layer)
+        await self._embedding.end_overlay(org, repo, layer)

@@ -1,0 +1,204 @@
+"""The tools that follow edges: callers, callees and imports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from gateway.contract import Caller, Listing, Page, Tier, Tool, ToolResult
+from plugins.codegraph.model import EdgeKind, Entity, EntityKind
+from plugins.codegraph.store.graph import Reached, Walk
+from plugins.codegraph.store.stored_graph import Graph
+from plugins.codegraph.tools.access import Access, Opened
+from plugins.codegraph.tools.base import (
+    CALLERS,
+    IMPORTS,
+    READS,
+    Depth,
+    File,
+    Kind,
+    MinConfidence,
+    Name,
+    Repo,
+)
+from plugins.codegraph.tools.entity_detail import EntityDetail
+from plugins.codegraph.tools.entity_lookup import TYPES, Found, file_path, find
+from plugins.codegraph.tools.notes import Note, completeness, noted
+from plugins.codegraph.tools.overrides import overridden
+from plugins.codegraph.tools.result_models import Edge, WholeEdge, edge
+
+FULL_BELOW = 5
+"""With fewer results than this, each is shown whole (kap10, "Summarization Rules")."""
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "constructor", "new"})
+
+
+def _brief(item: WholeEdge | Edge) -> Edge:
+    return Edge(**{name: getattr(item, name) for name in Edge.model_fields})
+
+
+PAGE = Page(size=CALLERS, summarize=_brief, item=WholeEdge | Edge, note=Note)
+
+
+class Imported(ToolResult):
+    """A file at the other end of an import."""
+
+    file: str
+    depth: int
+    via: str | None = Field(None, description="The file one step before, where depth is above 1.")
+    at: str = Field(description="Where the import stands: file:line.")
+    names: list[str] | None = Field(None, description="What is imported from it, where known.")
+    strategy: str
+    confidence: float
+
+
+IMPORTS_PAGE = Page(size=IMPORTS, summarize=lambda item: item, item=Imported, note=Note)
+
+
+def tools(access: Access) -> list[Tool]:
+    """The tools, in the order in which an agent should consider them."""
+    return [_callers(access), _callees(access), _imports(access)]
+
+
+def _callers(access: Access) -> Tool:
+    async def get_callers(
+        name: Name,
+        file: File = None,
+        kind: Kind = None,
+        depth: Depth = 1,
+        min_confidence: MinConfidence = 0.0,
+        repo: Repo = None,
+        *,
+        caller: Caller,
+    ) -> Listing[Edge]:
+        """Who calls a function, method or class: every caller with the place of the call, and how
+        the edge was found. Use it before you change a signature. Read meta.completeness: where it
+        says incomplete, there may be callers that are not listed. For all that a change may break,
+        by file and by test, use analyze_impact."""
+        opened = await access(caller, repo)
+        kinds = () if kind is None else (kind,)
+        found = await find(opened.graph, name, file, kinds, prefer=kind is None)
+        keys = await called(opened.graph, found)
+        walk = await opened.graph.walk(
+            keys, EdgeKind.CALLS, True, depth, min_confidence=min_confidence
+        )
+        above = await overridden(opened.graph, found.all)
+        complete = await completeness(opened.graph, found.all, above)
+        return await _listed(opened, walk, noted(opened, complete, found.note))
+
+    return Tool.of(get_callers, title="Find callers", page=PAGE, tier=Tier.OPEN, annotations=READS)
+
+
+def _callees(access: Access) -> Tool:
+    async def get_callees(
+        name: Name,
+        file: File = None,
+        kind: Kind = None,
+        depth: Depth = 1,
+        min_confidence: MinConfidence = 0.0,
+        repo: Repo = None,
+        *,
+        caller: Caller,
+    ) -> Listing[Edge]:
+        """What a function, method or class calls within the repository: each callee with the place
+        of the call, and how the edge was found. Calls of libraries are not among them. Use it to
+        understand what something does without reading every file."""
+        opened = await access(caller, repo)
+        kinds = () if kind is None else (kind,)
+        found = await find(opened.graph, name, file, kinds, prefer=kind is None)
+        keys = [*found.keys, *await _members(opened.graph, found)]
+        walk = await opened.graph.walk(
+            keys, EdgeKind.CALLS, False, depth, min_confidence=min_confidence
+        )
+        return await _listed(opened, walk, noted(opened, note=found.note))
+
+    return Tool.of(get_callees, title="Find callees", page=PAGE, tier=Tier.OPEN, annotations=READS)
+
+
+def _imports(access: Access) -> Tool:
+    async def get_imports(
+        file: Annotated[
+            str, Field(description="Its path from the repository's root, or the end of it.")
+        ],
+        direction: Annotated[
+            Literal["imports", "imported_by"],
+            Field(description="imports: what the file needs; imported_by: what needs the file."),
+        ] = "imports",
+        depth: Depth = 1,
+        min_confidence: MinConfidence = 0.0,
+        repo: Repo = None,
+        *,
+        caller: Caller,
+    ) -> Listing[Imported]:
+        """The files of the repository that a file imports, or that import it, step by step to a
+        depth of 5. Use it to see what a module depends on. Libraries are not among them."""
+        opened = await access(caller, repo)
+        path = await file_path(opened.graph, file)
+        whole = await opened.graph.in_file(path)
+        incoming = direction == "imported_by"
+        keys = [each.key for each in (whole if incoming else whole[:1])]
+        walk = await opened.graph.walk(
+            keys, EdgeKind.IMPORTS, incoming, depth, min_confidence=min_confidence
+        )
+        items = await _imported(opened.graph, walk.reached, path)
+        return Listing(items, key=lambda item: item.file, note=noted(opened))
+
+    return Tool.of(
+        get_imports, title="Follow imports", page=IMPORTS_PAGE, tier=Tier.OPEN, annotations=READS
+    )
+
+
+async def called(graph: Graph, found: Found) -> list[int]:
+    """The keys whose callers are the callers of something: of a class also its constructors."""
+    keys = found.keys
+    if found.entity.kind in TYPES:
+        for key in found.keys:
+            own = {found.entity.name} | _CONSTRUCTORS
+            keys += [each.key for each in await graph.contained(key) if each.name in own]
+    return keys
+
+
+async def _members(graph: Graph, found: Found) -> list[int]:
+    """What a class contains: what it calls is what these call."""
+    if found.entity.kind not in TYPES:
+        return []
+    return [each.key for key in found.keys for each in await graph.contained(key)]
+
+
+async def _listed(opened: Opened, walk: Walk, note: Note) -> Listing[Edge]:
+    graph = opened.graph
+    via = await graph.entities({each.via for each in walk.reached if each.depth > 1})
+    items: list[Edge] = [edge(each, via.get(each.via)) for each in walk.reached]
+    if walk.total < FULL_BELOW:
+        detail = EntityDetail(graph)
+        items = [
+            WholeEdge(**item.model_dump(by_alias=False), **await detail.body(each.entity))
+            for item, each in zip(items, walk.reached, strict=True)
+        ]
+    return Listing(items, key=lambda item: item.key, note=note, total=walk.total)
+
+
+async def _imported(graph: Graph, reached: Sequence[Reached], start: str) -> list[Imported]:
+    """One entry a file, nearest first; what is imported from it stands beside it."""
+    files: dict[str, dict[str, Any]] = {}
+    via = await graph.entities({each.via for each in reached if each.depth > 1})
+    for each in reached:
+        if each.entity.path == start:
+            continue
+        entry = files.setdefault(each.entity.path, _entry(each, via.get(each.via)))
+        if each.entity.kind is not EntityKind.FILE and each.depth == entry["depth"]:
+            entry["names"].append(each.entity.qualified)
+    return [Imported(**{**entry, "names": entry["names"] or None}) for entry in files.values()]
+
+
+def _entry(reached: Reached, via: Entity | None) -> dict[str, Any]:
+    return {
+        "file": reached.entity.path,
+        "depth": reached.depth,
+        "via": via.path if via is not None else None,
+        "at": f"{reached.path}:{reached.line}",
+        "names": [],
+        "strategy": reached.strategy.value,
+        "confidence": reached.confidence,
+    }

@@ -1,0 +1,1 @@
+"""Memory's algorithms, without I/O: relevance, confidence, conflicts, merge and promotion."""

@@ -1,0 +1,97 @@
+"""Resolves a conflict: the entry that is kept, with what the others knew."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from plugins.knowledge.memory.algorithms.confidence import DEFAULT_CONFIDENCE
+from plugins.knowledge.memory.algorithms.conflicts import Claim, resolve
+from plugins.knowledge.memory.model.entry import KnowledgeMetadata
+from plugins.knowledge.memory.model.record import Record
+
+_INHERITED = ("title", "description", "language")
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What a settled conflict writes.
+
+    Attributes:
+        winner: the entry that is kept, with the knowledge of all: its next version, or the
+            first of a new entry.
+        gone: the entries that it replaces, by their ids, each with its version.
+        more_uses: the uses of those.
+    """
+
+    winner: Record
+    gone: Mapping[str, int]
+    more_uses: int
+
+
+def settle(
+    claims: Collection[Record], now: datetime, new: str | None = None, *, chosen: bool = False
+) -> Settlement:
+    """Settle which of several entries is kept (README, "Conflicts").
+
+    What was kept before keeps its id and its history, whoever is surer: a new entry gives it its
+    words and is not written itself, unless its id was chosen by who writes it.
+
+    Args:
+        claims: at least one.
+        now: the time.
+        new: the id of the one that is not written yet, if there is one.
+        chosen: whether that id is one that others will ask for.
+    """
+    every = {each.id: each for each in claims}
+    result = resolve([_claim(each) for each in every.values()])
+    surest = winner = every[result.winner]
+    if surest.id == new and not chosen and len(every) > 1:
+        there = [_claim(each) for each in every.values() if each.id != new]
+        winner = every[resolve(there).winner]
+    known = _filled(surest.metadata, [every[id].metadata for id in sorted(result.replaced)])
+    stated = any(each.metadata.confidence is not None for each in every.values())
+    sure = round(result.confidence, 6) if stated or result.confidence > DEFAULT_CONFIDENCE else None
+    known = known.model_copy(
+        update={
+            "tags": tuple(dict.fromkeys((*surest.metadata.tags, *sorted(result.tags)))),
+            "confidence": sure,
+            "importance": result.importance,
+        }
+    )
+    later: dict[str, Any] = (
+        {} if winner.id == new else {"version": winner.version + 1, "updated": now}
+    )
+    said: dict[str, Any] = {"content": surest.content, "source": surest.source, "metadata": known}
+    used = max(each.used for each in every.values())
+    return Settlement(
+        winner=replace(winner, **said, uses=result.uses, used=used, **later),
+        gone={id: each.version for id, each in every.items() if id != winner.id},
+        more_uses=result.uses - winner.uses,
+    )
+
+
+def _filled(said: KnowledgeMetadata, others: Sequence[KnowledgeMetadata]) -> KnowledgeMetadata:
+    """What is said about an entry, with what only others say; who wrote it is its own."""
+    custom = dict(said.custom)
+    known = {name: getattr(said, name) for name in _INHERITED}
+    for other in others:
+        custom = {**other.custom, **custom}
+        known = {name: each or getattr(other, name) for name, each in known.items()}
+    return said.model_copy(update={**known, "custom": custom})
+
+
+def _claim(record: Record) -> Claim:
+    source, said = record.source, record.metadata
+    return Claim(
+        id=record.id,
+        origin=f"{source.type}\n{source.identifier}\n{said.author or record.agent or record.owner}",
+        confidence=said.confidence,
+        importance=said.importance,
+        version=record.version,
+        changed=record.changed,
+        tags=frozenset(said.tags),
+        uses=record.uses,
+    )

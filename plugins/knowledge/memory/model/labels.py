@@ -1,0 +1,72 @@
+"""The labels of entries: short texts by which every store filters, compared for equality.
+
+A label is a kind and a value. The database keeps them in a table, the vector store in the payload,
+so that a filter means the same in both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from plugins.knowledge.memory.model.record import Record
+
+
+def labels(record: Record) -> frozenset[str]:
+    """All that an entry can be found by, or held back by."""
+    said = record.metadata
+    found = {
+        *map(reader, record.readers),
+        *map(tag, said.tags),
+        source(record.source.type),
+        policy(record.access.policy),
+    }
+    if said.author is not None:
+        found.add(author(said.author))
+    if record.agent is not None:
+        found.add(agent(record.agent))
+    for key, value in said.custom.items():
+        found.add(custom(key, value))
+        if isinstance(value, list):
+            found |= {custom(key, each) for each in value}
+    return frozenset(found)
+
+
+READER = "reader:"
+
+
+def reader(key: str) -> str:
+    """Held by entries that a key may read."""
+    return READER + key
+
+
+def tag(name: str) -> str:
+    """Held by entries with a tag; case makes no difference."""
+    return f"tag:{name.casefold()}"
+
+
+def source(kind: str) -> str:
+    """Held by entries from a kind of source."""
+    return f"source:{kind}"
+
+
+def policy(name: str) -> str:
+    """Held by entries under an access policy."""
+    return f"policy:{name}"
+
+
+def author(name: str) -> str:
+    """Held by entries of an author."""
+    return f"author:{name}"
+
+
+def agent(name: str) -> str:
+    """Held by entries that an agent wrote."""
+    return f"agent:{name}"
+
+
+def custom(key: str, value: Any) -> str:
+    """Held by entries with a custom field of this value, or of a list with this value."""
+    written = json.dumps([key, value], sort_keys=True, ensure_ascii=True)
+    return f"custom:{hashlib.blake2b(written.encode(), digest_size=16).hexdigest()}"

@@ -1,0 +1,120 @@
+"""What each layer is given to answer a query, and what it returns.
+
+Terms, vector and the caller's keys are computed once for all layers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.requests import Mode
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFilter:
+    """The conditions of a query, beside that the caller may read the entry.
+
+    Attributes:
+        labels: groups of labels (``labels.py``): the entry has at least one of each group.
+        after: it was created at this moment or later.
+        before: it was created at this moment or earlier.
+        owner: it is this person's.
+    """
+
+    labels: tuple[frozenset[str], ...] = ()
+    after: datetime | None = None
+    before: datetime | None = None
+    owner: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query, as each layer gets it.
+
+    Attributes:
+        text: in words.
+        mode: which signals count.
+        keys: what the caller can read by (``rights/access.py``); with none, nothing is found.
+        person: the caller, whose own working and session memory are asked; or None.
+        limit: how many answers of a layer at most.
+        terms: the numbers of the question's terms.
+        vector: the question's, of length one; None where the mode or the portal has none.
+        embedding_error: why there is none though the mode and the portal have one, or None.
+        entry_filter: what an answer must be.
+        agent: the agent whose session and working memory are asked, or None for all of the
+            caller's.
+    """
+
+    text: str
+    mode: Mode
+    keys: frozenset[str]
+    person: str | None
+    limit: int
+    terms: Sequence[int] = ()
+    vector: Vector | None = None
+    embedding_error: Exception | None = None
+    entry_filter: EntryFilter = EntryFilter()
+    agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """An entry that may answer.
+
+    Attributes:
+        id: the entry's.
+        score: how well it answers, 0 to 1.
+        changed: when it was last written.
+        cosine: its similarity, where that was asked for and it has a vector.
+    """
+
+    id: str
+    score: float
+    changed: datetime
+    cosine: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LayerAnswers:
+    """What a layer found.
+
+    Attributes:
+        found: the best first.
+        note: what was left out and why, or an empty text.
+        error: what made it so, for the log.
+    """
+
+    found: Sequence[Scored] = ()
+    note: str = ""
+    error: Exception | None = None
+
+
+class SearchLayer(Protocol):
+    """One layer, or a part of one, that answers queries."""
+
+    @property
+    def layer(self) -> Layer:
+        """Which one."""
+        ...
+
+    async def search(self, question: Question) -> LayerAnswers:
+        """The best answers, at most ``question.limit``; nothing that no key of it may read."""
+        ...
+
+
+class EntrySource(Protocol):
+    """A place from which entries are read by their ids."""
+
+    async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
+        """Entries by their ids, without those that are gone or that none of the keys may read."""
+        ...

@@ -1,0 +1,148 @@
+"""An entry as the portal stores it: with its layer, its owner and its use."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from plugins.knowledge.memory.model.entry import (
+    OWNER_ONLY_LAYERS,
+    KnowledgeEntry,
+    KnowledgeMetadata,
+    KnowledgeSource,
+    Layer,
+)
+from plugins.knowledge.memory.model.fingerprint import fingerprint
+from plugins.knowledge.memory.model.policy import PRIVATE, AccessPolicyConfig, readers
+
+NOTE_PREFIX = "note:"
+"""How the ids of the knowledge base's notes begin; the document's type and id follow."""
+NOBODY = ""
+"""The owner of the knowledge base's notes: the community, and no person."""
+FORMER_PERSON = "former"
+"""The owner of an entry that stays after its owner has left."""
+UPKEEP = "upkeep"
+"""The portal itself, as histories and the audit log name it where it moves or settles entries."""
+_GENERATED_ID = re.compile(r"mem_[0-9a-f]{24}")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One entry.
+
+    Attributes:
+        id: the entry's id.
+        layer: where it is.
+        owner: the person whose it is.
+        agent: the agent that wrote it, where one was named.
+        content: what it says.
+        metadata: what is said about it.
+        source: where it comes from.
+        access: who may read it.
+        version: how often it was written.
+        versioned: whether its older versions are kept.
+        embedded: whether it has a vector.
+        created: when it was first written.
+        updated: when it was last written, if that was later.
+        placed: when it came to its layer.
+        uses: how often it was an answer, or was read.
+        used: when that was last, or when it was written.
+        expires: when its layer gives it up, or None.
+    """
+
+    id: str
+    layer: Layer
+    owner: str
+    agent: str | None
+    content: str
+    metadata: KnowledgeMetadata
+    source: KnowledgeSource
+    access: AccessPolicyConfig
+    created: datetime
+    placed: datetime
+    used: datetime
+    updated: datetime | None = None
+    version: int = 1
+    versioned: bool = True
+    embedded: bool = False
+    uses: int = 0
+    expires: datetime | None = None
+
+    @property
+    def readers(self) -> frozenset[str]:
+        """The keys of which a caller needs one to read it."""
+        return readers(self.owner, PRIVATE if self.layer in OWNER_ONLY_LAYERS else self.access)
+
+    @property
+    def changed(self) -> datetime:
+        """When it was last written."""
+        return self.updated or self.created
+
+    @property
+    def fingerprint(self) -> str:
+        """What it has in common with others that say the same in the same words."""
+        return fingerprint(self.content)
+
+    @property
+    def text(self) -> str:
+        """What is searched and embedded: its title, description and content."""
+        parts = (self.metadata.title, self.metadata.description, self.content)
+        return "\n".join(part for part in parts if part)
+
+    def fields(self) -> dict[str, Any]:
+        """What a version keeps, and what two changes are merged by, as JSON values."""
+        said = self.metadata.model_dump(mode="json", exclude_none=True)
+        return {
+            "content": self.content,
+            **said,
+            "source": self.source.model_dump(mode="json"),
+            "access": self.access.model_dump(mode="json"),
+        }
+
+    def entry(self, embedding: tuple[float, ...] | None = None) -> KnowledgeEntry:
+        """The entry as the protocol writes it.
+
+        Args:
+            embedding: its vector, where that is asked for.
+        """
+        return KnowledgeEntry(
+            id=self.id,
+            content=self.content,
+            embedding=embedding,
+            metadata=self.metadata,
+            source=self.source,
+            access_policy=self.access.policy,
+            created_at=self.created,
+            updated_at=self.updated,
+            version=self.version,
+        )
+
+
+def attributes_of(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a record that :meth:`Record.fields` stands for.
+
+    Args:
+        fields: as that gives them; they may come from a merge or an older version.
+    """
+    outer = {"content", "source", "access"}
+    said = {name: value for name, value in fields.items() if name not in outer}
+    return {
+        "content": fields["content"],
+        "metadata": KnowledgeMetadata.model_validate(said),
+        "source": KnowledgeSource.model_validate(fields["source"]),
+        "access": AccessPolicyConfig.model_validate(fields["access"]),
+    }
+
+
+def new_id() -> str:
+    """An id that nobody can guess."""
+    return f"mem_{secrets.token_hex(12)}"
+
+
+def is_generated_id(id: str) -> bool:
+    """Whether an id is one of :func:`new_id`, and not one that a client chose."""
+    return _GENERATED_ID.fullmatch(id) is not None

@@ -1,0 +1,171 @@
+"""What the protocol's operations answer (Knowledge Provider, same section)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from plugins.knowledge.memory.model.author import AUTHOR_FIELD, Author
+from plugins.knowledge.memory.model.entry import (
+    KnowledgeEntry,
+    KnowledgeMetadata,
+    KnowledgeSource,
+    Layer,
+)
+
+
+class ProviderName(BaseModel):
+    """Who answers."""
+
+    name: str
+    version: str
+
+
+class Highlight(BaseModel):
+    """Where the question's words stand."""
+
+    content: list[str] = Field(default_factory=list)
+    metadata: dict[str, list[str]] | None = None
+
+
+class QueryResult(BaseModel):
+    """One answer."""
+
+    entry: KnowledgeEntry
+    score: float = Field(ge=0, le=1)
+    distance: float | None = None
+    layer: Layer | None = Field(None, description="Where it is.")
+    author: Author | None = Field(None, description=AUTHOR_FIELD)
+    highlight: Highlight | None = None
+
+
+class QueryMetadata(BaseModel):
+    """How the answer came to be.
+
+    Attributes:
+        layers_contributed: those of which something was found; beside the protocol's own fields.
+        layers_failed: why a layer is missing, or not whole, by its name; likewise.
+        layers_by_words: those that were asked by the question's words alone, though not by its
+            mode: a paraphrase is not found there; likewise.
+    """
+
+    total_results: int
+    execution_time_ms: float
+    layers_queried: list[str]
+    provider: ProviderName
+    layers_contributed: list[str] = Field(default_factory=list)
+    layers_failed: dict[str, str] = Field(default_factory=dict)
+    layers_by_words: list[str] = Field(default_factory=list)
+
+
+class QueryResponse(BaseModel):
+    """The answers to a question."""
+
+    query_id: str
+    results: list[QueryResult]
+    metadata: QueryMetadata
+    streaming_url: str | None = None
+    nearest: list[QueryResult] | None = Field(
+        None, description="Where that is asked for: the best of what is below min_score."
+    )
+
+
+class ApprovalRequired(BaseModel):
+    """Who asked for what a person has yet to allow, and when."""
+
+    request_id: str
+    requested_by: str
+    requested_at: datetime
+
+
+class CreateResponse(BaseModel):
+    """What became of a write."""
+
+    entry: KnowledgeEntry
+    status: Literal["created", "updated", "pending_approval"]
+    approval_required: ApprovalRequired | None = None
+
+
+class DeleteResponse(BaseModel):
+    """What became of a deletion."""
+
+    deleted: bool
+    entry_id: str
+    approval_required: ApprovalRequired | None = None
+
+
+class VersionSaid(BaseModel):
+    """One version of an entry."""
+
+    version: int
+    created_at: datetime
+    created_by: str
+
+
+class MetadataResponse(BaseModel):
+    """All of an entry but its content."""
+
+    entry_id: str
+    metadata: KnowledgeMetadata
+    source: KnowledgeSource
+    version_history: list[VersionSaid] | None = None
+
+
+class BatchError(BaseModel):
+    """Why one entry of a batch was not taken.
+
+    Attributes:
+        index: its place in the request, from 0.
+        id: the entry's id, where it has one.
+    """
+
+    index: int
+    code: int
+    message: str
+    id: str | None = None
+    details: Any = None
+
+
+class BatchResults(BaseModel):
+    """How many went well, of those that were tried so far."""
+
+    succeeded: int = 0
+    failed: int = 0
+    errors: list[BatchError] = Field(default_factory=list, description="The first 1,000.")
+    pending: int = Field(0, description="Those of the succeeded that wait for a person.")
+
+
+class BatchResponse(BaseModel):
+    """How far a batch is."""
+
+    operation_id: str
+    status: Literal["pending", "processing", "completed", "failed"] = Field(
+        description="completed: every entry was tried. failed: an error ended it, and what was "
+        "written until then stays."
+    )
+    results: BatchResults
+    results_url: str | None = Field(None, description="Where this is asked for, on this server.")
+
+
+class BatchEntry(BaseModel):
+    """What became of one entry of a batch."""
+
+    index: int = Field(description="Its place in the request, from 0.")
+    id: str = Field(description="The entry's id.")
+    status: Literal["waiting", "created", "updated", "deleted", "pending_approval", "failed"]
+    request_id: str | None = Field(None, description="Of the request that a person decides.")
+
+
+class BatchReport(BatchResponse):
+    """How far a batch is, and a page of what became of its entries."""
+
+    operation: Literal["create", "update", "delete", "upsert"]
+    total: int = Field(description="Entries of the batch.")
+    message: str | None = Field(None, description="Why it waits, or ended before its last entry.")
+    created_at: datetime
+    completed_at: datetime | None = None
+    offset: int
+    entries: list[BatchEntry]
+    next_offset: int | None = Field(None, description="Where the next page begins.")

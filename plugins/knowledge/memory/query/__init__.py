@@ -1,0 +1,1 @@
+"""The operations that read: queries, lists and single entries, with who wrote them."""

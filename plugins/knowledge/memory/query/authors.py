@@ -1,0 +1,58 @@
+"""Who wrote what an entry says: as the portal knows them, not as the entry itself claims."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from gateway.contract import People
+from plugins.knowledge.memory.model.author import Author
+from plugins.knowledge.memory.model.record import FORMER_PERSON, NOBODY, UPKEEP, Record
+from plugins.knowledge.memory.store.reads import Reads, Writer
+
+_NAMES_OF_NOBODY = {
+    NOBODY: "the knowledge base",
+    FORMER_PERSON: "somebody who has left",
+    UPKEEP: "the portal's upkeep",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Authors:
+    """Finds who wrote entries.
+
+    Attributes:
+        reads: the database, for who wrote their versions.
+        people: what the portal calls them.
+    """
+
+    reads: Reads
+    people: People
+
+    async def of(self, records: Collection[Record], person: str | None) -> dict[str, Author]:
+        """The authors of entries, by the entries' ids.
+
+        Args:
+            records: entries that the caller may read.
+            person: the caller's id.
+        """
+        writers = await self.reads.writers([each for each in records if each.owner != NOBODY])
+        by = {each.id: writers.get(each.id) or Writer(each.owner, None) for each in records}
+        names = await self.names({each.person for each in by.values()} - {person})
+        return {
+            id: Author(
+                name=names.get(each.person, each.person),
+                you=each.person == person,
+                approved=each.approved_by is not None or each.person == NOBODY,
+            )
+            for id, each in by.items()
+        }
+
+    async def names(self, writers: Collection[str]) -> dict[str, str]:
+        """What the portal calls those who wrote something, by their ids, as far as it knows them.
+
+        Args:
+            writers: as versions of entries name them.
+        """
+        people = set(writers) - set(_NAMES_OF_NOBODY)
+        return {**_NAMES_OF_NOBODY, **(await self.people.names(people) if people else {})}

@@ -1,0 +1,277 @@
+"""Answers a query: searches all layers at once, ranks the results, reads those on the page."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+from uuid import uuid4
+
+from gateway.contract import Caller, Embedder
+from gateway.toolkit.words import terms
+from plugins.knowledge.memory.algorithms.similarity import distance
+from plugins.knowledge.memory.model import labels as by
+from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS, KnowledgeEntry, Layer
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.query_context import (
+    EntryFilter,
+    EntrySource,
+    Question,
+    Scored,
+    SearchLayer,
+)
+from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.requests import Mode, QueryFilters, QueryOptions, QueryRequest
+from plugins.knowledge.memory.model.responses import (
+    ProviderName,
+    QueryMetadata,
+    QueryResponse,
+    QueryResult,
+)
+from plugins.knowledge.memory.query.authors import Authors
+from plugins.knowledge.memory.query.highlights import highlight
+from plugins.knowledge.memory.query.layer_search import OnFailure, search_layers
+from plugins.knowledge.memory.query.usage import Usage
+from plugins.knowledge.memory.rights.access import caller_keys
+from plugins.knowledge.memory.rights.roles import Roles, require_role
+from plugins.knowledge.memory.store.vectors import MemoryVectors
+from plugins.knowledge.memory.store.words import term_ids
+
+if TYPE_CHECKING:
+    from plugins.knowledge.memory.model.query_context import Vector
+
+T = TypeVar("T")
+EMBEDDING_TIMEOUT_S = 10.0
+"""How long a question may take to be embedded; the first one waits for the model to be read."""
+_UNREAD = "What was found there could not be read."
+LAYERS_ON_REQUEST = frozenset({Layer.ARCHIVAL})
+"""Layers that answer only where they are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEngine:
+    """The query operation.
+
+    Attributes:
+        layers: all of them, in the order in which they are reported.
+        sources: where their entries are read.
+        embedder: the model, or None where the portal has none.
+        vectors: the vector store, likewise.
+        usage: counts answers.
+        provider: who answers.
+        failed: hears why a layer does not answer.
+        roles: who may ask.
+        authors: finds who wrote what is found.
+    """
+
+    layers: Sequence[SearchLayer]
+    sources: Sequence[EntrySource]
+    embedder: Embedder | None
+    vectors: MemoryVectors | None
+    usage: Usage
+    provider: ProviderName
+    failed: OnFailure
+    roles: Roles
+    authors: Authors
+
+    async def __call__(self, request: QueryRequest, caller: Caller) -> QueryResponse:
+        """Answer a query (protocol, "Query Endpoint").
+
+        Raises:
+            MemoryFailed: the caller may not ask, the question is empty, or none of the layers
+                answers.
+        """
+        require_role(caller, self.roles.read, "ask memory")
+        start = time.perf_counter()
+        layers = self._asked(request)
+        question = await self._question(request, caller, layers)
+        gathered = await search_layers(layers, question, self.failed)
+        if layers and len(gathered.failed) == len(gathered.asked) and not gathered.found:
+            raise _no_answer(gathered.notes)
+        options = request.options
+        close = [one for one in gathered.found if _near_enough(one, options)]
+        near = [one for one in close if one.score >= (options.min_score or 0.0)]
+        page = near[options.offset : options.offset + options.limit]
+        below = close[len(near) :][: options.nearest]
+        records, unread = await self._read([*page, *below], question, gathered.layers)
+        if unread and not records:
+            raise _no_answer(unread)
+        results = await self._results(page, records, question, options)
+        self.usage.count(result.entry.id for result in results)
+        nearest = await self._results(below, records, question, options)
+        return QueryResponse(
+            query_id=f"query_{uuid4().hex}",
+            results=results,
+            metadata=QueryMetadata(
+                total_results=len(near),
+                execution_time_ms=round(1000 * (time.perf_counter() - start), 3),
+                layers_queried=[str(layer) for layer in gathered.asked],
+                layers_contributed=[str(layer) for layer in gathered.contributed],
+                layers_failed={
+                    str(layer): note for layer, note in {**gathered.notes, **unread}.items()
+                },
+                layers_by_words=self._by_words(gathered.asked, request.mode),
+                provider=self.provider,
+            ),
+            nearest=nearest if options.nearest else None,
+        )
+
+    def _asked(self, request: QueryRequest) -> list[SearchLayer]:
+        wanted = set(request.layer.types) or set(Layer) - LAYERS_ON_REQUEST
+        return [each for each in self.layers if each.layer in wanted]
+
+    def _by_words(self, asked: Sequence[Layer], mode: Mode) -> list[str]:
+        """The layers that a question by meaning was put to by its words."""
+        if mode is Mode.KEYWORD:
+            return []
+        return [
+            str(layer)
+            for layer in asked
+            if self.embedder is None or layer not in LAYERS_WITH_VECTORS
+        ]
+
+    async def _question(
+        self, request: QueryRequest, caller: Caller, layers: Sequence[SearchLayer]
+    ) -> Question:
+        text = request.query.strip()
+        if not text:
+            raise MemoryFailed(
+                ErrorCode.INVALID_REQUEST, "The query is empty; say what to look for."
+            )
+        options = request.options
+        vector, embedding_error = await self._vector(text, request.mode, layers)
+        return Question(
+            text=text,
+            mode=request.mode,
+            keys=caller_keys(caller),
+            person=caller.person,
+            limit=options.top_k or options.offset + options.limit,
+            terms=term_ids(text),
+            vector=vector,
+            embedding_error=embedding_error,
+            entry_filter=_narrowing(request.filters, request.layer.user_id),
+            agent=request.layer.agent_id,
+        )
+
+    async def _vector(
+        self, text: str, mode: Mode, layers: Sequence[SearchLayer]
+    ) -> tuple[Vector | None, Exception | None]:
+        """The question's vector, or why there is none where there should be one."""
+        if self.embedder is None or mode is Mode.KEYWORD:
+            return None, None
+        if all(each.layer not in LAYERS_WITH_VECTORS for each in layers):
+            return None, None
+        try:
+            async with asyncio.timeout(EMBEDDING_TIMEOUT_S):
+                return await self.embedder.query(text), None
+        except Exception as error:
+            return None, error
+
+    async def _read(
+        self, page: Sequence[Scored], question: Question, layers: Mapping[str, Layer]
+    ) -> tuple[Mapping[str, Record], Mapping[Layer, str]]:
+        """What is still there, and still may be seen, of what was found.
+
+        Returns:
+            The entries by their ids, and what to know of layers whose entries cannot be read.
+        """
+        wanted = [one.id for one in page]
+        records: dict[str, Record] = {}
+        failures: list[Exception] = []
+        for source in self.sources:
+            left = [id for id in wanted if id not in records]
+            try:
+                records |= await source.read(left, question.keys)
+            except Exception as error:
+                failures.append(error)
+        unread = dict.fromkeys((layers[id] for id in wanted if id not in records), _UNREAD)
+        if not failures:
+            return records, {}
+        for layer in unread:
+            self.failed(layer, failures[0])
+        return records, unread
+
+    async def _results(
+        self,
+        page: Sequence[Scored],
+        records: Mapping[str, Record],
+        question: Question,
+        options: QueryOptions,
+    ) -> list[QueryResult]:
+        embeddings: Mapping[str, Vector] = {}
+        if options.include_embeddings and self.vectors is not None:
+            embeddings = await self.vectors.kept.of(list(records.values()))
+        asked_terms = frozenset(terms(question.text))
+        shown = [records[one.id] for one in page if one.id in records]
+        authors = await self.authors.of(shown, question.person)
+        return [
+            QueryResult(
+                layer=records[one.id].layer,
+                author=authors[one.id],
+                entry=_shown(records[one.id], embeddings.get(one.id), options),
+                score=round(one.score, 4),
+                distance=_distance(one, options),
+                highlight=highlight(
+                    asked_terms, records[one.id].content, records[one.id].metadata.title
+                ),
+            )
+            for one in page
+            if one.id in records
+        ]
+
+
+def _narrowing(filters: QueryFilters, owner: str | None) -> EntryFilter:
+    groups = [
+        [by.tag(each) for each in filters.tags],
+        [by.source(each) for each in _as_tuple(filters.source_type)],
+        [by.policy(each) for each in _as_tuple(filters.access_policy)],
+        [by.author(each) for each in _as_tuple(filters.author)],
+        *(
+            [by.custom(key, each) for each in (value if _is_alternatives(value) else [value])]
+            for key, value in filters.custom_filters.items()
+        ),
+    ]
+    return EntryFilter(
+        labels=tuple(frozenset(group) for group in groups if group),
+        after=filters.created_after,
+        before=filters.created_before,
+        owner=owner,
+    )
+
+
+def _as_tuple(value: T | None) -> tuple[T, ...]:
+    return () if value is None else (value,)
+
+
+def _is_alternatives(value: object) -> bool:
+    """Whether a filter lists values of which one will do."""
+    return isinstance(value, list) and bool(value)
+
+
+def _near_enough(one: Scored, options: QueryOptions) -> bool:
+    apart = _distance(one, options)
+    return (
+        options.distance_threshold is None or apart is None or apart <= options.distance_threshold
+    )
+
+
+def _distance(one: Scored, options: QueryOptions) -> float | None:
+    return None if one.cosine is None else round(distance(one.cosine, options.distance_metric), 6)
+
+
+def _shown(record: Record, embedding: Vector | None, options: QueryOptions) -> KnowledgeEntry:
+    vector = None if embedding is None else tuple(float(each) for each in embedding)
+    entry = record.entry(vector)
+    return entry if options.include_content else entry.model_copy(update={"content": ""})
+
+
+def _no_answer(notes: Mapping[Layer, str]) -> MemoryFailed:
+    told = {str(layer): note for layer, note in notes.items()}
+    return MemoryFailed(
+        ErrorCode.QUERY_FAILED,
+        "None of the layers answers. Ask again in a minute; the portal's admin finds why in the "
+        "log.",
+        {"layers": told},
+    )

@@ -1,0 +1,114 @@
+"""The sentences of an entry that contain the query's words, with the words marked ``**so**``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from gateway.toolkit.words import terms
+from plugins.knowledge.memory.model.responses import Highlight
+
+MAX_PARTS = 3
+MAX_PART_CHARACTERS = 240
+"""Characters of one part."""
+_PART = re.compile(r"[^\n.!?]+[.!?]?")
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
+
+
+class _Hit(NamedTuple):
+    """A word that was asked for: where it stands, and which terms it is."""
+
+    start: int
+    end: int
+    terms: frozenset[str]
+
+
+def highlight(asked: frozenset[str], content: str, title: str | None = None) -> Highlight | None:
+    """The parts that hold the most different words of a question, in their order.
+
+    Args:
+        asked: the terms of a question, which many entries are looked through for.
+        content: what is cut into sentences and lines.
+        title: the entry's title, if it has one.
+
+    Returns:
+        Them, or None where none of the words stands anywhere.
+    """
+    parts = list(_parts(content, _hits(content, asked)))
+    best = sorted(range(len(parts)), key=lambda at: (-parts[at][0], at))[:MAX_PARTS]
+    shown = [parts[at][1] for at in sorted(best)]
+    found = _hits(title, asked) if title else []
+    titled = [_mark(title, 0, len(title), found)] if title and found else []
+    if not shown and not titled:
+        return None
+    return Highlight(content=shown, metadata={"title": titled} if titled else None)
+
+
+def best_window(text: str, asked: frozenset[str], longest: int) -> tuple[int, int]:
+    """The part of a text in which the most different words of a question stand.
+
+    Args:
+        text: all of it.
+        asked: the terms of the question.
+        longest: characters of the part, at most.
+
+    Returns:
+        Where it begins and ends: all of a short text, the beginning where no word stands.
+    """
+    if len(text) <= longest:
+        return 0, len(text)
+    lead = longest // 5  # what stands before a word says what it is about
+    inside: deque[_Hit] = deque()
+    counted: Counter[str] = Counter()
+    best, start = 0, 0
+    for hit in _hits(text, asked):
+        inside.append(hit)
+        counted.update(hit.terms)
+        while inside and hit.end - inside[0].start > longest - lead:
+            counted.subtract(inside.popleft().terms)
+        if inside and (named := sum(1 for count in counted.values() if count)) > best:
+            best, start = named, max(0, inside[0].start - lead)
+    start = min(start, len(text) - longest)
+    return start, start + longest
+
+
+def _hits(text: str, asked: frozenset[str]) -> list[_Hit]:
+    return [
+        _Hit(word.start(), word.end(), named)
+        for word in _WORD.finditer(text)
+        if (named := asked & _terms(word[0]))
+    ]
+
+
+def _parts(content: str, hits: Sequence[_Hit]) -> Iterator[tuple[int, str]]:
+    """The parts in which a word was hit: how many different terms, and the part marked."""
+    waiting = deque(hits)
+    for part in _PART.finditer(content):
+        if not waiting:
+            return
+        own = []
+        while waiting and waiting[0].start < part.end():
+            own.append(waiting.popleft())
+        start = part.start() + len(part[0]) - len(part[0].lstrip())
+        end = min(part.start() + len(part[0].rstrip()), start + MAX_PART_CHARACTERS)
+        if shown := [hit for hit in own if hit.end <= end]:
+            named = frozenset().union(*(hit.terms for hit in shown))
+            yield len(named), _mark(content, start, end, shown)
+
+
+def _mark(text: str, start: int, end: int, hits: Sequence[_Hit]) -> str:
+    """What stands between two places of a text, its hits marked."""
+    pieces = []
+    for hit in hits:
+        pieces += [text[start : hit.start], "**", text[hit.start : hit.end], "**"]
+        start = hit.end
+    return "".join([*pieces, text[start:end]])
+
+
+@lru_cache(maxsize=20_000)
+def _terms(word: str) -> frozenset[str]:
+    """The terms of a word; the words of entries are few, and each is looked at often."""
+    return frozenset(terms(word))

@@ -1,0 +1,115 @@
+"""Lists the entries that a caller may read, the newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from gateway.contract import Caller
+from plugins.knowledge.memory.layers.working import WorkingLayer
+from plugins.knowledge.memory.model import labels as by
+from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.fields import Moment, Part
+from plugins.knowledge.memory.model.policy import AccessPolicy
+from plugins.knowledge.memory.model.query_context import EntryFilter
+from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.requests import MAX_OFFSET
+from plugins.knowledge.memory.rights.access import caller_keys
+from plugins.knowledge.memory.rights.roles import Roles, require_role
+from plugins.knowledge.memory.store.reads import Reads
+
+
+def _with_zone(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise ValueError("say which zone the time is of, such as 2026-03-01T12:00:00Z")
+    return moment
+
+
+ZonedMoment = Annotated[Moment, AfterValidator(_with_zone)]
+
+
+class ListFilters(Part):
+    """Which entries are listed: all that are given must hold."""
+
+    mine: bool = Field(False, description="Only your own.")
+    layers: tuple[Layer, ...] = Field((), max_length=8, description="Only of these layers.")
+    tags: tuple[str, ...] = Field((), max_length=100, description="With at least one of these.")
+    author: str | None = Field(
+        None, min_length=1, max_length=200, description="That name this author themselves."
+    )
+    agent_id: str | None = Field(
+        None, min_length=1, max_length=200, description="Written by this agent."
+    )
+    policy: AccessPolicy | None = Field(None, description="Under this access policy.")
+    since: ZonedMoment | None = Field(None, description="Created then or later, with a zone.")
+    until: ZonedMoment | None = Field(None, description="Created then or earlier, with a zone.")
+
+    def entry_filter(self, person: str | None) -> EntryFilter:
+        """The same, as every store reads it."""
+        groups = (
+            [by.tag(each) for each in self.tags],
+            [] if self.author is None else [by.author(self.author)],
+            [] if self.agent_id is None else [by.agent(self.agent_id)],
+            [] if self.policy is None else [by.policy(self.policy)],
+        )
+        return EntryFilter(
+            labels=tuple(frozenset(group) for group in groups if group),
+            after=self.since,
+            before=self.until,
+            owner=(person or "") if self.mine else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ListedIds:
+    """Entries by id, the newest first.
+
+    Attributes:
+        ids: those that were looked for, 10,000 at most.
+        total: how many there are.
+    """
+
+    ids: Sequence[str]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntryLists:
+    """The list operation: notes of the knowledge base have lists of their own.
+
+    Attributes:
+        reads: the database.
+        working: working memory.
+        roles: who may read at all.
+    """
+
+    reads: Reads
+    working: WorkingLayer
+    roles: Roles
+
+    async def __call__(self, filters: ListFilters, caller: Caller) -> ListedIds:
+        """What there is.
+
+        Raises:
+            MemoryFailed: the caller may not read.
+        """
+        require_role(caller, self.roles.read, "read memory")
+        held, entry_filter = caller_keys(caller), filters.entry_filter(caller.person)
+        layers = set(filters.layers) or set(Layer)
+        pad = self.working.listed(caller.person, entry_filter) if Layer.WORKING in layers else []
+        stored, total = await self.reads.listed(
+            layers - {Layer.WORKING}, entry_filter, held, MAX_OFFSET
+        )
+        moments: Mapping[str, datetime] = {**stored, **{each.id: each.changed for each in pad}}
+        ids = sorted(moments, key=lambda id: (-moments[id].timestamp(), id))
+        return ListedIds(ids[:MAX_OFFSET], total + len(pad))
+
+    async def read(self, ids: Collection[str], caller: Caller) -> list[Record]:
+        """Entries of a list, in its order; without those that are gone by now."""
+        held = caller_keys(caller)
+        found = {**await self.working.read(ids, held), **await self.reads.read(ids, held)}
+        return [found[id] for id in ids if id in found]

@@ -1,0 +1,1 @@
+"""Who may do what: the keys that readers hold, roles, approval rules and delegation."""

@@ -1,0 +1,146 @@
+"""Resolves the people and groups that an access policy names to their ids.
+
+A name that matches nobody is an error, which suggests similar names among the caller's own groups
+and the people who share a group with them. A short form is accepted where it matches exactly one of
+the caller's groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
+
+from gateway.contract import Caller, People
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConfig
+
+_MAX_SUGGESTIONS = 5
+"""Names that an error lists."""
+_MAX_COMPARED = 1000
+"""Names that one is compared with for those that come near."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipients:
+    """Finds whom a policy means.
+
+    Attributes:
+        people: whom callers may know of.
+    """
+
+    people: People
+
+    async def resolve(
+        self, access: AccessPolicyConfig, caller: Caller, kept: AccessPolicyConfig | None = None
+    ) -> AccessPolicyConfig:
+        """A policy with the real keys of all that it names.
+
+        Args:
+            access: the policy, as somebody sent it.
+            caller: who sent it.
+            kept: the entry's policy until now, whose names stay as they are.
+
+        Raises:
+            MemoryFailed: it names somebody who would not read the entry by it, a group or a person
+                that there is not as far as the caller may know, or a name that several have.
+        """
+        teams = frozenset(() if kept is None else kept.allowed_teams)
+        users = frozenset(() if kept is None else kept.approved_users)
+        access = _without_unused_names(access, users, teams)
+        groups = self.people.groups() | caller.groups | teams
+        forms = {} if groups.issuperset(access.allowed_teams) else _forms(caller.groups)
+        named = [each if each in groups else _group(each, forms) for each in access.allowed_teams]
+        known = users | {caller.person or ""}
+        asked = frozenset(access.approved_users) - known
+        if asked:
+            known |= (await self.people.names(asked)).keys()
+        people = [await self._person(each, caller, known) for each in access.approved_users]
+        changed = {"allowed_teams": _unique(named), "approved_users": _unique(people)}
+        return access.model_copy(update=changed)
+
+    async def _person(self, name: str, caller: Caller, known: frozenset[str]) -> str:
+        if name in known:
+            return name
+        fellows = await self.people.fellows(caller, name)
+        exact = [each for each in fellows if each.name.casefold() == name.strip().casefold()]
+        if len(exact) == 1:
+            return exact[0].id
+        shown = [f"{each.name} ({each.id})" for each in exact or fellows]
+        if exact:
+            raise _refusal("approved_users", f"several are called {name!r}; name one by id", shown)
+        raise _refusal(
+            "approved_users",
+            f"there is nobody called {name!r} in your groups, nor with that id; find_people finds "
+            "those who share a group with you",
+            shown,
+        )
+
+
+def _without_unused_names(
+    access: AccessPolicyConfig, users: frozenset[str], teams: frozenset[str]
+) -> AccessPolicyConfig:
+    """A policy without the names of an earlier one that it gives nothing to.
+
+    Raises:
+        MemoryFailed: it names others, people or groups, who would not read the entry by it.
+    """
+    left = {}
+    for field, named, before, policy in (
+        ("approved_users", access.approved_users, users, AccessPolicy.RESTRICTED),
+        ("allowed_teams", access.allowed_teams, teams, AccessPolicy.SHARED),
+    ):
+        if not named or access.policy in {policy, AccessPolicy.PUBLIC}:
+            continue
+        if not before.issuperset(named):
+            message = f"a policy that is {access.policy} opens nothing to them; use {policy}"
+            raise _refusal(field, message)
+        left[field] = ()
+    return access.model_copy(update=left)
+
+
+def _group(name: str, forms: Mapping[str, frozenset[str]]) -> str:
+    """The one group that a short form means."""
+    meant = forms.get(name.casefold(), frozenset())
+    if len(meant) == 1:
+        return next(iter(meant))
+    if meant:
+        raise _refusal("allowed_teams", f"{name!r} is more than one of your groups", meant)
+    some = list(islice(forms, _MAX_COMPARED))
+    near = get_close_matches(name.casefold(), some, n=_MAX_SUGGESTIONS, cutoff=0.6)
+    raise _refusal(
+        "allowed_teams",
+        f"there is no group {name!r} that you could share with; find_people lists yours",
+        {group for form in near for group in forms[form]},
+    )
+
+
+def _forms(groups: Iterable[str]) -> Mapping[str, frozenset[str]]:
+    """Groups by what people call them, in lower case: ``garden`` for ``claim:groups=garden``."""
+    found: dict[str, set[str]] = {}
+    for group in sorted(groups):
+        for form in _short_forms(group):
+            found.setdefault(form, set()).add(group)
+    return {form: frozenset(meant) for form, meant in found.items()}
+
+
+def _short_forms(group: str) -> Iterator[str]:
+    yield group.casefold()
+    kind, _, rest = group.casefold().partition(":")
+    if rest:
+        yield rest
+    apart = {"claim": "=", "github_team": "/"}.get(kind)
+    if apart and (last := rest.partition(apart)[2]):
+        yield last
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def _refusal(field: str, what: str, near: Iterable[str] = ()) -> MemoryFailed:
+    shown = sorted(near)[:_MAX_SUGGESTIONS]
+    hint = f" Did you mean {', '.join(shown)}?" if shown else ""
+    message = f"Nothing was written. {field}: {what}.{hint}"
+    return MemoryFailed(ErrorCode.INVALID_REQUEST, message, {"field": field, "near": shown})

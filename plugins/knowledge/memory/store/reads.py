@@ -1,0 +1,251 @@
+"""Reads entries. Every method names the keys that its caller holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement, Select
+
+from gateway.contract import Database
+from plugins.knowledge.memory.algorithms.relevance import score, words_score
+from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.query_context import EntryFilter, Question, Scored
+from plugins.knowledge.memory.model.record import UPKEEP, Record
+from plugins.knowledge.memory.model.requests import Mode
+from plugins.knowledge.memory.store import words
+from plugins.knowledge.memory.store.rows import record_of
+from plugins.knowledge.memory.store.tables import entries, versions
+from plugins.knowledge.memory.store.visibility import (
+    FilterShape,
+    filter_conditions,
+    filter_values,
+    is_live,
+    key_values,
+    readable,
+)
+
+Value = TypeVar("Value")
+MAX_SQL_VALUES = 500
+"""Values in one SQL statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """What the database knows of an entry that the vector store found."""
+
+    changed: datetime
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of an entry.
+
+    Attributes:
+        number: which one, from 1.
+        at: when it was written.
+        by: who wrote it.
+        fields: what it said (:meth:`Record.fields`), or None where the entry keeps no versions.
+    """
+
+    number: int
+    at: datetime
+    by: str
+    fields: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Who wrote what an entry says now.
+
+    Attributes:
+        person: the one who wrote it last; upkeep, which changes no word, counts for nobody.
+        approved_by: who allowed it, where that was somebody else.
+    """
+
+    person: str
+    approved_by: str | None
+
+
+class Reads:
+    """What is remembered, as a caller sees it.
+
+    Args:
+        database: the plugin's database, its tables up to date.
+        clock: gives the time, with its zone.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database, self._clock = database, clock
+
+    async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
+        """Entries by their ids, without those that are gone or that no key may read."""
+        # What no id can be is not asked for: PostgreSQL takes no NUL, and no half of a character.
+        possible = sorted(id for id in ids if id.isascii() and id.isprintable())
+        if not possible or not keys:
+            return {}
+        seen = key_values(keys, self._clock())
+        found: dict[str, Record] = {}
+        async with self._database.read() as connection:
+            for some in sql_batches(possible):
+                rows = await connection.execute(_entries_by_id(), {**seen, "ids": some})
+                found |= {row.id: record_of(row) for row in rows}
+        return found
+
+    async def duplicates_of(self, record: Record) -> list[Record]:
+        """The owner's entries in the record's layer that claim the same, for the same readers."""
+        alike = sa.select(entries).where(
+            entries.c.owner == record.owner,
+            entries.c.fingerprint == record.fingerprint,
+            entries.c.layer == str(record.layer),
+            is_live(self._clock()),
+        )
+        async with self._database.read() as connection:
+            found = [record_of(row) for row in await connection.execute(alike)]
+        return [each for each in found if each.readers == record.readers and each.id != record.id]
+
+    async def is_taken(self, id: str) -> bool:
+        """Whether an entry has this id, or had it and was removed; whoever may read it."""
+        own = sa.select(sa.literal(1)).where(entries.c.id == id)
+        async with self._database.read() as connection:
+            return await connection.scalar(own) is not None
+
+    async def versions(self, id: str, keys: frozenset[str]) -> list[Version]:
+        """What an entry was, the newest first: the versions that one of these keys may read.
+
+        Each is judged by the policy that it was written under, whatever the entry's is now; for
+        those who may read the entry.
+        """
+        return await self._versions(keys, versions.c.entry == id)
+
+    async def version(self, id: str, number: int, keys: frozenset[str]) -> Version | None:
+        """One of these; None where there is none, or no key may read it."""
+        found = await self._versions(keys, versions.c.entry == id, versions.c.version == number)
+        return found[0] if found else None
+
+    async def _versions(self, keys: frozenset[str], *which: ColumnElement[bool]) -> list[Version]:
+        kept = sa.select(versions).where(*which).order_by(versions.c.version.desc())
+        async with self._database.read() as connection:
+            rows = await connection.execute(kept)
+            return [
+                Version(row.version, row.at, row.by, row.fields)
+                for row in rows
+                if not keys.isdisjoint(row.readers)
+            ]
+
+    async def writers(self, records: Collection[Record]) -> dict[str, Writer]:
+        """Who wrote what entries say now, by the entries' ids; for those who may read them."""
+        shown = (versions.c.entry, versions.c.by, versions.c.approved_by)
+        found: dict[str, Writer] = {}
+        async with self._database.read() as connection:
+            for some in sql_batches(sorted(each.id for each in records)):
+                chosen = sa.select(*shown).where(
+                    versions.c.entry.in_(some), versions.c.by != UPKEEP
+                )
+                rows = await connection.execute(chosen.order_by(versions.c.version))
+                found |= {row.entry: Writer(row.by, row.approved_by) for row in rows}
+        return found
+
+    async def listed(
+        self, layers: Collection[Layer], entry_filter: EntryFilter, keys: frozenset[str], limit: int
+    ) -> tuple[dict[str, datetime], int]:
+        """The entries of some layers, the newest first.
+
+        Args:
+            layers: where.
+            entry_filter: what an entry must be.
+            keys: of which one must read it.
+            limit: how many at most.
+
+        Returns:
+            When each was last written, by its id, and how many there are in all.
+        """
+        if not keys or not layers:
+            return {}, 0
+        changed = sa.func.coalesce(
+            entries.c.updated, entries.c.created, type_=entries.c.created.type
+        )
+        where = (
+            entries.c.layer.in_(sorted(layers)),
+            readable(),
+            *filter_conditions(FilterShape.of(entry_filter)),
+        )
+        values = key_values(keys, self._clock()) | filter_values(entry_filter)
+        chosen = sa.select(entries.c.id, changed.label("changed")).where(*where)
+        counted = sa.select(sa.func.count()).select_from(entries).where(*where)
+        async with self._database.read() as connection:
+            total = int(await connection.scalar(counted, values) or 0)
+            newest = chosen.order_by(changed.desc(), entries.c.id).limit(limit)
+            rows = await connection.execute(newest, values)
+            return {row.id: row.changed for row in rows}, total
+
+    async def search_words(self, layer: Layer, question: Question) -> list[Scored]:
+        """The entries of a layer that have the question's words, best first."""
+        if not question.keys:
+            return []
+        shape, values = self._asked(question)
+        async with self._database.read() as connection:
+            rows = await words.search(
+                connection, str(layer), question.terms, shape, values, question.limit
+            )
+        return [
+            Scored(
+                row.id,
+                score(Mode.KEYWORD, None, words_score(row.score)),
+                row.updated or row.created,
+            )
+            for row in rows
+        ]
+
+    async def admitted(
+        self, ids: Collection[str], layer: Layer, question: Question
+    ) -> dict[str, StoredVersion]:
+        """Which of some entries answer the question by its conditions.
+
+        It is asked for what the vector store found, which may be behind the database.
+        """
+        if not ids or not question.keys:
+            return {}
+        shape, values = self._asked(question)
+        values["layer"] = str(layer)
+        found: dict[str, StoredVersion] = {}
+        async with self._database.read() as connection:
+            for some in sql_batches(sorted(ids)):
+                rows = await connection.execute(_versions_by_id(shape), {**values, "ids": some})
+                found |= {
+                    row.id: StoredVersion(row.updated or row.created, row.version) for row in rows
+                }
+        return found
+
+    def _asked(self, question: Question) -> tuple[FilterShape, dict[str, Any]]:
+        """Which filters a question has, and all that its conditions compare with."""
+        by = question.entry_filter
+        return FilterShape.of(by), key_values(question.keys, self._clock()) | filter_values(by)
+
+
+@lru_cache(maxsize=1)
+def _entries_by_id() -> Select[Any]:
+    """Readable entries by their ids."""
+    named = entries.c.id.in_(sa.bindparam("ids", expanding=True))
+    return sa.select(entries).where(named, readable())
+
+
+@lru_cache(maxsize=256)
+def _versions_by_id(shape: FilterShape) -> Select[Any]:
+    """What is known of entries of a layer, by their ids, that a question may have as answers."""
+    named = entries.c.id.in_(sa.bindparam("ids", expanding=True))
+    home = entries.c.layer == sa.bindparam("layer")
+    shown = (entries.c.id, entries.c.created, entries.c.updated, entries.c.version)
+    return sa.select(*shown).where(named, home, readable(), *filter_conditions(shape))
+
+
+def sql_batches(values: Sequence[Value]) -> list[Sequence[Value]]:
+    """Values in portions that one statement takes."""
+    return [
+        values[start : start + MAX_SQL_VALUES] for start in range(0, len(values), MAX_SQL_VALUES)
+    ]

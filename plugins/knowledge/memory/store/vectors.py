@@ -1,0 +1,198 @@
+"""The vectors of entries in the vector store, where they are searched; the database keeps them too.
+
+The database comes first: a version's point is written after the version, and the database says
+which version is current. So whenever a process dies, the vector store is at most behind and never
+ahead; upkeep brings it up to date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from collections.abc import Collection as Ids
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gateway.contract import (
+    Collection,
+    CollectionSpec,
+    Condition,
+    Embedder,
+    Host,
+    Point,
+    VectorQuery,
+)
+from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.labels import labels, reader
+from plugins.knowledge.memory.model.query_context import Question
+from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.store.failure_log import FailureLog
+from plugins.knowledge.memory.store.kept_vectors import KeptVectors
+from plugins.knowledge.memory.store.reads import sql_batches
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+VECTOR_NAME = "text"
+"""The name of the vector in the store."""
+COLLECTION_LAYERS = (Layer.SEMANTIC, Layer.ARCHIVAL)
+"""A layer of each collection."""
+_INDEXED = {
+    "entry": "keyword",
+    "layer": "keyword",
+    "labels": "keyword",
+    "created": "float",
+    "version": "integer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NearVector:
+    """A vector that is near: of which entry and version, and its cosine."""
+
+    id: str
+    version: int
+    cosine: float
+
+
+class MemoryVectors:
+    """The vectors of all layers that have them; those of the archive in a collection of their own.
+
+    Args:
+        host: the plugin's services.
+        embedder: the model.
+
+    Attributes:
+        behind: whether the store has yet to follow what other processes wrote.
+    """
+
+    def __init__(self, host: Host, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self.kept = KeptVectors(host.database, embedder.model)
+        self._host = host
+        self._failed = FailureLog(host.log)
+        self._collections: dict[str, Collection] = {}
+        self.behind = False
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """The vectors of texts, each of length one."""
+        return list(await self.embedder.passages(texts))
+
+    async def show(self, vectors: Sequence[tuple[Record, Vector]]) -> None:
+        """Let entries that were just written be found by these vectors, and by no earlier ones.
+
+        Where the vector store does not answer they are found by their words, until upkeep has
+        made up for it.
+        """
+        try:
+            await self.put(vectors)
+            for record, _ in vectors:
+                if record.version > 1:
+                    await self.hide_earlier(record)
+        except Exception as error:
+            self._failed("vectors", error)
+
+    async def follow(self, records: Sequence[Record]) -> None:
+        """The same, by the vectors that the database keeps; entries without one are not found."""
+        kept = await self.kept.of(records)
+        await self.show([(each, kept[each.id]) for each in records if each.id in kept])
+        await self.hide([each.id for each in records if not each.embedded])
+
+    async def hide(self, ids: Ids[str]) -> None:
+        """Let no vector find these entries; as with :meth:`show`, upkeep makes up for a failure."""
+        try:
+            await self.take_out(ids)
+        except Exception as error:
+            self._failed("vectors", error)
+
+    async def put(self, vectors: Sequence[tuple[Record, Vector]]) -> None:
+        """Write the points of entries, each in the collection of its layer."""
+        by_layer: dict[Layer, list[Point]] = {}
+        for record, vector in vectors:
+            by_layer.setdefault(record.layer, []).append(_point(record, vector))
+        for layer, points in by_layer.items():
+            await (await self._collection(layer)).upsert(points)
+
+    async def take_out(self, ids: Ids[str]) -> None:
+        """Remove all points of entries."""
+        for layer in COLLECTION_LAYERS:
+            collection = await self._collection(layer)
+            for some in sql_batches(sorted(ids)):
+                await collection.delete([Condition("entry", any_of=tuple(some))])
+
+    async def walk(self) -> AsyncIterator[tuple[str, str, int]]:
+        """Every point there is: the collection it is in, its entry and its version."""
+        self._collections.clear()  # one that was lost is made anew
+        for layer in COLLECTION_LAYERS:
+            async for point in (await self._collection(layer)).walk(("entry", "version")):
+                yield collection_name(layer), point.payload["entry"], point.payload["version"]
+
+    async def drop(self, name: str, points: Ids[tuple[str, int]]) -> None:
+        """Remove points of a collection, by their entries and versions."""
+        collection = await self._named(name)
+        for id, version in sorted(points):
+            exact = Condition("version", at_least=version, at_most=version)
+            await collection.delete([Condition("entry", any_of=(id,)), exact])
+
+    async def hide_earlier(self, record: Record) -> None:
+        """Remove the points of an entry's earlier versions, and those in another layer's home."""
+        own = Condition("entry", any_of=(record.id,))
+        here = await self._collection(record.layer)
+        await here.delete([own, Condition("version", at_most=record.version - 1)])
+        for layer in COLLECTION_LAYERS:
+            if (other := await self._collection(layer)) is not here:
+                await other.delete([own])
+
+    async def nearest(self, layer: Layer, question: Question, vector: Vector) -> list[NearVector]:
+        """The entries of a layer nearest to a question.
+
+        Args:
+            layer: where.
+            question: who asks, and what an answer must be.
+            vector: the question's.
+        """
+        entry_filter = question.entry_filter
+        where = [
+            Condition("layer", any_of=(str(layer),)),
+            Condition("labels", any_of=tuple(sorted(map(reader, question.keys)))),
+            *(Condition("labels", any_of=tuple(sorted(group))) for group in entry_filter.labels),
+        ]
+        if entry_filter.after is not None:
+            where.append(Condition("created", at_least=entry_filter.after.timestamp()))
+        if entry_filter.before is not None:
+            where.append(Condition("created", at_most=entry_filter.before.timestamp()))
+        query = VectorQuery(VECTOR_NAME, vector, tuple(where), question.limit, ("entry", "version"))
+        (hits,) = await (await self._collection(layer)).search([query])
+        return [NearVector(hit.payload["entry"], hit.payload["version"], hit.score) for hit in hits]
+
+    async def _collection(self, layer: Layer) -> Collection:
+        return await self._named(collection_name(layer))
+
+    async def _named(self, name: str) -> Collection:
+        if (known := self._collections.get(name)) is not None:
+            return known
+        spec = CollectionSpec(dense={VECTOR_NAME: self.embedder.dimensions}, indexed=_INDEXED)
+        opened = await self._host.vectors.collection(name, spec)
+        self._collections[name] = opened
+        return opened
+
+
+def collection_name(layer: str) -> str:
+    """The collection of a layer's vectors."""
+    return "memory_archive" if layer == Layer.ARCHIVAL else "memory"
+
+
+def _point(record: Record, vector: Vector) -> Point:
+    return Point(
+        id=f"{record.id}/{record.version}",
+        dense={VECTOR_NAME: vector},
+        payload={
+            "entry": record.id,
+            "version": record.version,
+            "layer": str(record.layer),
+            "labels": sorted(labels(record)),
+            "created": record.created.timestamp(),
+        },
+    )

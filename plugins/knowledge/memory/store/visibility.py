@@ -1,0 +1,93 @@
+"""The SQL conditions under which a caller sees an entry: every query of entries uses them.
+
+The values are bind parameters, so that a statement is built once for every query of the same
+:class:`FilterShape`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement
+
+from plugins.knowledge.memory.model.labels import reader
+from plugins.knowledge.memory.model.query_context import EntryFilter
+from plugins.knowledge.memory.store.tables import entries, labels
+
+
+class FilterShape(NamedTuple):
+    """Which filters a query has.
+
+    Attributes:
+        groups: how many groups of labels it asks for.
+        after: whether it asks for what was created since a moment.
+        before: whether it asks for what was created until a moment.
+        owner: whether it asks for one person's entries.
+    """
+
+    groups: int
+    after: bool
+    before: bool
+    owner: bool
+
+    @classmethod
+    def of(cls, by: EntryFilter) -> FilterShape:
+        """The shape of a query's filters."""
+        given = (by.after is not None, by.before is not None, by.owner is not None)
+        return cls(len(by.labels), *given)
+
+
+def readable() -> ColumnElement[bool]:
+    """That an entry exists, and that one of the keys of :func:`key_values` may read it."""
+    now = sa.bindparam("now", type_=entries.c.expires.type)
+    return sa.and_(_live_at(now), _labelled("readers"))
+
+
+def key_values(keys: Iterable[str], now: datetime) -> dict[str, Any]:
+    """The values that :func:`readable` compares with.
+
+    Args:
+        keys: what a caller can read by; without any, no row is seen.
+        now: what has expired by then is gone.
+    """
+    return {"readers": sorted(map(reader, keys)), "now": now}
+
+
+def is_live(now: datetime) -> ColumnElement[bool]:
+    """That an entry is neither forgotten nor expired."""
+    return _live_at(now)
+
+
+def filter_conditions(shape: FilterShape) -> list[ColumnElement[bool]]:
+    """What a query's filters ask of an entry; :func:`filter_values` names the values."""
+    at = entries.c.created.type
+    conditions = [_labelled(f"group_{number}") for number in range(shape.groups)]
+    if shape.after:
+        conditions.append(entries.c.created >= sa.bindparam("after", type_=at))
+    if shape.before:
+        conditions.append(entries.c.created <= sa.bindparam("before", type_=at))
+    if shape.owner:
+        conditions.append(entries.c.owner == sa.bindparam("owner"))
+    return conditions
+
+
+def filter_values(by: EntryFilter) -> dict[str, Any]:
+    """The values that :func:`filter_conditions` compares with."""
+    moments = {"after": by.after, "before": by.before, "owner": by.owner}
+    groups = {f"group_{number}": sorted(group) for number, group in enumerate(by.labels)}
+    return groups | {name: value for name, value in moments.items() if value is not None}
+
+
+def _live_at(now: Any) -> ColumnElement[bool]:
+    lasting = sa.or_(entries.c.expires.is_(None), entries.c.expires > now)
+    return sa.and_(entries.c.deleted.is_(None), lasting)
+
+
+def _labelled(any_of: str) -> ColumnElement[bool]:
+    """That an entry has one of some labels, given under a name."""
+    named: Any = sa.bindparam(any_of, expanding=True)
+    own = sa.and_(labels.c.entry == entries.c.number, labels.c.label.in_(named))
+    return sa.exists(sa.select(sa.literal(1)).where(own).correlate(entries))

@@ -1,0 +1,1 @@
+"""The tools over memory that agents use."""

@@ -1,0 +1,260 @@
+"""The tools over memory: what an agent needs of the protocol's operations, in a few words."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, cast
+
+from mcp_types import InputRequiredResult
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.contract import Caller, Tier, Tool
+from plugins.knowledge.memory.memory import Memory
+from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.errors import validate
+from plugins.knowledge.memory.model.policy import AccessPolicy
+from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.model.responses import CreateResponse
+from plugins.knowledge.memory.tools.annotations import ADDS, CHANGES, READ_ONLY
+from plugins.knowledge.memory.tools.approvals import PENDING_NOTE, approval_tools
+from plugins.knowledge.memory.tools.people import people_tool
+from plugins.knowledge.memory.tools.recall import recall_tools
+from plugins.knowledge.memory.write.consent import NeedsAnswer, consent_through
+
+
+class Kept(BaseModel):
+    """What became of a write."""
+
+    id: str
+    version: int
+    status: str
+    approval: str | None = Field(None, description="The request that waits for a person.")
+    note: str | None = Field(None, description="What has to happen next, and who must act.")
+
+
+class Forgotten(BaseModel):
+    """What became of a removal."""
+
+    id: str
+    forgotten: bool
+    approval: str | None = Field(None, description="The request that waits for a person.")
+    note: str | None = Field(None, description="What has to happen next, and who must act.")
+
+
+class PastVersion(BaseModel):
+    """One version of an entry."""
+
+    version: int
+    written: datetime
+    by: str = Field(description="Who wrote it.")
+    content: str | None = Field(None, description="What it said; none where only this is kept.")
+
+
+class History(BaseModel):
+    """What an entry was, the newest version first."""
+
+    id: str
+    versions: list[PastVersion]
+
+
+def tools(memory: Memory) -> list[Tool]:
+    """The tools over memory, in the order in which a model should consider them."""
+    return [
+        *recall_tools(memory),
+        _remember(memory),
+        _update(memory),
+        Tool.of(_forget(memory), annotations=CHANGES, floor=Tier.PUBLIC, title="Forget"),
+        Tool.of(_history(memory), annotations=READ_ONLY, floor=Tier.PUBLIC, title="Memory history"),
+        people_tool(memory),
+        *approval_tools(memory),
+    ]
+
+
+class NewMemory(BaseModel):
+    """What `remember` takes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    content: str = Field(min_length=1, description="What to remember.")
+    title: str | None = Field(None, description="A short name for it.")
+    tags: list[str] = Field(default_factory=list, description="Words to find it by.")
+    layer: Layer = Field(
+        Layer.SEMANTIC,
+        description="How long it matters: working (this conversation), session (today), episodic "
+        "(what happened), procedural (rules), semantic (what is known), user (about the person), "
+        "organization (for everyone's work).",
+    )
+    policy: AccessPolicy = Field(
+        AccessPolicy.PRIVATE,
+        description="Who may read it: private, restricted, shared, organization or public.",
+    )
+    approved_users: list[str] = Field(
+        default_factory=list,
+        description="The people who may, where it is restricted: their ids, or the names of those "
+        "who share a group with you (find_people).",
+    )
+    allowed_teams: list[str] = Field(
+        default_factory=list,
+        description="The groups whose members may, where it is shared (find_people).",
+    )
+    confidence: float | None = Field(None, ge=0, le=1, description="How sure it is, 0 to 1.")
+    importance: float | None = Field(None, ge=0, le=1, description="How much it matters, 0 to 1.")
+    agent_id: str | None = Field(
+        None, description="Your own name, so that you find your own entries again."
+    )
+
+    def request(self) -> CreateRequest:
+        """The same, as the protocol writes it."""
+        said = self.model_dump(include={"title", "tags", "confidence", "importance"})
+        readers = self.model_dump(include={"policy", "approved_users", "allowed_teams"})
+        options = {
+            "access_policy": readers,
+            "layer": {"type": self.layer, "agent_id": self.agent_id},
+        }
+        entry = {"content": self.content, "metadata": said}
+        return validate(CreateRequest, {"entry": entry, "options": options})
+
+
+def _remember(memory: Memory) -> Tool:
+    async def run(asked: NewMemory, caller: Caller) -> Kept | InputRequiredResult:
+        try:
+            made = await memory.governed.create(
+                asked.request(), caller, consent_through(memory.exchange())
+            )
+        except NeedsAnswer as needs:
+            return needs.result
+        return _write_result(made)
+
+    return Tool(
+        "remember",
+        "Keep something for later: a fact, a decision, a preference, what happened. One thing an "
+        "entry, in words that stand for themselves. What is known already keeps its id, and gets "
+        "surer where it comes from another source or author. Never keep a secret.",
+        run,
+        args=NewMemory,
+        result=Kept,
+        annotations=ADDS,
+        floor=Tier.PUBLIC,
+        title="Remember",
+    )
+
+
+class ChangedMemory(BaseModel):
+    """What `update_memory` takes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str = Field(description="The entry's id, as `query_memory` gives it.")
+    content: str | None = Field(None, description="What it is to say, all of it.")
+    title: str | None = Field(None, description="Its new name.")
+    tags: list[str] | None = Field(None, description="Its new tags, all of them.")
+    version: int | None = Field(None, description="The version that you have read.")
+    policy: AccessPolicy | None = Field(
+        None, description="Who may read it from now on; only its owner can say so."
+    )
+    approved_users: list[str] | None = Field(
+        None, description="The ids of all people who may, where it is restricted."
+    )
+    allowed_teams: list[str] | None = Field(
+        None, description="All groups whose members may, where it is shared."
+    )
+
+    def request(self, record: Record) -> UpdateRequest:
+        """The same, as the protocol writes it.
+
+        Args:
+            record: the entry as it is.
+        """
+        said = self.model_dump(include={"title", "tags"}, exclude_none=True)
+        metadata = {**record.metadata.model_dump(), **said}
+        content = record.content if self.content is None else self.content
+        entry = {"content": content, "metadata": metadata, "version": self.version}
+        named = {"policy", "approved_users", "allowed_teams"}
+        if readers := self.model_dump(include=named, exclude_none=True):
+            options = {"access_policy": {**record.access.model_dump(), **readers}}
+            return validate(UpdateRequest, {"entry": entry, "options": options})
+        return validate(UpdateRequest, {"entry": entry})
+
+
+def _update(memory: Memory) -> Tool:
+    async def run(asked: ChangedMemory, caller: Caller) -> Kept | InputRequiredResult:
+        record = await memory.entries.found(asked.id, caller)
+        changed, consent = asked.request(record), consent_through(memory.exchange())
+        try:
+            made = await memory.governed.update(asked.id, changed, caller, consent)
+        except NeedsAnswer as needs:
+            return needs.result
+        return _write_result(made)
+
+    return Tool(
+        "update_memory",
+        "Change an entry, or who reads it; what you leave out stays as it is. Others' changes "
+        "since your version are kept where they touch something else.",
+        run,
+        args=ChangedMemory,
+        result=Kept,
+        annotations=CHANGES,
+        floor=Tier.PUBLIC,
+        title="Change a memory",
+    )
+
+
+def _forget(memory: Memory) -> Any:
+    async def forget(id: str, hard: bool = False, *, caller: Caller) -> Forgotten:
+        """Remove an entry of yours, so that nobody finds it any more.
+
+        Args:
+            id: The entry's id, as `query_memory` gives it.
+            hard: Whether to remove its earlier versions and every copy as well, for good.
+        """
+        request = validate(DeleteRequest, {"id": id, "options": {"hard_delete": hard}})
+        try:
+            gone = await memory.governed.delete(request, caller, consent_through(memory.exchange()))
+        except NeedsAnswer as needs:
+            return cast("Forgotten", needs.result)  # the gateway passes it on
+        waits = gone.approval_required
+        return Forgotten(
+            id=gone.entry_id,
+            forgotten=gone.deleted,
+            approval=waits and waits.request_id,
+            note=waits and PENDING_NOTE,
+        )
+
+    return forget
+
+
+def _history(memory: Memory) -> Any:
+    async def memory_history(id: str, *, caller: Caller) -> History:
+        """See what an entry said before, who changed it, and when.
+
+        Args:
+            id: The entry's id, as `query_memory` gives it.
+        """
+        versions = await memory.reader.history(id, caller)
+        names = await memory.authors.names({each.by for each in versions})
+        return History(
+            id=id,
+            versions=[
+                PastVersion(
+                    version=each.number,
+                    written=each.at,
+                    by="you" if each.by == caller.person else names.get(each.by, each.by),
+                    content=None if each.fields is None else each.fields["content"],
+                )
+                for each in versions
+            ],
+        )
+
+    return memory_history
+
+
+def _write_result(made: CreateResponse) -> Kept:
+    waits = made.approval_required
+    return Kept(
+        id=made.entry.id,
+        version=made.entry.version,
+        status=made.status,
+        approval=waits and waits.request_id,
+        note=waits and PENDING_NOTE,
+    )

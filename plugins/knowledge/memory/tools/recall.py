@@ -1,0 +1,164 @@
+"""The tools that read memory: a question, a list, one entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from gateway.contract import Caller, Listing, Page, Tier, Tool, piece
+from plugins.knowledge.memory.algorithms.relevance import FLOOR, MAX_NEAREST
+from plugins.knowledge.memory.memory import Memory
+from plugins.knowledge.memory.model.author import BY_FIELD
+from plugins.knowledge.memory.model.entry import KnowledgeSource, Layer
+from plugins.knowledge.memory.model.errors import validate
+from plugins.knowledge.memory.model.policy import AccessPolicy
+from plugins.knowledge.memory.model.record import NOTE_PREFIX
+from plugins.knowledge.memory.model.requests import QueryRequest
+from plugins.knowledge.memory.query.lists import ListFilters
+from plugins.knowledge.memory.tools.annotations import READ_ONLY
+from plugins.knowledge.memory.tools.results import Listed, Memories, list_item, memories
+
+MAX_PIECE_BYTES = 8_000
+"""Bytes of an entry's content in one answer."""
+PAGE = Page(size=50, summarize=lambda each: each, item=Listed)
+
+
+class WholeMemory(BaseModel):
+    """One entry, and a piece of what it says."""
+
+    id: str
+    title: str | None = None
+    content: str
+    offset: int = Field(description="Where the piece begins, in bytes of UTF-8.")
+    next_offset: int | None = Field(None, description="Give it as offset for what follows.")
+    total: int = Field(description="Bytes of all of it.")
+    layer: Layer
+    policy: AccessPolicy = Field(description="Who may read it.")
+    tags: list[str] = Field(default_factory=list)
+    by: str = Field(description=BY_FIELD)
+    source: KnowledgeSource
+    mine: bool
+    version: int
+    created: datetime
+    changed: datetime
+    note: str | None = Field(None, description="What this is not all of.")
+
+
+def recall_tools(memory: Memory) -> list[Tool]:
+    """The tools, in the order in which a model should consider them."""
+    return [
+        Tool.of(_query(memory), annotations=READ_ONLY, floor=Tier.PUBLIC, title="Ask memory"),
+        Tool.of(_get(memory), annotations=READ_ONLY, floor=Tier.PUBLIC, title="Read a memory"),
+        _list(memory),
+    ]
+
+
+def _query(memory: Memory) -> Any:
+    async def query_memory(
+        query: str,
+        layers: Sequence[Layer] = (),
+        tags: Sequence[str] = (),
+        limit: int = 10,
+        offset: int = 0,
+        agent_id: str | None = None,
+        *,
+        caller: Caller,
+    ) -> Memories:
+        """Ask what you and others remember, and the knowledge base with it: by meaning and by
+        words; working and session memory by words alone. Use it before you answer what may have
+        been said, decided or learned before. Long entries come as the part that answers.
+
+        Args:
+            query: What to look for: a question, a topic or a phrase.
+            layers: Only these layers; all but the archive where none is given.
+            tags: Only entries that carry at least one of these tags.
+            limit: How many results at most, 1 to 100.
+            offset: How many results to skip: the next_offset of an earlier answer.
+            agent_id: Your own name, to see of working, session and episodic memory only what you
+                wrote under it.
+        """
+        options: dict[str, Any] = {"limit": limit, "offset": offset}
+        if memory.query.embedder is not None:  # by words alone there is no telling what fits
+            options |= {"min_score": FLOOR, "nearest": MAX_NEAREST}
+        request = {
+            "query": query,
+            "filters": {"tags": tags},
+            "options": options,
+            "layer": {"types": layers, "agent_id": agent_id},
+        }
+        answer = await memory.query(validate(QueryRequest, request), caller)
+        return memories(answer, query, offset)
+
+    return query_memory
+
+
+def _get(memory: Memory) -> Any:
+    async def get_memory(id: str, offset: int = 0, *, caller: Caller) -> WholeMemory:
+        """Read one entry: all that is said about it, and its content from an offset on.
+
+        Args:
+            id: The entry's id, as `query_memory` and `list_memory` give it.
+            offset: Where to begin: the next_offset of an earlier answer.
+        """
+        record = await memory.reader.entry(id, caller)
+        shown = piece(record.content, offset, MAX_PIECE_BYTES)
+        author = (await memory.authors.of([record], caller.person))[record.id]
+        return WholeMemory(
+            id=record.id,
+            title=record.metadata.title,
+            content=shown.text,
+            offset=shown.offset,
+            next_offset=shown.next_offset,
+            total=shown.total,
+            layer=record.layer,
+            policy=record.access.policy,
+            tags=list(record.metadata.tags),
+            by=author.shown,
+            source=record.source,
+            mine=record.owner == caller.person,
+            version=record.version,
+            created=record.created,
+            changed=record.changed,
+            note=_NOTE if id.startswith(NOTE_PREFIX) else None,
+        )
+
+    return get_memory
+
+
+_NOTE = "The beginning of a note of the knowledge base: get_document has all of it."
+
+
+async def list_entries(memory: Memory, filters: ListFilters, caller: Caller) -> Listing[Any]:
+    """Entries that a caller may read, the newest first, for the gateway to page.
+
+    Raises:
+        MemoryFailed: the caller may not read.
+    """
+    found = await memory.lists(filters, caller)
+
+    async def ready(ids: Sequence[str]) -> Sequence[Listed]:
+        records = await memory.lists.read(ids, caller)
+        authors = await memory.authors.of(records, caller.person)
+        return [list_item(each, authors[each.id], caller.person) for each in records]
+
+    return Listing(found.ids, key=lambda id: id, total=found.total, ready=ready)
+
+
+def _list(memory: Memory) -> Tool:
+    async def run(asked: ListFilters, caller: Caller) -> Listing[Any]:
+        return await list_entries(memory, asked, caller)
+
+    return Tool(
+        "list_memory",
+        "List what is remembered, the newest first: yours, or all that you may read. To find what "
+        "answers a question, use `query_memory`.",
+        run,
+        args=ListFilters,
+        annotations=READ_ONLY,
+        floor=Tier.PUBLIC,
+        title="List memory",
+        page=PAGE,
+    )

@@ -1,0 +1,201 @@
+"""How entries are shown to agents: short by default, and each with the way to the whole."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+from pydantic_core import to_json
+
+from gateway.contract import BriefResult
+from gateway.toolkit.words import terms
+from plugins.knowledge.memory.algorithms.relevance import FLOOR, MAX_NEAREST
+from plugins.knowledge.memory.model.author import BY_FIELD, Author
+from plugins.knowledge.memory.model.entry import KnowledgeEntry, Layer
+from plugins.knowledge.memory.model.policy import AccessPolicy
+from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.responses import QueryResponse, QueryResult
+from plugins.knowledge.memory.query.highlights import best_window
+
+MAX_EXCERPT = 800
+"""Characters of an entry in a list of answers."""
+MAX_GLANCE = 240
+"""Characters of an entry in a text, and of what is only near."""
+MAX_ANSWER_BYTES = 10_000
+"""Bytes of the answers together, as JSON; further ones come with the next page."""
+
+
+class Remembered(BaseModel):
+    """An entry as a tool shows it."""
+
+    id: str
+    content: str = Field(description="What it says, or the part of it that answers.")
+    length: int | None = Field(
+        None, description="Characters of the whole, where this is a part: get_memory reads it."
+    )
+    title: str | None = None
+    tags: list[str] = Field(default_factory=list)
+    version: int
+    changed: datetime
+    policy: AccessPolicy = Field(description="Who may read it.")
+    layer: Layer | None = Field(None, description="Where it is.")
+    by: str | None = Field(None, description=BY_FIELD)
+    score: float | None = Field(None, description="How well it answers, 0 to 1.")
+
+
+class Near(BaseModel):
+    """An entry that is near, and does not fit."""
+
+    id: str
+    content: str = Field(description="Its beginning, or the part that is near.")
+    by: str | None = Field(None, description="Whose words these are.")
+    score: float
+
+
+class Memories(BriefResult):
+    """What memory holds on a question, the best answer first."""
+
+    results: list[Remembered]
+    total: int = Field(description="How many fit, as far as was looked.")
+    next_offset: int | None = Field(None, description="Give it as offset for those that follow.")
+    nearest: list[Near] = Field(
+        default_factory=list, description="What is nearest and does not fit: likely beside it."
+    )
+    layers: list[str] = Field(description="The layers that were asked.")
+    note: str | None = Field(None, description="What is missing from the answer, and why.")
+
+    def brief(self) -> str:
+        """The answers, each in a line or two; the structured content has more of each."""
+        lines = [] if self.note is None else [self.note]
+        for each in self.results:
+            name = f"{each.title}: " if each.title else ""
+            at = f"[{each.id}, {each.score}, by {each.by}]"
+            lines.append(f"- {name}{_cut(each.content)} {at}")
+        lines += [
+            f"- (near) {_cut(each.content)} [{each.id}, {each.score}, by {each.by}]"
+            for each in self.nearest
+        ]
+        if self.next_offset is not None:
+            lines.append(f"More with offset={self.next_offset}.")
+        return "\n".join(lines) or "Nothing."
+
+
+def memories(answer: QueryResponse, question: str, offset: int) -> Memories:
+    """An answer within the budget.
+
+    Args:
+        answer: the answer to the question.
+        question: as it was asked.
+        offset: how many results were skipped.
+    """
+    asked = frozenset(terms(question))
+    shown: list[Remembered] = []
+    room = MAX_ANSWER_BYTES
+    for each in answer.results:
+        one = _remembered(each, asked)
+        room -= len(to_json(one))
+        if shown and room < 0:
+            break
+        shown.append(one)
+    total = answer.metadata.total_results
+    after = offset + len(shown)
+    near = [] if offset else (answer.nearest or [])[: max(0, MAX_NEAREST - len(shown))]
+    return Memories(
+        results=shown,
+        total=total,
+        next_offset=after if shown and after < total else None,
+        nearest=[
+            Near(
+                id=each.entry.id,
+                content=marked_excerpt(each.entry.content, asked, MAX_GLANCE),
+                by=each.author and each.author.shown,
+                score=each.score,
+            )
+            for each in near
+        ],
+        layers=answer.metadata.layers_queried,
+        note=_note(answer, fits=bool(shown), offset=offset),
+    )
+
+
+def marked_excerpt(content: str, asked: frozenset[str], longest: int) -> str:
+    """The part of a content that answers, with what is left out marked."""
+    start, end = best_window(content, asked, longest)
+    before, after = "…" if start else "", "…" if end < len(content) else ""
+    return f"{before}{content[start:end]}{after}"
+
+
+def _remembered(found: QueryResult, asked: frozenset[str]) -> Remembered:
+    entry: KnowledgeEntry = found.entry
+    whole = len(entry.content)
+    return Remembered(
+        id=entry.id,
+        content=marked_excerpt(entry.content, asked, MAX_EXCERPT),
+        length=whole if whole > MAX_EXCERPT else None,
+        title=entry.metadata.title and _cut(entry.metadata.title),
+        tags=[_cut(each) for each in entry.metadata.tags[:20]],
+        version=entry.version,
+        changed=entry.updated_at or entry.created_at,
+        policy=entry.access_policy,
+        layer=found.layer,
+        by=found.author and found.author.shown,
+        score=found.score,
+    )
+
+
+def _note(answer: QueryResponse, *, fits: bool, offset: int) -> str | None:
+    said = answer.metadata
+    notes = [f"{layer}: {why}" for layer, why in said.layers_failed.items()]
+    if not fits and not offset:
+        below = f" What is nearest has less than {FLOOR}." if answer.nearest else ""
+        notes.insert(0, f"Nothing fits.{below}")
+    if said.layers_by_words:
+        named = ", ".join(said.layers_by_words)
+        notes.append(f"Searched by their words alone, so ask in those: {named}.")
+    return " ".join(notes) or None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_GLANCE else f"{text[:MAX_GLANCE]}…"
+
+
+class Listed(BaseModel):
+    """An entry in a list."""
+
+    id: str
+    title: str | None = None
+    content: str = Field(description="Its beginning.")
+    length: int = Field(description="Characters of the whole.")
+    layer: Layer
+    policy: AccessPolicy = Field(description="Who may read it.")
+    tags: list[str] = Field(default_factory=list)
+    by: str = Field(description=BY_FIELD)
+    mine: bool
+    version: int
+    created: datetime
+    changed: datetime
+
+
+def list_item(record: Record, author: Author, person: str | None) -> Listed:
+    """An entry in a list.
+
+    Args:
+        record: the entry.
+        author: who wrote what it says now.
+        person: who looks.
+    """
+    said = record.metadata
+    return Listed(
+        id=record.id,
+        title=said.title and _cut(said.title),
+        content=_cut(record.content),
+        length=len(record.content),
+        layer=record.layer,
+        policy=record.access.policy,
+        tags=[_cut(each) for each in said.tags[:20]],
+        by=author.shown,
+        mine=record.owner == person,
+        version=record.version,
+        created=record.created,
+        changed=record.changed,
+    )

@@ -1,0 +1,55 @@
+"""Builds the upkeep: its parts, in the order in which a pass runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gateway.contract import Database
+from plugins.knowledge.memory.store.inventory import Inventory
+from plugins.knowledge.memory.upkeep.conflicts import ConflictSettlement
+from plugins.knowledge.memory.upkeep.layer_moves import LayerMoves
+from plugins.knowledge.memory.upkeep.purge import EVENT_RETENTION, Purge
+from plugins.knowledge.memory.upkeep.upkeep import Part, Upkeep
+from plugins.knowledge.memory.upkeep.vector_repair import VectorRepair
+from plugins.knowledge.memory.upkeep.working_moves import WorkingMoves
+from plugins.knowledge.memory.write.entries import Entries
+
+if TYPE_CHECKING:
+    from structlog.typing import FilteringBoundLogger
+
+
+def build_upkeep(
+    entries: Entries,
+    database: Database,
+    purge_batches: Callable[[datetime], Awaitable[int]],
+    log: FilteringBoundLogger,
+    schedule: str,
+) -> Upkeep:
+    """The upkeep of a memory.
+
+    Args:
+        entries: its stores.
+        database: the plugin's database.
+        purge_batches: forgets the batches that were sent before a moment.
+        log: for the admin.
+        schedule: when there is a pass, as a cron expression in UTC.
+    """
+    inventory = Inventory(database, entries.clock)
+    purge = Purge(entries, database)
+
+    async def batches() -> dict[str, int]:
+        return {"batches": await purge_batches(entries.clock() - EVENT_RETENTION)}
+
+    parts: dict[str, Part] = {
+        "move": LayerMoves(inventory, entries),
+        "settle": ConflictSettlement(inventory, entries),
+        "entries": purge.expired,
+        "events": purge.events,
+        "requests": purge.requests,
+        "batches": batches,
+    }
+    if entries.vectors is not None:
+        parts["sweep"] = VectorRepair(inventory, entries.vectors)
+    return Upkeep(parts, WorkingMoves(entries), log, schedule)

@@ -1,0 +1,102 @@
+"""What a request for approval would write, who can decide it, and how it is carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from gateway.contract import Caller
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.policy import PRIVATE, person_key
+from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.rights.approval_rules import Agreement
+from plugins.knowledge.memory.rights.roles import require_role
+from plugins.knowledge.memory.store.approvals import Approval, ApprovalPayload
+from plugins.knowledge.memory.write.entries import Entries
+
+_NEED_CURRENT_READERS = frozenset({"update", "delete", "erase"})
+
+
+async def carry_out(
+    entries: Entries, found: Approval, payload: ApprovalPayload, asker: Caller
+) -> None:
+    """Do what was asked for, with the rights of the person who asked.
+
+    Args:
+        entries: the operations that write.
+        found: the request.
+        payload: its payload.
+        asker: the person who asked, with the rights that count now.
+
+    Raises:
+        MemoryFailed: it cannot be done any more.
+    """
+    agreement = Agreement(frozenset(payload.readers), payload.version)
+    match found.operation:
+        case "create":
+            request = CreateRequest.model_validate(payload.request)
+            await entries.create(request, asker, found.entry, agreement)
+        case "update":
+            changed = UpdateRequest.model_validate(payload.request)
+            await entries.update(found.entry, changed, asker, agreement)
+        case "verify":
+            require_role(asker, entries.roles.write, "write to memory")
+            record = await entries.found(found.entry, asker)
+            access = payload.access or PRIVATE
+            if record.version != payload.version or not await entries.open_up(
+                record, access, asker.person or "", agreement
+            ):
+                raise MemoryFailed(
+                    ErrorCode.CONFLICT, "The entry was changed since; ask for it once more."
+                )
+        case "delete" | "erase":
+            options = {"hard_delete": found.operation == "erase"}
+            removal = {"id": found.entry, "options": options}
+            await entries.delete(DeleteRequest.model_validate(removal), asker)
+
+
+def needs_current_readers(found: Approval) -> bool:
+    """Whether only those who may read the entry as it is can decide a request.
+
+    Where an update opens the entry to more people, these are shown what they would read, and no
+    more.
+    """
+    opens = found.payload is not None and found.payload.opens
+    return found.operation in _NEED_CURRENT_READERS and not opens
+
+
+def complete_update(request: UpdateRequest, current: Record, wanted: Record) -> dict[str, Any]:
+    """An update that names all that it would make readable, for those who decide and for later.
+
+    Args:
+        request: the update as it was sent.
+        current: the entry as it is.
+        wanted: the entry as it would be.
+    """
+    asked: dict[str, Any] = request.model_dump(mode="json", exclude_unset=True)
+    asked["entry"] |= {
+        "content": wanted.content,
+        "metadata": wanted.metadata.model_dump(mode="json", exclude_none=True),
+        "version": current.version,
+    }
+    return asked
+
+
+def check_decidable(caller: Caller, *readable: Collection[str]) -> None:
+    """Refuse a request that nobody could decide.
+
+    Args:
+        caller: the person who asks; only an admin decides what they asked for themselves.
+        readable: sets of keys, of each of which one is needed to decide.
+
+    Raises:
+        MemoryFailed: nobody else holds such keys.
+    """
+    own = {person_key(caller.person or "")}
+    if not caller.admin and any(own.issuperset(each) for each in readable):
+        raise MemoryFailed(
+            ErrorCode.INVALID_REQUEST,
+            "Nobody else may read this entry, so nobody could approve it. Leave governance out, "
+            "let others read it, or use a client that can ask you yourself.",
+        )

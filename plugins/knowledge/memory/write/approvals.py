@@ -1,0 +1,226 @@
+"""Requests that wait for a person: made, listed, decided and carried out (README, "Approval")."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gateway.contract import Caller
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.responses import ApprovalRequired
+from plugins.knowledge.memory.rights.access import caller_keys
+from plugins.knowledge.memory.rights.delegation import limit_to_approver
+from plugins.knowledge.memory.rights.roles import has_role, require_role
+from plugins.knowledge.memory.store.approvals import (
+    Approval,
+    ApprovalPayload,
+    ApprovalStore,
+    new_approval_id,
+)
+from plugins.knowledge.memory.store.audit import AuditRecord
+from plugins.knowledge.memory.store.notices import Notices
+from plugins.knowledge.memory.write.approval_requests import (
+    carry_out,
+    check_decidable,
+    needs_current_readers,
+)
+from plugins.knowledge.memory.write.entries import Entries
+from plugins.knowledge.memory.write.messages import notify_approvers, notify_requester
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from plugins.knowledge.memory.store.approvals import Operation, State
+
+MAX_PENDING_REQUESTS = 200
+"""Requests of one person that wait at a time, so that nobody buries those of others."""
+_FINAL_ERRORS = frozenset(
+    {
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.UNAUTHORIZED,
+        ErrorCode.FORBIDDEN,
+        ErrorCode.NOT_FOUND,
+        ErrorCode.CONFLICT,
+    }
+)
+"""Errors that another try does not mend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approvals:
+    """The requests that wait for a person, and their decisions.
+
+    Attributes:
+        entries: the operations that carry them out.
+        store: where they are kept.
+        notices: notifies those who may decide, and those who asked.
+    """
+
+    entries: Entries
+    store: ApprovalStore
+    notices: Notices
+
+    async def request(
+        self,
+        operation: Operation,
+        entry: str,
+        payload: ApprovalPayload,
+        caller: Caller,
+        *,
+        reason: str | None = None,
+        current_readers: Collection[str] | None = None,
+    ) -> ApprovalRequired:
+        """Let a write wait for a person.
+
+        Args:
+            operation: what is to be done.
+            entry: the id of the entry.
+            payload: what it takes to do it.
+            caller: the person who asks.
+            reason: why, in their words.
+            current_readers: the keys that may read the entry now, where only their holders may
+                decide.
+
+        Raises:
+            MemoryFailed: nobody could decide it, or too many requests of theirs wait already.
+        """
+        person = caller.person or ""
+        readable = [payload.readers, *([] if current_readers is None else [current_readers])]
+        check_decidable(caller, *readable)
+        if await self.store.count_pending(person) >= MAX_PENDING_REQUESTS:
+            raise MemoryFailed(
+                ErrorCode.RATE_LIMITED,
+                f"{MAX_PENDING_REQUESTS} of your requests wait for a person. Have some of them "
+                "decided, or take them back, before you ask for more.",
+            )
+        now = self.entries.clock()
+        asked = Approval(new_approval_id(), operation, entry, payload, reason, person, now)
+        await self.store.add(asked)
+        await self.entries.audit.add(AuditRecord(person, operation, entry, "pending", asked.id))
+        await notify_approvers(self.notices, asked, self.entries.roles.approve, readable)
+        return ApprovalRequired(request_id=asked.id, requested_by=person, requested_at=now)
+
+    async def visible_to(self, caller: Caller) -> list[Approval]:
+        """A caller's own requests, then those that they may decide."""
+        person = require_role(caller, self.entries.roles.read, "see requests")
+        own = list(await self.store.of(person))
+        if not self._may_decide(caller):
+            return own
+        others = [each for each in await self.store.pending() if each.requested_by != person]
+        return own + await self._readable(others, caller)
+
+    async def pending(self, id: str, caller: Caller) -> Approval:
+        """A request that waits, for a caller who may see it.
+
+        Raises:
+            MemoryFailed: there is no such request for the caller, or it is decided.
+        """
+        require_role(caller, self.entries.roles.read, "decide a request")
+        found = await self.store.get(id)
+        if found is None or not await self._may_see(found, caller):
+            raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such request for you to decide.")
+        if found.state != "pending":
+            raise _already_decided()
+        return found
+
+    async def decide(
+        self, id: str, caller: Caller, *, approve: bool, note: str | None = None
+    ) -> Approval:
+        """Approve a request, which carries it out with the asker's rights, or reject it.
+
+        People can only reject their own requests; admins can approve theirs too.
+
+        Args:
+            id: the request's.
+            caller: the person who decides.
+            approve: whether it is approved.
+            note: what they say to the person who asked.
+
+        Raises:
+            MemoryFailed: there is no such request for the caller, it is decided, it is their own,
+                or it cannot be carried out any more.
+        """
+        person = require_role(caller, self.entries.roles.read, "decide a request")
+        found = await self.pending(id, caller)
+        if not approve:
+            await self._close(found, "rejected", person, note)
+        elif found.requested_by == person and not caller.admin:
+            await self.entries.audit.add(AuditRecord(person, "approve", found.entry, "refused"))
+            raise MemoryFailed(
+                ErrorCode.GOVERNANCE_DENIED, "Your own request takes somebody else to approve it."
+            )
+        elif found.payload is not None:
+            await self._approve(found, found.payload, caller, note)
+        return await self.store.get(id) or found
+
+    async def _approve(
+        self, found: Approval, payload: ApprovalPayload, caller: Caller, note: str | None
+    ) -> None:
+        """Decide and carry out in one transaction: both happen, or neither, and never twice."""
+        person, decided = caller.person or "", False
+        asker = payload.asker.caller(found.requested_by)
+
+        async def decide(connection: AsyncConnection) -> None:
+            nonlocal decided
+            if not await self.store.decide_in(connection, found.id, "approved", person, note):
+                raise _already_decided()
+            line = AuditRecord(person, "approve", found.entry, "done", found.id)
+            await self.entries.audit.add_in(connection, line)
+            decided = True
+
+        approved_by = person if person != found.requested_by else None
+        writes = self.entries.writes.alongside(decide, approved_by)
+        try:
+            await carry_out(
+                replace(self.entries, writes=writes),
+                found,
+                payload,
+                limit_to_approver(asker, caller),
+            )
+        except MemoryFailed as failure:
+            if failure.number not in _FINAL_ERRORS or decided:
+                raise
+            if failure.number is ErrorCode.FORBIDDEN and asker.admin and not caller.admin:
+                message = "It was asked for with an admin's right: it takes an admin to approve it."
+                raise MemoryFailed(ErrorCode.GOVERNANCE_DENIED, message) from failure
+            await self._close(found, "failed", person, note)
+            raise MemoryFailed(
+                ErrorCode.GOVERNANCE_DENIED, f"It cannot be done any more. {failure}"
+            ) from failure
+        if not decided:
+            raise MemoryFailed(
+                ErrorCode.CONFLICT, "The entry changed in this moment. Approve once more."
+            )
+        await notify_requester(self.notices, found, "approved")
+
+    async def _close(self, found: Approval, state: State, person: str, note: str | None) -> None:
+        """Decide a request without carrying it out."""
+        if not await self.store.decide(found.id, state, person, note):
+            raise _already_decided()
+        operation = "reject" if state == "rejected" else "approve"
+        outcome = "done" if state == "rejected" else "failed"
+        await self.entries.audit.add(AuditRecord(person, operation, found.entry, outcome, found.id))
+        await notify_requester(self.notices, found, state)
+
+    def _may_decide(self, caller: Caller) -> bool:
+        return caller.admin or has_role(caller, self.entries.roles.approve)
+
+    async def _readable(self, some: Collection[Approval], caller: Caller) -> list[Approval]:
+        """The requests whose entries the caller may read: as they would be, and as they are."""
+        held = caller_keys(caller)
+        wanted = [each for each in some if each.payload and held.intersection(each.payload.readers)]
+        kept = {each.entry for each in wanted if needs_current_readers(each)}
+        there = await self.entries.reads.read(kept, held)
+        return [each for each in wanted if not needs_current_readers(each) or each.entry in there]
+
+    async def _may_see(self, one: Approval, caller: Caller) -> bool:
+        """Whether a request is the caller's own, or waits for people like them."""
+        if one.requested_by == caller.person:
+            return True
+        waits = one.state == "pending" and self._may_decide(caller)
+        return waits and bool(await self._readable([one], caller))
+
+
+def _already_decided() -> MemoryFailed:
+    return MemoryFailed(ErrorCode.CONFLICT, "The request is decided already.")

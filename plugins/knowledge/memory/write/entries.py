@@ -1,0 +1,381 @@
+"""Adds, changes and removes entries (protocol, "Create/Update Endpoint", "Delete Endpoint")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from gateway.contract import Caller
+from plugins.knowledge.memory.algorithms.merge import merge
+from plugins.knowledge.memory.algorithms.settlement import settle
+from plugins.knowledge.memory.layers.working import WorkingLayer
+from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.policy import AccessPolicyConfig
+from plugins.knowledge.memory.model.record import (
+    NOTE_PREFIX,
+    Record,
+    attributes_of,
+    is_generated_id,
+)
+from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.model.responses import CreateResponse, DeleteResponse
+from plugins.knowledge.memory.rights.access import caller_keys
+from plugins.knowledge.memory.rights.approval_rules import Agreement, ApprovalRules
+from plugins.knowledge.memory.rights.roles import Roles, may_change, may_remove, require_role
+from plugins.knowledge.memory.store.audit import AuditLog, AuditRecord
+from plugins.knowledge.memory.store.reads import Reads
+from plugins.knowledge.memory.store.vectors import MemoryVectors
+from plugins.knowledge.memory.store.writes import Event, Writes
+from plugins.knowledge.memory.write.drafts import new_record, updated_record
+from plugins.knowledge.memory.write.embedding import entry_vector
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from plugins.knowledge.memory.store.vectors import Vector
+
+_MAX_ATTEMPTS = 5
+"""How often an update is merged again where others keep writing the same entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The operations that write.
+
+    Attributes:
+        reads: the database, to read.
+        writes: the database, to write.
+        working: working memory.
+        vectors: the vector store, or None where the portal has no model.
+        audit: the log of who did what.
+        roles: who may do what.
+        clock: gives the time, with its zone.
+        tell: hears what happened, once it is written.
+        rules: what a person has to allow first.
+    """
+
+    reads: Reads
+    writes: Writes
+    working: WorkingLayer
+    vectors: MemoryVectors | None
+    audit: AuditLog
+    roles: Roles
+    clock: Callable[[], datetime]
+    tell: Callable[[Sequence[Event]], None]
+    rules: ApprovalRules
+
+    async def create(
+        self,
+        request: CreateRequest,
+        caller: Caller,
+        id: str | None = None,
+        agreement: Agreement | None = None,
+    ) -> CreateResponse:
+        """Keep an entry.
+
+        One that claims what the caller's own entry in that layer claims already becomes a version
+        of that one (README, "Conflicts").
+
+        Args:
+            request: what is asked for.
+            caller: who asks.
+            id: what its id is to be; a new one where none is given.
+            agreement: what a person said yes to.
+
+        Raises:
+            Unagreed: a person has to allow it first.
+            MemoryFailed: the caller may not, the entry is too large, or it cannot be embedded.
+        """
+        person = require_role(caller, self.roles.write, "write to memory")
+        record = new_record(request, caller, person, self.clock())
+        record = record if id is None else replace(record, id=id)
+        self.rules.check(record, None, agreement)
+        if id is not None and (self.working.holds(id) or await self.reads.is_taken(id)):
+            raise MemoryFailed(
+                ErrorCode.CONFLICT,
+                "This id is taken, by an entry that was removed or is not yours. Leave it out, and "
+                "the entry gets one.",
+            )
+        if record.layer is Layer.WORKING:
+            self.working.put([record])
+            return CreateResponse(entry=record.entry(), status="created")
+        options = request.options
+        vector = await entry_vector(
+            self.vectors, record, request.entry.embedding, options.generate_embedding
+        )
+        record = replace(record, embedded=vector is not None)
+        for _ in range(_MAX_ATTEMPTS):
+            twins = await self.reads.duplicates_of(record)
+            if not twins:
+                await self._add(record, vector, person)
+                shown = vector if options.generate_embedding else None
+                return CreateResponse(entry=record.entry(_numbers(shown)), status="created")
+            if made := await self._resolve(record, twins, vector, person):
+                return made
+        raise _too_many_changes()
+
+    async def update(
+        self,
+        id: str,
+        request: UpdateRequest,
+        caller: Caller,
+        agreement: Agreement | None = None,
+    ) -> CreateResponse:
+        """Write a new version of an entry, merged with what others wrote meanwhile.
+
+        Args:
+            id: the entry's.
+            request: what is asked for.
+            caller: who asks.
+            agreement: what a person said yes to.
+
+        Raises:
+            Unagreed: a person has to allow it first.
+            MemoryFailed: there is no such entry to see, the caller may not change it, or it was
+                changed meanwhile in the same place (``CONFLICT``).
+        """
+        person = require_role(caller, self.roles.write, "write to memory")
+        for _ in range(_MAX_ATTEMPTS):
+            current = await self.found(id, caller)
+            self.check_change(current, request, caller)
+            wanted = await self.wanted(current, request, caller)
+            self.rules.check(wanted, current, agreement)
+            if current.layer is Layer.WORKING:
+                self.working.put([wanted])
+                return CreateResponse(entry=wanted.entry(), status="updated")
+            if await self._replace(current, wanted, request, person):
+                return CreateResponse(entry=wanted.entry(), status="updated")
+        raise _too_many_changes()
+
+    async def wanted(self, current: Record, request: UpdateRequest, caller: Caller) -> Record:
+        """An entry as an update makes it, merged with what was written since it was read.
+
+        Raises:
+            MemoryFailed: it was changed meanwhile in the same place (``CONFLICT``).
+        """
+        wanted = updated_record(current, request, self.clock())
+        began = request.entry.version
+        if began is None or began == current.version:
+            return wanted
+        return await self._merged(current, wanted, began, caller)
+
+    async def delete(self, request: DeleteRequest, caller: Caller) -> DeleteResponse:
+        """Remove an entry: out of sight, or with all that was kept of it.
+
+        Raises:
+            MemoryFailed: there is no such entry to see, or the caller may not remove it.
+        """
+        person = require_role(caller, self.roles.delete, "remove from memory")
+        record = await self.found(request.id, caller)
+        self.check_removal(record, caller)
+        self.working.take([record.id])
+        if record.layer is not Layer.WORKING:
+            await self._remove(record.id, person, hard=request.options.hard_delete)
+        return DeleteResponse(deleted=True, entry_id=record.id)
+
+    def check_removal(self, record: Record, caller: Caller) -> None:
+        """Refuse a removal that the caller may not make.
+
+        Raises:
+            MemoryFailed: they may not.
+        """
+        if not may_remove(caller, record):
+            raise MemoryFailed(
+                ErrorCode.FORBIDDEN, "Only its owner, and the portal's admins, can remove an entry."
+            )
+
+    async def open_up(
+        self, record: Record, access: AccessPolicyConfig, person: str, agreement: Agreement
+    ) -> bool:
+        """Let others read just this version of an entry; false where it is not the current one.
+
+        Its vector is the portal's own from now on.
+
+        Args:
+            record: the entry as it was read.
+            access: who is to read it.
+            person: who decided so.
+            agreement: what a person said yes to.
+        """
+        wanted = replace(record, access=access, version=record.version + 1, updated=self.clock())
+        self.rules.check(wanted, record, agreement)
+        vector: Vector | None = None
+        if self.vectors is not None:
+            vector = await entry_vector(self.vectors, wanted, None, record.embedded)
+        wanted = replace(wanted, embedded=vector is not None)
+        event = await self.writes.replace(wanted, record.version, person, vector)
+        if event is None:
+            return False
+        self.tell([event])
+        if self.vectors is not None:
+            await self.vectors.follow([wanted])
+        return True
+
+    async def found(self, id: str, caller: Caller) -> Record:
+        """An entry that a caller can read.
+
+        Raises:
+            MemoryFailed: there is none; or it is a note, which is written where it comes from.
+        """
+        if id.startswith(NOTE_PREFIX):
+            raise MemoryFailed(
+                ErrorCode.FORBIDDEN,
+                "This is a note of the knowledge base: it is changed in its source, not here.",
+            )
+        held = caller_keys(caller)
+        found = await self.working.read([id], held) or await self.reads.read([id], held)
+        if id not in found:
+            raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such entry, or it is not yours.")
+        return found[id]
+
+    async def _add(self, record: Record, vector: Vector | None, person: str) -> None:
+        given = {} if vector is None else {record.id: vector}
+        writes = self.audited(AuditRecord(person, "create", record.id, "done"))
+        self.tell(await writes.add([record], person, given))
+        await self._show(record, vector)
+
+    async def _replace(
+        self, current: Record, wanted: Record, request: CreateRequest, person: str
+    ) -> bool:
+        """Write a version in place of another; false where that is not the current one any more."""
+        generate = request.options.generate_embedding
+        vector = await entry_vector(
+            self.vectors,
+            wanted,
+            request.entry.embedding,
+            current.embedded if generate is None else generate,
+        )
+        wanted = replace(wanted, embedded=vector is not None)
+        writes = self.audited(AuditRecord(person, "update", wanted.id, "done"))
+        event = await writes.replace(wanted, current.version, person, vector)
+        if event is None:
+            return False
+        self.tell([event])
+        await self._show(wanted, vector, hidden=current.embedded)
+        return True
+
+    async def _remove(self, id: str, person: str, *, hard: bool) -> None:
+        writes = self.audited(AuditRecord(person, "erase" if hard else "delete", id, "done"))
+        self.tell(await (writes.erase([id]) if hard else writes.forget([id])))
+        if self.vectors is not None:
+            await self.vectors.hide([id])
+
+    async def _show(self, record: Record, vector: Vector | None, *, hidden: bool = False) -> None:
+        """Let a written entry be found by its vector; without one, by no earlier one either."""
+        if self.vectors is None:
+            return
+        if vector is not None:
+            await self.vectors.show([(record, vector)])
+        elif hidden:
+            await self.vectors.hide([record.id])
+
+    async def _resolve(
+        self, record: Record, twins: Sequence[Record], vector: Vector | None, person: str
+    ) -> CreateResponse | None:
+        """Let one of several entries stand that claim the same; None where another one of them
+        was written meanwhile, and nothing was done."""
+        chosen = not is_generated_id(record.id)
+        settled = settle([record, *twins], self.clock(), new=record.id, chosen=chosen)
+        winner, before = settled.winner, next((e for e in twins if e.id == settled.winner.id), None)
+        if before is not None:
+            winner, vector = await self._worded(winner, before, record, vector)
+        gone = {id: version for id, version in settled.gone.items() if id != record.id}
+        audit_records = [
+            AuditRecord(person, "replace", id, "done", winner.id) for id in sorted(gone)
+        ]
+        audit_records.append(
+            AuditRecord(person, "update" if before else "create", winner.id, "done")
+        )
+        told = await self.audited(*audit_records).settle(
+            winner,
+            None if before is None else before.version,
+            gone,
+            person,
+            vector,
+            settled.more_uses,
+        )
+        if told is None:
+            return None
+        self.tell(told)
+        if before is None:
+            await self._show(winner, vector)
+        elif self.vectors is not None:
+            await self.vectors.follow([winner])
+        if self.vectors is not None:
+            await self.vectors.hide(settled.gone)
+        return CreateResponse(entry=winner.entry(), status="updated" if before else "created")
+
+    async def _worded(
+        self, winner: Record, before: Record, said: Record, vector: Vector | None
+    ) -> tuple[Record, Vector | None]:
+        """An entry that somebody said again, and its vector; None where the kept one is right.
+
+        Args:
+            winner: the entry as it is to be.
+            before: the entry as it is.
+            said: what somebody said.
+            vector: of that.
+        """
+        if winner.text == before.text and before.embedded:
+            return replace(winner, embedded=True), None
+        if winner.text != said.text:
+            made = before.embedded or said.embedded
+            vector = await entry_vector(self.vectors, winner, None, made)
+        return replace(winner, embedded=vector is not None), vector
+
+    async def _merged(self, current: Record, wanted: Record, began: int, caller: Caller) -> Record:
+        """What an update wants, with what was written since the version it began with.
+
+        A version that the caller may not read is no base: what is merged would tell of it.
+        """
+        base = await self.reads.version(current.id, began, caller_keys(caller))
+        if base is None or base.fields is None:
+            message = f"Version {began} of the entry is not kept. Begin with {current.version}."
+            raise MemoryFailed(ErrorCode.CONFLICT, message, {"version": current.version})
+        merged = merge(base.fields, wanted.fields(), current.fields())
+        if merged.conflicts:
+            fields = sorted(merged.conflicts)
+            raise MemoryFailed(
+                ErrorCode.CONFLICT,
+                f"Version {current.version} changed the same otherwise: {', '.join(fields)}. Read "
+                "it, and send the update again with its version.",
+                {"version": current.version, "fields": fields},
+            )
+        return replace(wanted, **attributes_of(merged.fields))
+
+    def check_change(self, record: Record, request: UpdateRequest, caller: Caller) -> None:
+        """Refuse a change that the caller may not make.
+
+        Raises:
+            MemoryFailed: they may not change the entry, or not say who reads it.
+        """
+        if not may_change(caller, record):
+            raise MemoryFailed(
+                ErrorCode.FORBIDDEN,
+                "You can read this entry, not change it: it takes its owner, or one whom its "
+                "policy names.",
+            )
+        wanted = updated_record(record, request, record.changed).access
+        if wanted != record.access and not may_remove(caller, record):
+            raise MemoryFailed(ErrorCode.FORBIDDEN, "Only its owner can say who reads an entry.")
+
+    def audited(self, *audit_records: AuditRecord) -> Writes:
+        """What writes a change with its lines in the audit log: both, or neither."""
+
+        async def alongside(connection: AsyncConnection) -> None:
+            await self.audit.add_in(connection, *audit_records)
+
+        return self.writes.alongside(alongside)
+
+
+def _too_many_changes() -> MemoryFailed:
+    return MemoryFailed(
+        ErrorCode.CONFLICT, "Others keep changing this entry. Read it again, and try later."
+    )
+
+
+def _numbers(vector: Vector | None) -> tuple[float, ...] | None:
+    return None if vector is None else tuple(float(each) for each in vector)

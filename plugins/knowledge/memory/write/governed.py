@@ -1,0 +1,281 @@
+"""The operations that write, where rules or requests want a person's approval first (protocol,
+"governance"; README, "Approval").
+
+A person in front of the client is asked at once, where the client can ask; else the write waits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from gateway.contract import Caller
+from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.policy import (
+    PRIVATE,
+    AccessPolicy,
+    AccessPolicyConfig,
+    person_key,
+)
+from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.model.responses import (
+    ApprovalRequired,
+    CreateResponse,
+    DeleteResponse,
+)
+from plugins.knowledge.memory.rights.approval_rules import Agreement, ApprovalNeeded, widens_readers
+from plugins.knowledge.memory.rights.delegation import DelegatedRights
+from plugins.knowledge.memory.rights.recipients import Recipients
+from plugins.knowledge.memory.rights.roles import require_role
+from plugins.knowledge.memory.store.approvals import ApprovalPayload
+from plugins.knowledge.memory.store.audit import AuditRecord
+from plugins.knowledge.memory.write.approval_requests import check_decidable, complete_update
+from plugins.knowledge.memory.write.approvals import Approvals
+from plugins.knowledge.memory.write.consent import Answer, Consent, excerpt
+from plugins.knowledge.memory.write.drafts import new_record, requested_access
+from plugins.knowledge.memory.write.entries import Entries
+
+WriteRequest = TypeVar("WriteRequest", bound=CreateRequest)
+
+_READERS_IN_WORDS = {
+    AccessPolicy.PRIVATE: "you alone",
+    AccessPolicy.RESTRICTED: "the people it names",
+    AccessPolicy.SHARED: "the groups it names",
+    AccessPolicy.ORGANIZATION: "all members",
+    AccessPolicy.PUBLIC: "everyone who is signed in",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What the person in front of a client is asked.
+
+    Attributes:
+        verb: what would be done, as the question's first word.
+        record: the entry as it would be, or as it is where it is to be removed.
+        operation: what would be done to which version, to tell one question from another.
+        request: the request as JSON, likewise.
+    """
+
+    verb: str
+    record: Record
+    operation: str
+    request: str
+
+
+@dataclass(frozen=True, slots=True)
+class GovernedEntries:
+    """The operations that write; some writes wait for a person.
+
+    Attributes:
+        entries: the same operations, without approval.
+        approvals: the requests that wait.
+        recipients: resolves the people and groups that a policy names.
+    """
+
+    entries: Entries
+    approvals: Approvals
+    recipients: Recipients
+
+    async def create(
+        self,
+        request: CreateRequest,
+        caller: Caller,
+        consent: Consent | None = None,
+        id: str | None = None,
+    ) -> CreateResponse:
+        """Add an entry, or request it.
+
+        An entry that has yet to be verified is kept for its owner alone until then.
+
+        Args:
+            request: the entry, and how it is kept.
+            caller: the person who asks.
+            consent: asks the caller in their client; None where nobody can be asked.
+            id: the id that the entry gets; a new one where none is given.
+
+        Raises:
+            MemoryFailed: as :meth:`Entries.create`.
+        """
+        person = require_role(caller, self.entries.roles.write, "write to memory")
+        request = await self._with_recipients(request, caller)
+        record = new_record(request, caller, person, self.entries.clock())
+        record = record if id is None else replace(record, id=id)
+        if not self._needs_approval(record, request):
+            return await self.entries.create(request, caller, id)
+        _check_layer(record)
+        verify = request.governance.verification_required
+        agreement = Agreement(record.readers)
+        question = _Question("Keep", record, "create", request.model_dump_json())
+        if not verify and await self._consented(consent, question, person):
+            return await self.entries.create(request, caller, record.id, agreement)
+        if verify:
+            return await self._create_unverified(request, caller, id, agreement)
+        payload = ApprovalPayload(
+            readers=sorted(record.readers),
+            request=request.model_dump(mode="json", exclude_unset=True),
+            asker=DelegatedRights.of(caller),
+        )
+        waiting = await self.approvals.request("create", record.id, payload, caller)
+        return _waiting(record, waiting)
+
+    async def _create_unverified(
+        self, request: CreateRequest, caller: Caller, id: str | None, agreement: Agreement
+    ) -> CreateResponse:
+        """Add an entry for its owner alone, and request its verification for the others."""
+        check_decidable(caller, agreement.readers)
+        made = await self.entries.create(_for_owner(request), caller, id, agreement)
+        payload = ApprovalPayload(
+            readers=sorted(agreement.readers),
+            version=made.entry.version,
+            access=requested_access(request),
+            request={"entry": {"content": made.entry.content}},
+            asker=DelegatedRights.of(caller),
+        )
+        waiting = await self.approvals.request("verify", made.entry.id, payload, caller)
+        return made.model_copy(update={"status": "pending_approval", "approval_required": waiting})
+
+    async def update(
+        self, id: str, request: UpdateRequest, caller: Caller, consent: Consent | None = None
+    ) -> CreateResponse:
+        """Write a new version of an entry, or request it; the current one stands until then.
+
+        Args:
+            id: the entry's.
+            request: the new version.
+            caller: the person who asks.
+            consent: asks the caller in their client; None where nobody can be asked.
+
+        Raises:
+            MemoryFailed: as :meth:`Entries.update`.
+        """
+        person = require_role(caller, self.entries.roles.write, "write to memory")
+        current = await self.entries.found(id, caller)
+        self.entries.check_change(current, request, caller)
+        request = await self._with_recipients(request, caller, current.access)
+        wanted = await self.entries.wanted(current, request, caller)
+        if not self._needs_approval(wanted, request):
+            try:
+                return await self.entries.update(id, request, caller)
+            except ApprovalNeeded as stopped:  # somebody opened the entry in this moment
+                current, wanted = stopped.current or current, stopped.wanted
+        _check_layer(current)
+        agreement = Agreement(wanted.readers, current.version)
+        operation = f"update {id} {current.version}"
+        question = _Question("Change", wanted, operation, request.model_dump_json())
+        verify = request.governance.verification_required
+        if not verify and await self._consented(consent, question, person):
+            return await self.entries.update(id, request, caller, agreement)
+        opens = widens_readers(current, wanted)
+        payload = ApprovalPayload(
+            readers=sorted(wanted.readers),
+            opens=opens,
+            version=current.version,
+            request=complete_update(request, current, wanted),
+            asker=DelegatedRights.of(caller),
+        )
+        current_readers = None if opens else current.readers
+        waiting = await self.approvals.request(
+            "update", id, payload, caller, current_readers=current_readers
+        )
+        return _waiting(current, waiting)
+
+    async def delete(
+        self, request: DeleteRequest, caller: Caller, consent: Consent | None = None
+    ) -> DeleteResponse:
+        """Remove an entry, or request it; the entry stays until then.
+
+        Args:
+            request: the entry, and how it is removed.
+            caller: the person who asks.
+            consent: asks the caller in their client; None where nobody can be asked.
+
+        Raises:
+            MemoryFailed: as :meth:`Entries.delete`.
+        """
+        person = require_role(caller, self.entries.roles.delete, "remove from memory")
+        current = await self.entries.found(request.id, caller)
+        self.entries.check_removal(current, caller)
+        governance, hard = request.options.governance, request.options.hard_delete
+        has_other_readers = bool(current.readers - {person_key(person)})
+        ruled = hard and has_other_readers and self.entries.rules.hard_deletes
+        if not (governance.require_approval or ruled):
+            return await self.entries.delete(request, caller)
+        _check_layer(current)
+        operation = f"delete {current.version}"
+        question = _Question("Remove", current, operation, request.model_dump_json())
+        if await self._consented(consent, question, person):
+            return await self.entries.delete(request, caller)
+        payload = ApprovalPayload(readers=sorted(current.readers), asker=DelegatedRights.of(caller))
+        waiting = await self.approvals.request(
+            "erase" if hard else "delete", current.id, payload, caller, reason=governance.reason
+        )
+        return DeleteResponse(deleted=False, entry_id=current.id, approval_required=waiting)
+
+    def _needs_approval(self, record: Record, request: CreateRequest) -> bool:
+        governance = request.governance
+        asked = governance.require_approval or governance.verification_required
+        return asked or self.entries.rules.requires_approval(record)
+
+    async def _with_recipients(
+        self, request: WriteRequest, caller: Caller, kept: AccessPolicyConfig | None = None
+    ) -> WriteRequest:
+        """The request, its policy naming people and groups by their keys.
+
+        Raises:
+            MemoryFailed: the policy names somebody unknown.
+        """
+        access = request.options.access_policy
+        if access is None or access == kept:
+            return request
+        resolved = await self.recipients.resolve(access, caller, kept)
+        options = request.options.model_copy(update={"access_policy": resolved})
+        return request.model_copy(update={"options": options})
+
+    async def _consented(self, consent: Consent | None, asked: _Question, person: str) -> bool:
+        """Whether the person says yes in their client; false where they are not asked.
+
+        Raises:
+            MemoryFailed: they say no.
+        """
+        if consent is None:
+            return False
+        record = asked.record
+        readers = _READERS_IN_WORDS[record.access.policy]
+        question = f"{asked.verb} this in memory, for {readers} to read?"
+        answer = await consent(
+            f"{question}\n\n{excerpt(record.content)}",
+            f"{person}\n{asked.operation}\n{asked.request}",
+        )
+        if answer is Answer.NONE:
+            return False
+        outcome = "done" if answer is Answer.AGREED else "refused"
+        await self.entries.audit.add(AuditRecord(person, "approve", record.id, outcome))
+        if answer is Answer.REFUSED:
+            raise MemoryFailed(
+                ErrorCode.GOVERNANCE_DENIED, "The person said no. Do not ask for it again."
+            )
+        return True
+
+
+def _waiting(record: Record, waiting: ApprovalRequired) -> CreateResponse:
+    return CreateResponse(
+        entry=record.entry(), status="pending_approval", approval_required=waiting
+    )
+
+
+def _for_owner(request: CreateRequest) -> CreateRequest:
+    """The same request, for its owner alone."""
+    options = request.options.model_copy(update={"access_policy": PRIVATE})
+    return request.model_copy(update={"options": options})
+
+
+def _check_layer(record: Record) -> None:
+    if record.layer is Layer.WORKING:
+        raise MemoryFailed(
+            ErrorCode.INVALID_REQUEST,
+            "Working memory is yours alone and short: nothing in it waits for approval. Leave "
+            "governance out, or choose another layer.",
+        )

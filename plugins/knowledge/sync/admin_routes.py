@@ -1,0 +1,223 @@
+"""REST routes for admins: the state of the sync, a full sync, and a verification."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.contract import Caller, Route
+from plugins.knowledge.sync.admin_tasks import AdminTask
+from plugins.knowledge.sync.differences import Verified
+from plugins.knowledge.sync.follower import Follower
+from plugins.knowledge.sync.handle import KnowledgeHandle
+from plugins.knowledge.sync.progress import Progress
+from plugins.knowledge.sync.sync import Sync
+
+
+class NoParams(BaseModel):
+    """Nothing is asked for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Rejected(BaseModel):
+    """A note, or one of its values, that is not served as it stands."""
+
+    path: str = Field(description="The file; it begins with its source's name, if that has one.")
+    line: int = Field(description="Where in it.")
+    severity: str = Field(
+        description="error: it is not served, or in an older version; warning; "
+        "secret: it is, without the secret."
+    )
+    reason: str = Field(description="What is wrong, and what to do.")
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the note is not served as it stands."""
+        return self.severity == "error"
+
+
+class SourceState(BaseModel):
+    """One source on GitHub."""
+
+    source: str = Field(description="owner/repo@branch.")
+    commit: str = Field(description="What is served; empty before the first sync.")
+    synced: datetime | None = Field(description="When all of this commit had been fetched.")
+    looked: datetime | None = Field(description="When GitHub last answered this process.")
+    behind: str = Field(description="Why it is behind its branch; empty where it is not.")
+
+
+class SyncState(BaseModel):
+    """How the sync is."""
+
+    error: str = Field(description="Why the last sync failed; empty where it did not.")
+    documents: int = Field(0, description="How many documents are served.")
+    sources: list[SourceState] = Field(description="The sources on GitHub.")
+    rejected: list[Rejected] = Field(description="Every file that needs mending, and why.")
+    running: bool = Field(False, description="Whether a full sync runs that was asked for.")
+    doing: str = Field("", description="What is being done just now.")
+    done: int = Field(0, description="How far that is, in notes or documents.")
+    total: int = Field(0, description="How far it has to go; 0 where that is not known.")
+    errors: list[str] = Field(
+        default_factory=list, description="What stayed behind in the last full sync, and why."
+    )
+
+
+class VerifyParams(BaseModel):
+    """What a verification is to do."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    repair: bool = Field(False, description="Mend what is different, and compare again.")
+
+
+class VerifyState(BaseModel):
+    """How the last verification was."""
+
+    running: bool = Field(description="Whether it is still comparing, or mending.")
+    result: Verified | None = Field(None, description="What it found, once it is done.")
+    error: str = Field("", description="Why it could not be done; empty where it could.")
+
+
+FullSync = AdminTask[list[str]]
+"""A full sync; its result is what stayed behind, and why."""
+
+
+def state(
+    sync: Sync,
+    followers: Sequence[Follower],
+    *,
+    documents: int = 0,
+    progress: Progress | None = None,
+    running: bool = False,
+    errors: Sequence[str] = (),
+) -> SyncState:
+    """How the sync is just now.
+
+    Args:
+        sync: the sync.
+        followers: the sources on GitHub.
+        documents: how many documents are served.
+        progress: what is being done.
+        running: whether a full sync runs.
+        errors: what stayed behind in the last one.
+    """
+    progress = progress or Progress()
+    return SyncState(
+        error=sync.status.error,
+        documents=documents,
+        sources=[
+            SourceState(
+                source=follower.source.key,
+                commit=follower.source.listing.commit,
+                synced=follower.source.listing.synced,
+                looked=follower.looked,
+                behind=follower.error,
+            )
+            for follower in followers
+        ],
+        rejected=[
+            Rejected(path=one.path, line=one.line, severity=one.severity, reason=one.reason)
+            for one in sync.status.problems
+        ],
+        running=running,
+        doing=progress.doing if running else "",
+        done=progress.done if running else 0,
+        total=progress.total if running else 0,
+        errors=list(errors),
+    )
+
+
+def handle_state(
+    handle: KnowledgeHandle, errors: Sequence[str] = (), *, running: bool = False
+) -> SyncState:
+    """How the sync of a knowledge base is just now."""
+    sync_loop = handle.sync_loop
+    return state(
+        handle.sync,
+        handle.followers,
+        documents=sync_loop.documents,
+        progress=sync_loop.progress,
+        running=running,
+        errors=errors,
+    )
+
+
+def routes(
+    handle: KnowledgeHandle, full: FullSync, verification: AdminTask[Verified]
+) -> list[Route]:
+    """The routes.
+
+    Args:
+        handle: the knowledge base.
+        full: the full sync that is asked for.
+        verification: the verification, likewise.
+    """
+
+    def now() -> SyncState:
+        errors = [*(full.result or ()), *([full.error] if full.error else [])]
+        return handle_state(handle, errors, running=full.running)
+
+    def verified() -> VerifyState:
+        result, error = verification.result, verification.error
+        return VerifyState(running=verification.running, result=result, error=error)
+
+    async def look(params: NoParams, caller: Caller) -> SyncState:
+        return now()
+
+    async def sync(params: NoParams, caller: Caller) -> SyncState:
+        full.begin(handle.sync_loop.sync_all)
+        return now()
+
+    async def look_at_verification(params: NoParams, caller: Caller) -> VerifyState:
+        return verified()
+
+    async def verify(params: VerifyParams, caller: Caller) -> VerifyState:
+        verification.begin(lambda: handle.repair.verify(repair=params.repair))
+        return verified()
+
+    what_was_synced = "What was synced when, at which commit, and what was rejected."
+    return [
+        _route("GET", "/sync", look, NoParams, SyncState, what_was_synced),
+        _route("POST", "/sync", sync, NoParams, SyncState, "Sync every source now."),
+        _route(
+            "GET",
+            "/verify",
+            look_at_verification,
+            NoParams,
+            VerifyState,
+            "What the last verification found.",
+        ),
+        _route(
+            "POST",
+            "/verify",
+            verify,
+            VerifyParams,
+            VerifyState,
+            "Compare source, store and index; and mend what is different, where asked.",
+        ),
+    ]
+
+
+def _route(
+    method: Literal["GET", "POST"],
+    path: str,
+    run: Callable[[Any, Caller], Awaitable[BaseModel]],
+    params: type[BaseModel],
+    response: type[BaseModel],
+    summary: str,
+) -> Route:
+    return Route(
+        method=method,
+        path=path,
+        run=run,
+        tool=None,
+        params=params,
+        response=response,
+        summary=summary,
+        admin=True,
+        status=200 if method == "GET" else 202,
+    )

@@ -1,0 +1,142 @@
+"""The head of a branch on GitHub, and the listing of its notes.
+
+A tree that GitHub lists whole says everything. One that it cuts is compared with the commit that is
+served, or else read as a tarball.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
+from datetime import datetime
+
+from gateway.repositories import GithubRepository, SourceFailed
+from plugins.knowledge.sync.github import GithubSource
+from plugins.knowledge.sync.listing import ListedFile, Listing
+from plugins.knowledge.sync.retry import Retry
+
+UNKNOWN_SIZE = 0
+"""The size of a file that a comparison tells of, since it says none; its fetch finds out."""
+
+
+class RemoteBranch:
+    """Reads one branch.
+
+    Args:
+        source: says what of it is a note.
+        repository: the branch.
+        retry: how often GitHub is asked again.
+    """
+
+    def __init__(self, source: GithubSource, repository: GithubRepository, retry: Retry) -> None:
+        self._source = source
+        self._repository = repository
+        self._retry = retry
+
+    async def head(self, known: str, pushed: str = "") -> str | None:
+        """The branch's commit, or None where there is no such branch.
+
+        Args:
+            known: the commit that is served.
+            pushed: the one that a push told of; it counts where GitHub's API does not know of it
+                yet.
+
+        Raises:
+            SourceFailed: GitHub refuses, or does not answer.
+        """
+        head = await self._retry.ask(self._repository.head)
+        if head is not None and pushed and head != pushed and head == known:
+            try:
+                ahead = await self._repository.compare(head, pushed)
+            except SourceFailed:
+                return head
+            return pushed if ahead.status == "ahead" else head
+        return head
+
+    async def listed(self, commit: str, known: Listing, told: Mapping[str, datetime]) -> Listing:
+        """The notes of a commit.
+
+        Args:
+            commit: the commit.
+            known: what is served.
+            told: when files were written, as pushes said.
+
+        Raises:
+            SourceFailed: GitHub refuses, or does not answer.
+        """
+        found: dict[str, tuple[str, int]] = {}
+        left_out: dict[str, str] = {}
+        async for path, sha, size in self._files(commit, known, left_out):
+            if self._source.is_note(path):
+                found[path] = sha, size
+        dates = await self._dated(commit, known, found, told)
+        files = {
+            path: ListedFile(sha=sha, size=size, date=dates[path])
+            for path, (sha, size) in found.items()
+        }
+        notes = {path: why for path, why in left_out.items() if self._source.is_note(path)}
+        return Listing(commit=commit, files=files, left_out=notes)
+
+    async def _files(
+        self, commit: str, known: Listing, left_out: dict[str, str]
+    ) -> AsyncIterator[tuple[str, str, int]]:
+        """Path, blob and size of every file at a commit."""
+        tree = await self._retry.ask(lambda: self._repository.tree(commit))
+        left_out.update({one.path: one.reason for one in tree.left_out})
+        if tree.truncated:
+            async for found in self._beyond(commit, known):
+                yield found
+            return
+        for file in tree.files:
+            yield file.path, file.sha, file.size
+
+    async def _beyond(self, commit: str, known: Listing) -> AsyncIterator[tuple[str, str, int]]:
+        """The same for a commit of more files than GitHub lists."""
+        changed = await self._changed(known.commit, commit)
+        if changed is None:
+            async with self._repository.snapshot(commit) as snapshot:
+                async with aclosing(snapshot.files()) as files:
+                    async for entry in files:
+                        yield entry.path, entry.sha, entry.size
+            return
+        for path in known.files.keys() - changed.keys():
+            yield path, known.files[path].sha, known.files[path].size
+        for path, sha in changed.items():
+            if sha:
+                yield path, sha, UNKNOWN_SIZE
+
+    async def _changed(self, base: str, head: str) -> dict[str, str] | None:
+        """The blobs of changed files; None where the comparison does not lead to the head."""
+        if not base:
+            return None
+        try:
+            compared = await self._retry.ask(lambda: self._repository.compare(base, head))
+        except SourceFailed as failure:
+            if failure.code == "NOT_FOUND":
+                return None  # a force push has taken the old commit away
+            raise
+        return {one.path: one.sha for one in compared.files} if compared.complete else None
+
+    async def _dated(
+        self,
+        commit: str,
+        known: Listing,
+        found: Mapping[str, tuple[str, int]],
+        told: Mapping[str, datetime],
+    ) -> dict[str, datetime]:
+        """When each file was last committed: as known, as pushed, as Git says, or this commit's."""
+        dates = {}
+        for path, (sha, _) in found.items():
+            before = known.files.get(path)
+            if before is not None and before.sha == sha:
+                dates[path] = before.date
+            elif path in told:
+                dates[path] = told[path]
+        unknown = found.keys() - dates.keys()
+        if unknown:
+            history = await self._repository.dates(commit) or {}
+            dates |= {path: history[path] for path in unknown & history.keys()}
+        if unknown := found.keys() - dates.keys():
+            moment = await self._retry.ask(lambda: self._repository.committed(commit))
+            dates |= dict.fromkeys(unknown, moment)
+        return dates

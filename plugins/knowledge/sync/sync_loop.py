@@ -1,0 +1,277 @@
+"""Runs the sync at the start and after every change, and reports its health."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import quote
+
+from gateway.contract import Change, Health, Host, Tier, follow
+from gateway.toolkit.background import background, every
+from plugins.knowledge.notes.frontmatter import Problem
+from plugins.knowledge.notes.note import none_published
+from plugins.knowledge.notes.secrets import TAKEN_OUT
+from plugins.knowledge.store import Store
+from plugins.knowledge.sync import progress_bar
+from plugins.knowledge.sync.follower import Follower
+from plugins.knowledge.sync.progress import Progress
+from plugins.knowledge.sync.sources import DirectorySource, NoteSource
+from plugins.knowledge.sync.sync import Outcome, Sync
+
+MAX_ANNOUNCED = 50
+"""When more documents change at once, those who follow a single one are not told."""
+MAX_LOGGED_SECRETS = 1_000
+"""So many secrets that were taken out of notes are named in the log."""
+CHANNEL = "synced"
+"""Where processes that share a store tell each other that it has changed."""
+POLL_INTERVAL_S = 30.0
+"""How often it is looked for what nobody told of."""
+RETRY_INTERVAL_S = 300.0
+"""How often a source that this process found behind is tried again by it."""
+
+
+class SyncLoop:
+    """Runs the sync, now and after every change, and reports on it.
+
+    Args:
+        host: the plugin's services.
+        store: what is served.
+        sync: what brings it up to date.
+        sources: where the notes come from; directories are watched.
+        namespace: the community's part of the resource URIs.
+
+    Attributes:
+        followers: the sources on GitHub, which are followed.
+        progress: what is being done just now.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        store: Store,
+        sync: Sync,
+        sources: Sequence[NoteSource],
+        namespace: str,
+    ) -> None:
+        self._host = host
+        self._store = store
+        self._sync = sync
+        self._sources = sources
+        self._base = f"mcp://{namespace}"
+        self._logged = ""
+        self._named: set[Problem] = set()
+        self._me = secrets.token_hex(8).encode()
+        self.followers: Sequence[Follower] = ()
+        self.progress = Progress()
+
+    @property
+    def documents(self) -> int:
+        """How many documents are served."""
+        return len(self._store.entries(Tier.MEMBERS))
+
+    def set_followers(self, followers: Sequence[Follower]) -> None:
+        """Take in what follows the sources on GitHub."""
+        self.followers = followers
+        for follower in followers:
+            doing = f"{follower.source.key}: fetching"
+            follower.tell = lambda done, total, doing=doing: self.progress.at(doing, done, total)  # type: ignore[misc]
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Keep things in step for as long as the block lasts.
+
+        Where the host waits until the plugin is ready, one sync ends before the block begins
+        and nothing is watched; else the first sync goes on behind the block.
+        """
+        if self._host.wait_ready or not self._sources:
+            await self.sync_once()
+            for follower in self.followers:
+                if not follower.source.listing.commit:
+                    await follower.follow()
+            yield
+            return
+        directories = [one.directory for one in self._sources if isinstance(one, DirectorySource)]
+        following = [
+            self._catch_up(),
+            self._listen(),
+            every(POLL_INTERVAL_S, self._adopt, self._round_failed),
+            every(RETRY_INTERVAL_S, self._retry_behind, self._round_failed),
+        ]
+        if directories:
+            following.append(follow(directories, self.sync_once))
+        async with background(*following):
+            yield
+
+    async def _catch_up(self) -> None:
+        """Take in what an earlier process fetched, then what GitHub has had since."""
+        if not self.followers:
+            return
+        await self.sync_once()
+        for done in await asyncio.gather(
+            *(follower.follow() for follower in self.followers), return_exceptions=True
+        ):
+            if isinstance(done, Exception):
+                self._host.log.error("not followed", exc_info=done)
+
+    async def sync_all(self) -> list[str]:
+        """Bring every source to what it holds now.
+
+        Returns:
+            Why what stays behind does; nothing where all is well.
+        """
+        errors = []
+        for follower in self.followers:
+            self.progress.at(f"{follower.source.key}: looking")
+            done = await follower.follow()
+            errors += [str(done["error"])] if "error" in done else []
+        self.progress.at("Reading the notes")
+        if not await self.sync_once() and self._sync.status.error not in errors:
+            errors.append(self._sync.status.error)
+        self.progress.at("")
+        return errors
+
+    async def _listen(self) -> None:
+        """Take over what another process says that it has synced."""
+        while True:
+            try:
+                async with self._host.cache.listen(CHANNEL) as messages:
+                    async for message in messages:
+                        if message != self._me:
+                            await self._adopt()
+            except OSError as error:  # the cache is away: what changes is found all the same
+                self._host.log.debug("not told of other syncs", reason=str(error))
+            await asyncio.sleep(POLL_INTERVAL_S)
+
+    def _round_failed(self, error: Exception) -> None:
+        self._host.log.error("the sync is not looked after", exc_info=error)
+
+    async def _adopt(self) -> None:
+        """Serve what another process has synced; a failure is made up for by the next look."""
+        try:
+            outcome = await self._sync.adopt()
+        except Exception as error:
+            self._log_once(error)
+            return
+        if outcome.changed:
+            for follower in self.followers:
+                follower.is_served = follower.is_served or bool(follower.source.listing.commit)
+            self._announce(outcome)
+
+    async def _retry_behind(self) -> None:
+        """Follow what is behind: a schedule's sync may run in another process each time."""
+        for follower in self.followers:
+            if follower.error and not follower.is_busy:
+                await follower.follow()
+
+    async def _publish(self) -> None:
+        try:
+            await self._host.cache.publish(CHANNEL, self._me)
+        except OSError as error:  # they look now and then, too
+            self._host.log.debug("others are not told of the sync", reason=str(error))
+
+    async def sync_once(self) -> bool:
+        """Sync, log what changed and tell the clients; false where it has to be tried again."""
+        try:
+            with progress_bar.progress_bar(self._host.log, self.progress) as tell:
+                outcome = await self._sync.run(tell)
+        except Exception as error:
+            self._log_once(error)
+            return False
+        self._logged = ""
+        self._name_secrets()
+        if outcome.recorded:
+            await self._publish()
+        if outcome.changed:
+            self._announce(outcome)
+        return True
+
+    async def health(self) -> Health:
+        """``starting`` until the first sync is done; ``degraded`` while notes need mending."""
+        status = self._sync.status
+        served = self.documents
+        errors = sum(problem.severity == "error" for problem in status.problems)
+        taken = self._taken
+        facts: dict[str, Any] = {
+            "documents": served,
+            "syncing": self._sync.is_running,
+            "unpublished": status.unpublished,
+            "errors": errors,
+            "warnings": len(status.problems) - errors - len(taken),
+            "problems": [str(one) for one in status.problems if one.severity == "error"][:20],
+        }
+        if taken:
+            facts["taken_out"] = [str(one) for one in taken][:20]
+        if self.followers:
+            facts["commits"] = {one.source.key: one.source.listing.commit for one in self.followers}
+        if status.error:
+            kept = f" {served} documents of the last sync are served." if served else ""
+            return Health("degraded" if served else "failed", status.error + "." + kept, facts)
+        if behind := [follower.error for follower in self.followers if follower.error]:
+            said = "; ".join(behind)
+            kept = f" {served} documents of the last sync are served." if served else ""
+            return Health("degraded" if served else "failed", f"{said}.{kept}", facts)
+        if not status.ready or not all(one.is_served for one in self.followers):
+            doing = f"Indexing: {status.done} of {status.total} documents."
+            return Health("starting", doing if status.total else "Reading the notes.", facts)
+        if errors:
+            first = next(one for one in status.problems if one.severity == "error")
+            notes = "1 note" if errors == 1 else f"{errors} notes"
+            detail = (
+                f"{notes} cannot be served; `porch knowledge check DIR` names them. "
+                f"The first: {first}."
+            )
+            return Health("degraded", detail, facts)
+        if taken:
+            return Health("ok", _taken_out(taken), facts)
+        return Health("ok", "" if served else self._why_nothing(), facts)
+
+    @property
+    def _taken(self) -> Sequence[Problem]:
+        """The secrets that were taken out of notes."""
+        return [one for one in self._sync.status.problems if one.severity == "secret"]
+
+    def _name_secrets(self) -> None:
+        """Name each secret that was taken out to the admin, once; never the secret itself."""
+        for one in self._taken:
+            if one not in self._named and len(self._named) < MAX_LOGGED_SECRETS:
+                self._named.add(one)
+                place = {"path": one.path, "line": one.line}
+                self._host.log.warning(
+                    "secret_taken_out", **place, kind=one.reason.removesuffix(TAKEN_OUT)
+                )
+
+    def _why_nothing(self) -> str:
+        if not self._sources:
+            return "No source is configured."
+        status = self._sync.status
+        if not status.notes:
+            return "Nothing is served: the sources hold no notes."
+        return f"Nothing is served: {none_published(status.notes)}."
+
+    def _announce(self, outcome: Outcome) -> None:
+        self._host.log.info(
+            "synced",
+            written=len(outcome.written),
+            removed=len(outcome.removed),
+            problems=len(self._sync.status.problems),
+        )
+        keys = outcome.changed if len(outcome.changed) <= MAX_ANNOUNCED else ()
+        for path in ("data/groups", "data/releases", *(f"documents/{key}" for key in keys)):
+            uri = f"{self._base}/{quote(path)}"
+            self._host.changed(Change(self._host.plugin, "resource", uri))
+
+    def _log_once(self, error: Exception) -> None:
+        """Log a failure, but not again at every retry; its traceback if it is no one's fault."""
+        reason = str(error) or type(error).__name__
+        if reason != self._logged:
+            trace = None if isinstance(error, OSError) else error
+            self._host.log.error("sync failed, trying again", reason=reason, exc_info=trace)
+            self._logged = reason
+
+
+def _taken_out(taken: Sequence[Problem]) -> str:
+    notes = len({one.path for one in taken})
+    return f"Secrets were taken out of {notes} note{'s' * (notes != 1)}: have them replaced."

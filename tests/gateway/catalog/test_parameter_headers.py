@@ -1,0 +1,77 @@
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.catalog import parameter_headers as headers
+
+REGION = {"type": "string", "x-mcp-header": "Region"}
+COUNT = {"type": "integer", "x-mcp-header": "Count"}
+
+
+def _schema(**properties):
+    return {"type": "object", "properties": properties}
+
+
+def _encoded(text: str) -> str:
+    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
+
+
+@given(st.text())
+def test_an_encoded_value_comes_back_whole(text: str):
+    assert headers.decode(_encoded(text)) == text
+
+
+@pytest.mark.parametrize("value", ["=?base64?!!?=", "=?base64?YQ?=", "=?base64?/w==?="])
+def test_a_broken_encoding_is_no_value(value: str):
+    assert headers.decode(value) is None
+
+
+def test_a_plain_value_stands_for_itself():
+    assert headers.decode("=?plain") == "=?plain"
+
+
+def test_nested_parameters_are_found_by_their_path():
+    schema = _schema(place={"type": "object", "properties": {"region": REGION}})
+    assert headers.parameter_headers(schema) == (
+        (("place", "region"), "mcp-param-region", "string"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        (_schema(a={"type": "number", "x-mcp-header": "A"}), "string, integer and boolean"),
+        (_schema(a={"type": "string", "x-mcp-header": "two words"}), "HTTP token"),
+        (_schema(a={"type": "string", "x-mcp-header": 3}), "HTTP token"),
+        (_schema(a=REGION, b={"type": "string", "x-mcp-header": "REGION"}), "used twice"),
+        (_schema(a={"type": "array", "items": REGION}), "no chain of properties"),
+    ],
+)
+def test_a_bad_annotation_is_named(schema, reason):
+    assert reason in (headers.find_invalid_parameter_header(schema) or "")
+
+
+def test_good_annotations_pass():
+    assert headers.find_invalid_parameter_header(_schema(region=REGION, count=COUNT)) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sent", "agrees"),
+    [
+        ({"region": "eu"}, {"mcp-param-region": "eu"}, True),
+        ({"region": "é"}, {"mcp-param-region": _encoded("é")}, True),
+        ({}, {}, True),
+        ({"region": None}, {}, True),
+        ({"region": "eu"}, {"mcp-param-region": "us"}, False),
+        ({"region": "eu"}, {}, False),
+        ({}, {"mcp-param-region": "eu"}, False),
+        ({"count": 42}, {"mcp-param-count": "42.0"}, True),
+        ({"count": 42}, {"mcp-param-count": "42.5"}, False),
+        ({"count": True}, {"mcp-param-count": "true"}, True),
+    ],
+)
+def test_headers_and_arguments_agree_or_the_call_is_refused(arguments, sent, agrees):
+    declared = headers.parameter_headers(_schema(region=REGION, count=COUNT))
+    assert (headers.mismatch(declared, arguments, sent) is None) == agrees

@@ -1,0 +1,116 @@
+"""What goes on behind a block ends with it, and a failure is not lost."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gateway.toolkit.background import background, cancel, every
+
+
+async def test_work_goes_on_for_as_long_as_the_block() -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            ended.set()
+
+    async with background(work(), work()):
+        await begun.wait()
+        assert not ended.is_set()
+    assert ended.is_set()
+
+
+async def test_a_failure_is_raised_when_all_have_ended() -> None:
+    ended = asyncio.Event()
+
+    async def fails() -> None:
+        raise RuntimeError("broken")
+
+    async def works() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    went_on = False
+    with pytest.raises(RuntimeError, match="broken"):
+        async with background(fails(), works()):
+            await asyncio.sleep(0)
+            went_on = True
+    assert went_on
+    assert ended.is_set()
+
+
+async def test_the_blocks_own_failure_ends_the_work_too() -> None:
+    ended = asyncio.Event()
+
+    async def works() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    with pytest.raises(KeyError):
+        async with background(works()):
+            await asyncio.sleep(0)
+            raise KeyError
+    assert ended.is_set()
+
+
+async def test_whoever_waits_for_the_end_can_be_cancelled() -> None:
+    released = asyncio.Event()
+
+    async def slow_to_end() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await released.wait()
+
+    slow = asyncio.create_task(slow_to_end())
+    await asyncio.sleep(0)
+    waiting = asyncio.create_task(cancel(slow))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    assert waiting.cancelled()
+    released.set()
+    await asyncio.wait({slow})
+
+
+async def test_nothing_is_cancelled_where_there_is_nothing() -> None:
+    await cancel()
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_what_fails_is_tried_again(at_once: bool) -> None:
+    failures: list[Exception] = []
+    done = asyncio.Event()
+
+    async def work() -> None:
+        if len(failures) < 2:
+            raise ValueError(len(failures))
+        done.set()
+
+    async with asyncio.timeout(10), background(every(0, work, failures.append, at_once=at_once)):
+        await done.wait()
+    assert [str(each) for each in failures] == ["0", "1"]
+
+
+async def test_the_first_time_comes_before_the_pause_or_after_it() -> None:
+    done: list[str] = []
+
+    async def work() -> None:
+        done.append("x")
+
+    async with background(
+        every(3600, work, done.append), every(3600, work, done.append, at_once=True)
+    ):
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    assert done == ["x"]

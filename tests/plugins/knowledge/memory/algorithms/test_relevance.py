@@ -1,0 +1,100 @@
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plugins.knowledge.memory.algorithms.relevance import (
+    HALF_BM25,
+    W_WORDS,
+    merge_results,
+    score,
+    sort_by_score,
+    words_score,
+)
+from plugins.knowledge.memory.model.query_context import Scored
+from plugins.knowledge.memory.model.requests import Mode
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+shares = st.floats(0, 1)
+found = st.builds(
+    Scored,
+    id=st.sampled_from("abcde"),
+    score=st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+    changed=st.integers(0, 3).map(lambda days: START + timedelta(days=days)),
+)
+
+
+@given(st.sampled_from(Mode), st.none() | shares, shares)
+def test_a_score_lies_between_0_and_1(mode: Mode, similarity: float | None, words: float) -> None:
+    assert 0.0 <= score(mode, similarity, words) <= 1.0
+
+
+@given(st.sampled_from(Mode), shares, shares, shares, shares)
+def test_more_of_a_signal_never_makes_a_score_smaller(
+    mode: Mode, alike: float, more_alike: float, words: float, more_words: float
+) -> None:
+    less = score(mode, min(alike, more_alike), min(words, more_words))
+    more = score(mode, max(alike, more_alike), max(words, more_words))
+    assert less <= more + 1e-12
+
+
+def test_each_mode_counts_its_own_signals() -> None:
+    assert score(Mode.SEMANTIC, 0.4, 0.9) == 0.4
+    assert score(Mode.KEYWORD, 0.4, 0.9) == 0.9
+    assert score(Mode.HYBRID, 0.4, 0.5) == pytest.approx(0.4 + 0.6 * W_WORDS * 0.125)
+    assert score(Mode.HYBRID, 0.0, 1.0) == pytest.approx(W_WORDS)
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_where_there_is_no_similarity_words_are_all_there_is(mode: Mode) -> None:
+    assert score(mode, None, 0.3) == 0.3
+
+
+@given(shares, shares)
+def test_hybrid_never_falls_below_similarity(similarity: float, words: float) -> None:
+    assert score(Mode.HYBRID, similarity, words) >= similarity
+
+
+@given(st.floats(-5, 1e6), st.floats(-5, 1e6))
+def test_a_higher_bm25_score_is_worth_at_least_as_much(one: float, other: float) -> None:
+    assert words_score(min(one, other)) <= words_score(max(one, other))
+
+
+def test_the_scale_of_words() -> None:
+    assert words_score(0.0) == words_score(-1.0) == 0.0
+    assert words_score(HALF_BM25) == 0.5
+    assert words_score(1e9) == pytest.approx(1.0)
+
+
+@given(st.lists(found, unique_by=lambda one: one.id))
+def test_results_come_best_first_then_newest_then_by_id(results: list[Scored]) -> None:
+    shown = sort_by_score(results)
+    assert sorted(shown, key=lambda one: one.id) == sorted(results, key=lambda one: one.id)
+    for before, after in pairwise(shown):
+        assert before.score >= after.score
+        if before.score == after.score:
+            assert before.changed >= after.changed
+            if before.changed == after.changed:
+                assert before.id < after.id
+
+
+@given(st.lists(st.lists(found), max_size=4), st.randoms(use_true_random=False))
+def test_the_order_of_layers_and_of_what_they_found_makes_no_difference(
+    layers: list[list[Scored]], chance: object
+) -> None:
+    shuffled = [chance.sample(each, len(each)) for each in layers]  # type: ignore[attr-defined]
+    chance.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert merge_results(shuffled) == merge_results(layers)
+
+
+@given(st.lists(st.lists(found), max_size=4))
+def test_what_several_layers_found_is_listed_once_at_its_best(layers: list[list[Scored]]) -> None:
+    every = [one for layer in layers for one in layer]
+    result = merge_results(layers)
+    assert {one.id for one in result} == {one.id for one in every}
+    assert len({one.id for one in result}) == len(result)
+    for one in result:
+        assert one.score == max(each.score for each in every if each.id == one.id)
+    assert result == sort_by_score(result)

@@ -1,0 +1,175 @@
+"""Agents write for everybody when a person agrees: in their client, or by a request."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import mcp_types as mcp
+import pytest
+
+from gateway.contract import Caller, Tool
+from gateway.pipeline.call_context import SilentExchange
+from plugins.knowledge.memory.memory import Memory
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.tools.entries import tools
+from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, World
+
+pytestmark = pytest.mark.anyio
+FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
+PUBLIC = {"content": "The gate opens at nine.", "policy": "public"}
+
+
+class Legacy(SilentExchange):
+    """A session whose client asks its person, who answers this."""
+
+    client_capabilities = FORMS
+    can_ask = True
+
+    def __init__(self, answer: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.answer = answer
+        self.asked: list[str] = []
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.asked.append(params["message"])
+        return self.answer
+
+
+class Modern(SilentExchange):
+    """A call of a client of 2026-07-28."""
+
+    client_capabilities = FORMS
+
+
+def accepted(approve: bool) -> dict[str, Any]:
+    return {"action": "accept", "content": {"approve": approve}}
+
+
+async def call(memory: Memory, exchange: Any, name: str, who: Caller, **args: Any) -> Any:
+    """Call a tool as the gateway does, with this client behind it."""
+    over = replace(memory, exchange=lambda: exchange)
+    tool: Tool = next(each for each in tools(over) if each.name == name)
+    assert tool.args is not None
+    return await tool.run(tool.args.model_validate(args), who)
+
+
+async def test_a_person_agrees_in_their_client(world: World) -> None:
+    client = Legacy(accepted(True))
+    kept = await call(world.memory, client, "remember", ANA, **PUBLIC)
+    assert (kept.status, kept.approval) == ("created", None)
+    assert "The gate opens at nine." in client.asked[0]
+    assert await world.found(CY, "gate") == ["The gate opens at nine."]
+    audit_records = [each.operation for each in await world.memory.entries.audit.of(kept.id)]
+    assert audit_records == ["create", "approve"]
+
+
+@pytest.mark.parametrize("answer", [accepted(False), {"action": "decline"}])
+async def test_a_person_who_says_no_is_obeyed(world: World, answer: dict[str, Any]) -> None:
+    with pytest.raises(MemoryFailed) as refused:
+        await call(world.memory, Legacy(answer), "remember", ANA, **PUBLIC)
+    assert refused.value.number is ErrorCode.GOVERNANCE_DENIED
+    assert await world.found(ANA, "gate") == []
+    assert await world.memory.approvals.visible_to(ANA) == []
+
+
+@pytest.mark.parametrize("client", [SilentExchange(), Legacy({"action": "cancel"})])
+async def test_without_an_answer_a_request_waits_that_another_person_approves(
+    world: World, client: Any
+) -> None:
+    kept = await call(world.memory, client, "remember", ANA, **PUBLIC)
+    assert kept.status == "pending_approval"
+    assert "decide_approval" in kept.note
+    assert await world.found(ANA, "gate") == []
+    (listed,) = (await call(world.memory, client, "list_approvals", CY)).requests
+    assert (listed.id, listed.content) == (kept.approval, "The gate opens at nine.")
+    person = Legacy(accepted(True))
+    said = await call(world.memory, person, "decide_approval", CY, id=listed.id, approve=True)
+    assert said.state == "approved"
+    assert "The gate opens at nine." in person.asked[0]
+    assert await world.found(CY, "gate") == ["The gate opens at nine."]
+
+
+@pytest.mark.parametrize("client", [SilentExchange(), Legacy({"action": "cancel"})])
+async def test_an_agent_alone_approves_nothing(world: World, client: Any) -> None:
+    kept = await call(world.memory, SilentExchange(), "remember", ANA, **PUBLIC)
+    with pytest.raises(MemoryFailed, match="approve in their place") as refused:
+        await call(world.memory, client, "decide_approval", CY, id=kept.approval, approve=True)
+    assert refused.value.number is ErrorCode.GOVERNANCE_DENIED
+    assert await world.found(CY, "gate") == []
+    said = await call(world.memory, client, "decide_approval", CY, id=kept.approval, approve=False)
+    assert said.state == "rejected"
+
+
+async def test_an_approver_who_says_no_leaves_the_request_waiting(world: World) -> None:
+    kept = await call(world.memory, SilentExchange(), "remember", ANA, **PUBLIC)
+    client = Legacy(accepted(False))
+    with pytest.raises(MemoryFailed, match="waits on"):
+        await call(world.memory, client, "decide_approval", CY, id=kept.approval, approve=True)
+    assert [each.state for each in await world.memory.approvals.visible_to(CY)] == ["pending"]
+
+
+async def test_an_approver_whose_client_is_sent_back_comes_with_the_answer(world: World) -> None:
+    kept = await call(world.memory, SilentExchange(), "remember", ANA, **PUBLIC)
+    client, wanted = Modern(), {"id": kept.approval, "approve": True}
+    needed = await call(world.memory, client, "decide_approval", CY, **wanted)
+    assert isinstance(needed, mcp.InputRequiredResult)
+    assert await world.found(CY, "gate") == []
+    client.request_state = needed.request_state
+    client.input_responses = {"approval": accepted(True)}
+    said = await call(world.memory, client, "decide_approval", CY, **wanted)
+    assert said.state == "approved"
+
+
+async def test_who_may_not_decide_is_not_asked_and_told_nothing(world: World) -> None:
+    kept = await call(world.memory, SilentExchange(), "remember", ANA, **PUBLIC)
+    client = Legacy(accepted(True))
+    with pytest.raises(MemoryFailed) as refused:
+        await call(world.memory, client, "decide_approval", BEN, id=kept.approval, approve=True)
+    assert refused.value.number is ErrorCode.NOT_FOUND
+    assert client.asked == []
+
+
+async def test_a_client_that_is_sent_back_comes_with_the_answer(world: World) -> None:
+    client = Modern()
+    needed = await call(world.memory, client, "remember", ANA, **PUBLIC)
+    assert isinstance(needed, mcp.InputRequiredResult)
+    assert await world.found(ANA, "gate") == []
+    client.request_state = needed.request_state
+    client.input_responses = {"approval": accepted(True)}
+    kept = await call(world.memory, client, "remember", ANA, **PUBLIC)
+    assert kept.status == "created"
+    assert await world.found(CY, "gate") == ["The gate opens at nine."]
+
+
+async def test_an_answer_counts_for_the_write_that_it_was_asked_about_alone(world: World) -> None:
+    client = Modern()
+    needed = await call(world.memory, client, "remember", ANA, **PUBLIC)
+    client.request_state = needed.request_state
+    client.input_responses = {"approval": accepted(True)}
+    other = {**PUBLIC, "content": "The gate is always open."}
+    again = await call(world.memory, client, "remember", ANA, **other)
+    assert isinstance(again, mcp.InputRequiredResult)
+    assert await world.found(ANA, "gate") == []
+
+
+async def test_what_is_for_few_waits_for_nobody(world: World) -> None:
+    client = Legacy(accepted(False))
+    kept = await call(world.memory, client, "remember", ANA, content="Mine.")
+    assert (kept.status, client.asked) == ("created", [])
+    noted = await call(world.memory, client, "remember", ANA, **PUBLIC, layer="session")
+    assert (noted.status, client.asked) == ("created", [])
+    assert await world.found(CY, "gate") == []
+    gone = await call(world.memory, client, "forget", ANA, id=kept.id)
+    assert gone.forgotten
+
+
+async def test_a_change_of_what_everybody_reads_is_asked_for_too(world: World) -> None:
+    entry = await world.remember(ANA, "Open at nine.", "public")
+    kept = await call(
+        world.memory, SilentExchange(), "update_memory", ANA, id=entry.id, content="Open at ten."
+    )
+    assert kept.status == "pending_approval"
+    assert await world.found(CY, "open") == ["Open at nine."]
+    client = Legacy(accepted(True))
+    await call(world.memory, client, "decide_approval", CY, id=kept.approval, approve=True)
+    assert await world.found(CY, "open") == ["Open at ten."]

@@ -1,0 +1,59 @@
+"""Tools take what an agent sends, and say what is wrong with it."""
+
+from typing import Any
+
+import pytest
+
+from gateway.contract import Tool
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.tools.entries import tools
+from tests.plugins.knowledge.memory.conftest import ANA, BEN, World
+
+pytestmark = pytest.mark.anyio
+
+
+async def call(world: World, name: str, who: Any = ANA, **args: Any) -> Any:
+    tool: Tool = next(each for each in tools(world.memory) if each.name == name)
+    assert tool.args is not None
+    return await tool.run(tool.args.model_validate(args), who)
+
+
+async def test_a_fact_is_kept_found_changed_and_forgotten(world: World) -> None:
+    kept = await call(world, "remember", content="The gate opens at nine.", tags=["gate"])
+    assert kept.status == "created"
+    answer = await call(world, "query_memory", query="when does the gate open")
+    assert [each.content for each in answer.results] == ["The gate opens at nine."]
+    assert (await call(world, "query_memory", BEN, query="gate")).results == []
+    changed = await call(world, "update_memory", id=kept.id, content="At ten.", version=1)
+    assert changed.version == 2
+    past = await call(world, "memory_history", id=kept.id)
+    assert [each.content for each in past.versions] == ["At ten.", "The gate opens at nine."]
+    assert (await call(world, "forget", id=kept.id)).forgotten
+    assert (await call(world, "query_memory", query="at ten")).results == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("remember", {"content": "a\0b"}, "NUL"),
+        ("remember", {"content": "a", "tags": ["\0"]}, "NUL"),
+        ("query_memory", {"query": "a\0b"}, "NUL"),
+        ("query_memory", {"query": "gate", "agent_id": "\0"}, "NUL"),
+        ("query_memory", {"query": "gate", "limit": 500}, "options.limit"),
+        ("query_memory", {"query": "gate " * 1000}, "query"),
+    ],
+)
+async def test_what_does_not_fit_is_told_and_no_fault_of_the_portals(
+    world: World, tool: str, arguments: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(MemoryFailed, match=told) as refused:
+        await call(world, tool, **arguments)
+    assert refused.value.number is ErrorCode.INVALID_REQUEST
+
+
+@pytest.mark.parametrize("tool", ["update_memory", "memory_history", "forget"])
+@pytest.mark.parametrize("id", ["mem_unknown", "a\0b", "\ud800"])
+async def test_an_id_that_nobody_has_is_refused(world: World, tool: str, id: str) -> None:
+    with pytest.raises(MemoryFailed) as refused:
+        await call(world, tool, id=id)
+    assert refused.value.number in {ErrorCode.NOT_FOUND, ErrorCode.INVALID_REQUEST}

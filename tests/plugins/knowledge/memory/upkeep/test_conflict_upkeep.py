@@ -1,0 +1,59 @@
+"""What came to claim the same after it was written is settled, and nothing of it is lost."""
+
+import pytest
+
+from plugins.knowledge.memory.model.errors import MemoryFailed
+from plugins.knowledge.memory.model.requests import UpdateRequest
+from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, World
+from tests.plugins.knowledge.memory.upkeep.conftest import points, upkeep
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_two_entries_that_came_to_say_the_same_become_one(world: World) -> None:
+    first = await world.remember(ANA, "The well is dry.", confidence=0.6, tags=["water"])
+    other = await world.remember(
+        ANA, "The well is deep.", confidence=0.5, tags=["garden"], author="Old map"
+    )
+    for _ in range(3):
+        await world.memory.reader.entry(other.id, ANA)
+    changed = {"content": "the WELL is  dry.", "metadata": {**other.metadata.model_dump()}}
+    await world.keep(other.id, UpdateRequest.model_validate({"entry": changed}), ANA)
+    assert await upkeep(world, minutes=10) == {"replaced": 1}
+    winner = await world.memory.reader.entry(first.id, ANA)
+    assert winner.metadata.confidence == pytest.approx(0.8)
+    assert winner.metadata.tags == ("water", "garden")
+    assert winner.uses == 3
+    with pytest.raises(MemoryFailed):
+        await world.memory.reader.entry(other.id, ANA)
+    (audit_record, *_) = await world.memory.entries.audit.of(other.id)
+    assert (audit_record.person, audit_record.operation, audit_record.request) == (
+        "upkeep",
+        "replace",
+        first.id,
+    )
+    for mode in ("keyword", "semantic", "hybrid"):
+        assert await world.found(ANA, "well", mode=mode) == ["The well is dry."]
+    assert await points(world) == [("memory", first.id, 2)]
+
+
+async def test_entries_of_others_or_for_others_stay_beside_each_other(world: World) -> None:
+    await world.remember(ANA, "The well is dry.")
+    await world.remember(BEN, "The well is dry.")
+    await world.remember(ANA, "The well is dry.", "public")
+    await world.remember(ANA, "The well is dry.", layer="user")
+    assert await upkeep(world, minutes=10) == {}
+    assert len(await world.found(ANA, "well")) == 3
+
+
+async def test_what_a_person_is_asked_about_is_left_as_it_is(world: World) -> None:
+    first = await world.remember(ANA, "Open at nine.", "organization")
+    other = await world.remember(ANA, "Open at ten.", "organization")
+    await world.change(ANA, other.id, "Open at nine.")
+    changed = {"entry": {"content": "Open at one."}, "governance": {"require_approval": True}}
+    asked = UpdateRequest.model_validate(changed)
+    waits = (await world.memory.governed.update(first.id, asked, ANA)).approval_required
+    assert waits is not None
+    assert await upkeep(world, minutes=10) == {}
+    await world.memory.approvals.decide(waits.request_id, CY, approve=False)
+    assert await upkeep(world, minutes=10) == {"replaced": 1}
