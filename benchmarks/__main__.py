@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import click
 
-from benchmarks.table import Row, Unmeasurable, markdown, show
+from benchmarks import documents
+from benchmarks.table import Row, Unmeasurable, show
 
 SECTIONS = {
     "overhead": "calls per second and latencies beside a bare Starlette, mcp and FastMCP server",
@@ -35,7 +36,9 @@ SECTIONS = {
 @click.option(
     "--strict", is_flag=True, help="Exit with 1 where a bar is missed or a section left out."
 )
-@click.option("--readme", is_flag=True, help="Print the README's table, in Markdown.")
+@click.option(
+    "--readme", is_flag=True, help="Write docs/benchmarks.md and the README's figures, too."
+)
 @click.option("--list", "listing", is_flag=True, help="Say what the sections are.")
 def main(sections: Sequence[str], strict: bool, readme: bool, listing: bool) -> None:
     """Measure SECTIONS, or all of them, and print one table."""
@@ -43,11 +46,18 @@ def main(sections: Sequence[str], strict: bool, readme: bool, listing: bool) -> 
         for name, what in SECTIONS.items():
             click.echo(f"{name:20}{what}")
         return
+    if readme and sections:
+        raise click.UsageError("The documents come from one run of all sections.")
     # What is started here is started again and again, as an installed portal is: compiled once.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     measured = [_measured(name) for name in sections or SECTIONS]
     rows = [row for found in measured if found for row in found]
-    click.echo(markdown(rows)) if readme else show(rows)
+    show(rows)
+    if readme:
+        try:
+            documents.write(rows)
+        except Unmeasurable as missing:
+            raise click.ClickException(str(missing)) from None
     if strict and (None in measured or any(row.missed for row in rows)):
         sys.exit(1)
 

@@ -11,20 +11,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gateway.config_models import Services
+from gateway.catalog.items import Item, tool_item
+from gateway.config.models import Services
 from gateway.contract import Caller, Host, Listing, Tier, Tool
-from gateway.items import Item, tool_item
-from gateway.pager import Cursors, Pager
+from gateway.pipeline.pager import Cursors, Pager
+from gateway.pipeline.truncation import size
 from gateway.plugin_host import make_host
 from gateway.services import open_services
-from gateway.shorten import size
-from plugins.codegraph.indexing.index import Indexer
-from plugins.codegraph.indexing.source import Source
+from plugins.codegraph.indexer.indexer import Indexer
+from plugins.codegraph.indexer.source import Source
 from plugins.codegraph.repositories.indexes import Indexes
 from plugins.codegraph.repositories.repository import State
-from plugins.codegraph.store.graph import Graph
 from plugins.codegraph.store.store import GraphStore
-from plugins.codegraph.tools.offered import Parts
+from plugins.codegraph.store.stored_graph import Graph
+from plugins.codegraph.tools.parts import ToolParts
 
 ORG = "portal"
 ANYONE = Caller(person=None, tier=Tier.OPEN)
@@ -75,7 +75,7 @@ class CodeLibrary:
 
     host: Host
     store: GraphStore
-    parts: Parts
+    parts: ToolParts
     indexer: Indexer
     items: dict[str, Item]
 
@@ -83,7 +83,7 @@ class CodeLibrary:
         """Write a repository into the registry's table."""
         from sqlalchemy import insert
 
-        from plugins.codegraph.tables import repositories
+        from plugins.codegraph.store.tables import repositories
 
         row: dict[str, Any] = {
             "id": repo,
@@ -100,7 +100,7 @@ class CodeLibrary:
         """Index a directory, and embed it."""
         await self.register(repo)
         await self.indexer.index(Source(ORG, repo, root))
-        await self.parts.embedding.embed(ORG, repo)
+        await self.parts.embedder.embed(ORG, repo)
 
     async def graph(self, repo: str) -> Graph:
         """A repository's graph."""
@@ -132,7 +132,7 @@ async def code_library(data: Path, embedding: str = "embedded") -> AsyncGenerato
         await host.database.migrate(_PLUGIN / "migrations")
         store = GraphStore(host.database)
         indexer = Indexer(store, data / "indexing")
-        parts = Parts.of(host, Everything(), store, Indexes(indexer, store))
+        parts = ToolParts.of(host, Everything(), store, Indexes(indexer, store))
         try:
             items = {each.name: tool_item("codegraph", each, each.name) for each in parts.tools()}
             yield CodeLibrary(host, store, parts, indexer, items)

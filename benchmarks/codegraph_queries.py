@@ -22,15 +22,15 @@ from benchmarks import codegraph_tree as tree
 from benchmarks.table import Bar, Row
 from benchmarks.workflows import _postgres as empty_postgres
 from gateway.services.database import open_database
-from plugins.codegraph.indexing.staging import Staging
+from plugins.codegraph.indexer.edge_buffer import EdgeBuffer
 from plugins.codegraph.model import EdgeKind, Entity
-from plugins.codegraph.store.filing import MOST_ROWS, batches
-from plugins.codegraph.store.graph import Graph
+from plugins.codegraph.store.file_rows import MAX_ROWS, batches
 from plugins.codegraph.store.layers import Stamp
-from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.rows import merged_edges
 from plugins.codegraph.store.store import GraphStore
-from plugins.codegraph.tables import repositories
+from plugins.codegraph.store.stored_graph import Graph
+from plugins.codegraph.store.tables import repositories
 
 SECTION = "codegraph_queries"
 MIGRATIONS = Path(__file__).parents[1] / "plugins" / "codegraph" / "migrations"
@@ -142,12 +142,12 @@ async def _filled(
     layer = await layers.begin(Stamp())
     made = list(tree.made(OWNER.repo, FILES, EACH, EDGES))
     start = time.perf_counter()
-    staging = Staging(directory / "edges.db")
+    staging = EdgeBuffer(directory / "edges.db")
     for batch in batches(made):
         staging.put([(each.report.path, merged_edges(each.edges)) for each in batch])
         await layers.write(layer, batch, with_edges=False)
     for backward in (False, True):
-        for rows in staging.ordered(backward=backward, most=MOST_ROWS):
+        for rows in staging.ordered(backward=backward, most=MAX_ROWS):
             await layers.write_edges(layer, rows, backward=backward)
     staging.close()
     await layers.serve(layer, Stamp())

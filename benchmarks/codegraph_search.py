@@ -17,9 +17,9 @@ from benchmarks.judged import Question, mean, ndcg
 from benchmarks.many_entities import ENTITIES, REPO, fill
 from benchmarks.table import Bar, Row, Unmeasurable
 from plugins.codegraph.model import Entity
-from plugins.codegraph.search.embedding import EMBEDDED
+from plugins.codegraph.search.embedder import EMBEDDED
 from plugins.codegraph.search.vectors import CodeVectors
-from plugins.codegraph.store.graph import Graph
+from plugins.codegraph.store.stored_graph import Graph
 
 SECTION = "codegraph_search"
 PRODUCT = "the product"

@@ -21,11 +21,11 @@ from statistics import median
 from benchmarks.codegraph_queries import MIGRATIONS, OWNER, row_of
 from benchmarks.table import Bar, Row
 from gateway.services.database import open_database
-from plugins.codegraph.indexing.index import Indexer
-from plugins.codegraph.indexing.scan import Limits
-from plugins.codegraph.indexing.source import Source
+from plugins.codegraph.indexer.indexer import Indexer
+from plugins.codegraph.indexer.scan import Limits
+from plugins.codegraph.indexer.source import Source
 from plugins.codegraph.store.store import GraphStore
-from plugins.codegraph.tables import repositories
+from plugins.codegraph.store.tables import repositories
 
 SECTION = "codegraph_speed"
 PACKAGES = ("sqlalchemy", "pydantic", "hypothesis", "starlette", "mcp", "click", "jinja2", "rich")

@@ -35,11 +35,11 @@ from benchmarks.peers import plugin_module
 from benchmarks.processes import ABOVE_LOAD, ROOT, free_port, memory
 from benchmarks.wire import VERSIONS, Checker, bodies
 from gateway.app import PortalApp, open_portal
-from gateway.config import Portal, load_portal
+from gateway.config.portal import Portal, load_portal
 
 if TYPE_CHECKING:
-    from auth.access_tokens import AccessTokens
-    from gateway.ports import Database
+    from auth.tokens.access_tokens import AccessTokens
+    from gateway.contract.services import Database
 
 CALLERS = 100_000
 MARKS = (1_000, CALLERS // 2, CALLERS)
@@ -143,7 +143,7 @@ async def _populate(place: Path, portal: Portal, callers: int) -> None:
 async def _insert(database: Database, members: Sequence[Member], url: str) -> None:
     from sqlalchemy import insert
 
-    from gateway.stores.tables import accounts, api_tokens, grants, people
+    from gateway.identity.stores.tables import accounts, api_tokens, grants, people
 
     now = utc_now()
     async with database.begin() as connection:
@@ -302,7 +302,7 @@ def main() -> None:
     """Send everybody to the portal that the command line names; print the memory."""
     import uvloop
 
-    from gateway import logs, telemetry
+    from gateway.observability import logs, telemetry
 
     logs.configure("warning")
     telemetry.configure("porch", enabled=True)

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.table import Unmeasurable
+from gateway.toolkit.words import terms, words
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.retrieval.markup import one_line, plain
 from plugins.knowledge.retrieval.passages import cut
-from plugins.knowledge.retrieval.terms import terms, words
 
 OWN_QUESTIONS = Path(__file__).parent / "data" / "civic_questions.json"
 PHRASES = 150

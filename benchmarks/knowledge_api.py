@@ -32,7 +32,7 @@ from benchmarks.portal import Portal, spawned
 from benchmarks.processes import ABOVE_LOAD, ROOT
 from benchmarks.sending import Request, Sending, Times, sent
 from benchmarks.table import Bar, Row
-from plugins.knowledge.memory.entries import Layer
+from plugins.knowledge.memory.model.entry import Layer
 
 SECTION = "knowledge_api"
 COUNTED = (
@@ -166,7 +166,7 @@ def measure() -> list[Row]:
 
 async def _alone(data: Path, kept: Filled) -> list[Row]:
     """What everything stands on, without the API."""
-    from gateway.config_models import Services
+    from gateway.config.models import Services
     from gateway.services import open_services
 
     with serving(["starlette"], tools=1) as served:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway.config_models import Services
+from gateway.config.models import Services
 from gateway.contract import Host
 from gateway.plugin_host import make_host
 from gateway.services import open_services
@@ -15,7 +15,7 @@ from gateway.services.model_thread import Usage
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.store import Store
-from plugins.knowledge.sync.sources import Source
+from plugins.knowledge.sync.sources import DirectorySource
 from plugins.knowledge.sync.sync import Sync, rules_of
 
 
@@ -51,7 +51,9 @@ async def library(content: Path, data: Path) -> AsyncGenerator[Library]:
         config = KnowledgeConfig(sources=(SourceConfig(directory=content),))
         store = Store.of(host)
         knowledge = await Knowledge.open(host, store, "benchmark")
-        sources = [Source(source, config.types, config.max_note) for source in config.sources]
+        sources = [
+            DirectorySource(source, config.types, config.max_note) for source in config.sources
+        ]
         rules = rules_of(config)
         sync = Sync(sources, host.objects, store, knowledge.index, rules, host.data_dir)
         try:

@@ -26,7 +26,7 @@ from plugins.codegraph.model import (
 from plugins.codegraph.search.vectors import CodeVectors
 from plugins.codegraph.store.contents import Content, deflated
 from plugins.codegraph.store.layers import Stamp
-from plugins.codegraph.store.owners import Owner
+from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.rows import FileGraph
 
 REPO = "many"

@@ -23,10 +23,10 @@ from auth.stores import Code, Grant, digest, utc_now
 from auth.tiers import Tier
 from benchmarks.peers import plugin_module, serve_portal
 from gateway.app import open_portal
-from gateway.config import Portal, load_portal
+from gateway.config.portal import Portal, load_portal
 
 if TYPE_CHECKING:
-    from gateway.authentication import Authentication
+    from gateway.identity.authentication import Authentication
 
 AUDIENCE = "benchmark"
 """What the other issuer's tokens are for."""

@@ -21,21 +21,20 @@ from typing import TYPE_CHECKING
 from benchmarks.playbook import mixed
 from benchmarks.processes import ROOT
 from gateway.app import open_portal
-from gateway.config import load_portal
+from gateway.config.portal import load_portal
 from gateway.plugin_host import make_host
-from plugins.knowledge.memory.entries import (
-    AccessPolicy,
-    AccessPolicyConfig,
+from plugins.knowledge.memory.model.entry import (
+    LAYERS_WITH_VECTORS,
     KnowledgeMetadata,
     KnowledgeSource,
     Layer,
 )
-from plugins.knowledge.memory.layers.stored import WITH_VECTORS
-from plugins.knowledge.memory.records import Record
+from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConfig
+from plugins.knowledge.memory.model.record import Record
 
 if TYPE_CHECKING:
     from gateway.contract import Database
-    from gateway.running import Running
+    from gateway.open_portal import OpenPortal
 
 SHARES: Mapping[Layer, int] = {
     Layer.SESSION: 1_000,
@@ -150,14 +149,14 @@ def _record(layer: Layer, number: int, owner: str, text: str) -> Record:
         created=at,
         placed=at,
         used=at,
-        embedded=layer in WITH_VECTORS,
+        embedded=layer in LAYERS_WITH_VECTORS,
         expires=at + timedelta(days=2) if layer is Layer.SESSION else None,
     )
 
 
-async def _kept(running: Running, records: Sequence[Record]) -> None:
-    from plugins.knowledge.memory.store.writing import Writing
-    from plugins.knowledge.memory.vectors import MemoryVectors
+async def _kept(running: OpenPortal, records: Sequence[Record]) -> None:
+    from plugins.knowledge.memory.store.vectors import MemoryVectors
+    from plugins.knowledge.memory.store.writes import Writes
 
     services = running.services
     if services.embedder is None:
@@ -168,11 +167,11 @@ async def _kept(running: Running, records: Sequence[Record]) -> None:
     made = list(zip(having, mixed(read, len(having)), strict=True))
     given = {record.id: vector for record, vector in made}
     vectors = MemoryVectors(host, services.embedder)
-    writing = Writing(host.database, lambda: datetime.now(UTC), vectors.kept)
+    writes = Writes(host.database, lambda: datetime.now(UTC), vectors.kept)
     for first in range(0, len(records), _BULK):
         some = records[first : first + _BULK]
         own = {each.id: given[each.id] for each in some if each.embedded}
-        await writing.add(some, "benchmark", own)
+        await writes.add(some, "benchmark", own)
     await vectors.put(made)
 
 
@@ -186,7 +185,7 @@ async def bare(database: Database, ids: Sequence[str]) -> tuple[list[float], lis
     """
     import sqlalchemy as sa
 
-    from plugins.knowledge.memory.store.audit import AuditLog, Deed
+    from plugins.knowledge.memory.store.audit import AuditLog, AuditRecord
     from plugins.knowledge.memory.store.tables import entries
 
     audit = AuditLog(database, lambda: datetime.now(UTC))
@@ -197,7 +196,7 @@ async def bare(database: Database, ids: Sequence[str]) -> tuple[list[float], lis
         async with database.read() as connection:
             (await connection.execute(one, {"own": id})).one()
         read = perf_counter()
-        await audit.add(Deed("benchmark", "read", id, "done"))
+        await audit.add(AuditRecord("benchmark", "read", id, "done"))
         reads.append((read - begun) * 1000)
         writes.append((perf_counter() - read) * 1000)
     return reads, writes

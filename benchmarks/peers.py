@@ -192,10 +192,10 @@ def serve_portal(place: Path, port: int, plugin: Any, tokens: StaticTokens | Non
     """
     import uvloop
 
-    from gateway import logs, telemetry
     from gateway.app import PortalApp
-    from gateway.config import load_portal
-    from gateway.serve import held, serve
+    from gateway.cli.server import held, serve
+    from gateway.config.portal import load_portal
+    from gateway.observability import logs, telemetry
 
     logs.configure("warning")
     telemetry.configure("porch", enabled=True)

@@ -24,13 +24,13 @@ from auth.tiers import Tier
 from benchmarks.members import wallet
 from benchmarks.peers import hosted, serve_peer, serve_portal
 from gateway.app import open_portal
-from gateway.config import load_portal
+from gateway.config.portal import load_portal
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from gateway.contract import Database, Embedder, Host
-    from gateway.ports import Matrix, Vector
+    from gateway.contract.services import Matrix, Vector
 
 WORKFLOWS = 10_000
 EMBEDDED = 200
@@ -109,8 +109,8 @@ def pages(sets: Path) -> list[tuple[str, str]]:
 
 def _text(number: int, name: str, description: str) -> str:
     """What search reads of a workflow."""
-    from plugins.workflows.drafts import StageDraft, WorkflowDraft
-    from plugins.workflows.search.texts import workflow_text
+    from plugins.workflows.inputs import StageDraft, WorkflowDraft
+    from plugins.workflows.store.item_texts import workflow_text
 
     stages = (StageDraft(name="Work"),)
     return workflow_text(
@@ -181,7 +181,7 @@ async def _inserted(
 ) -> None:
     from sqlalchemy import insert
 
-    from plugins.workflows import tables
+    from plugins.workflows.store import tables
 
     for first in range(0, len(rows), _BULK):
         await connection.execute(
@@ -204,7 +204,7 @@ async def bare(database: Database, rounds: int) -> tuple[list[float], list[float
 
     from sqlalchemy import insert, select
 
-    from plugins.workflows.tables import notes, workflows
+    from plugins.workflows.store.tables import notes, workflows
 
     reads, writes = [], []
     for number in range(rounds):

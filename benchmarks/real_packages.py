@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.table import Unmeasurable
 from benchmarks.trees import python_tree
-from plugins.codegraph.linking.local import LinkedRepo, link_tree
+from plugins.codegraph.linker.in_memory import LinkedRepo, link_tree
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind
 
 JUDGED = Path(__file__).parent / "data" / "codegraph_edges.json"

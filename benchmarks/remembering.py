@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.memories import SHARES, Filled
 from benchmarks.sending import Request
-from plugins.knowledge.memory.entries import Layer
+from plugins.knowledge.memory.model.entry import Layer
 
 PREFIX = "/openspec/v1/knowledge"
 PAD = 200

@@ -23,7 +23,7 @@ from benchmarks.library import Library, library
 from benchmarks.table import Bar, Row
 from gateway.contract import Hit, Tier, VectorQuery
 from plugins.knowledge.retrieval import bm25
-from plugins.knowledge.retrieval.filters import MOST_RESULTS, SearchFilters
+from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
 from plugins.knowledge.retrieval.points import PASSAGE, TERMS
 
 SECTION = "search_quality"
@@ -108,7 +108,7 @@ async def _scores(searcher: Searcher, questions: Sequence[Question]) -> dict[str
 
 def _searchers(opened: Library) -> dict[str, Searcher]:
     collection, embedder = opened.knowledge.index.collection, opened.host.embedder
-    everything = SearchFilters(limit=MOST_RESULTS)
+    everything = SearchFilters(limit=MAX_RESULTS)
 
     async def by_words(question: str) -> list[str]:
         asked = VectorQuery(TERMS, bm25.query(question), (), _HITS, ("key",))
@@ -128,4 +128,4 @@ def _searchers(opened: Library) -> dict[str, Searcher]:
 
 def _documents(hits: Sequence[Hit]) -> list[str]:
     """The documents of hits on their passages, each at its best hit's place."""
-    return list(dict.fromkeys(hit.payload["key"] for hit in hits))[:MOST_RESULTS]
+    return list(dict.fromkeys(hit.payload["key"] for hit in hits))[:MAX_RESULTS]

@@ -47,7 +47,7 @@ class Row:
         unit: its unit, such as ``ms``, ``calls/s`` or ``MiB``; empty for a score or a ratio.
         bar: what it must reach, or None where it is only for information.
         note: what a reader must know to judge the value, such as its spread.
-        headline: whether the README shows it.
+        headline: whether ``docs/benchmarks.md`` shows it.
     """
 
     section: str
@@ -110,10 +110,9 @@ def show(rows: Sequence[Row]) -> None:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """The README's table: the headline rows, and the machine that measured them."""
+    """Rows as a table in Markdown, which says of each missed bar that it is missed."""
     lines = ["| What | Measured | Bar |", "|---|---|---|"]
     for row in rows:
-        if row.headline:
-            _, what, value, wanted, verdict, _ = row.cells()
-            lines.append(f"| {what} | {value} | {wanted}{', missed' * (verdict == 'missed')} |")
-    return "\n".join([*lines, "", f"Measured on {machine()}."])
+        _, what, value, wanted, verdict, _ = row.cells()
+        lines.append(f"| {what} | {value} | {wanted}{', missed' * (verdict == 'missed')} |")
+    return "\n".join(lines)

@@ -137,7 +137,7 @@ def _made(portal: Served, token: str) -> str:
 
 async def _bare(name: str, place: Path) -> list[Row]:
     """How long the database alone takes, for information."""
-    from gateway.config import load_portal
+    from gateway.config.portal import load_portal
     from gateway.services import open_services
 
     async with open_services(load_portal(place / "config").config.services, place / "data") as each:
@@ -256,7 +256,7 @@ def _postgres(server: str) -> Generator[str]:
 
 
 async def _told(server: str, statement: str) -> None:
-    import asyncpg  # type: ignore[import-untyped]
+    import asyncpg
 
     connection = await asyncpg.connect(server)
     try:

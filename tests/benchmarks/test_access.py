@@ -13,7 +13,7 @@ from benchmarks.crowd import Growth
 from benchmarks.members import Issuer, configure, credentials
 from benchmarks.processes import free_port, running
 from benchmarks.turns import Turns, taken
-from gateway.peers import peer_of
+from gateway.surfaces.http.client_address import client_address
 
 ANONYMOUS = Turns(first=[9.0], rounds=[0.4, 0.9, 0.5])
 
@@ -48,7 +48,7 @@ def test_growth_counts_from_the_first_look() -> None:
 
 def test_every_anonymous_caller_has_a_peer_of_its_own() -> None:
     numbers = range(1, crowd.CALLERS, 97)
-    peers = {peer_of({"client": (crowd.peer(number), 1)}) for number in numbers}
+    peers = {client_address({"client": (crowd.peer(number), 1)}) for number in numbers}
     assert len(peers) == len(numbers)
     assert "unknown" not in peers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.memories import LONGEST, SHARES, SHORTEST, question, texts
-from plugins.knowledge.memory.store.words import asked, weights
+from plugins.knowledge.memory.store.words import term_ids, weights
 
 
 def test_there_are_10_000_different_entries_and_more_to_write_beside_them(test_data: Path) -> None:
@@ -17,4 +17,4 @@ def test_there_are_10_000_different_entries_and_more_to_write_beside_them(test_d
 
 def test_a_question_has_words_of_its_entry(test_data: Path) -> None:
     for text in texts(test_data)[::50]:
-        assert not weights(text).keys().isdisjoint(asked(question(text))), text
+        assert not weights(text).keys().isdisjoint(term_ids(question(text))), text

@@ -16,7 +16,7 @@ from benchmarks.asking import NUMBER, Asked, answer, run
 from benchmarks.load import Figures
 from benchmarks.playbook import WORKFLOWS, configure, mixed, pages
 from benchmarks.workflows import Kind, compared, workflow
-from gateway.config import load_portal
+from gateway.config.portal import load_portal
 
 KIND = Kind("search", Asked(1, "search", [{}], "results"), 5.0)
 
