@@ -15,7 +15,7 @@ DEV := .venv/.dev
 NODE := tests/node/node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install services dev run test check docs bench coverage mutants pins
+.PHONY: help install services dev run test thorough check docs bench coverage mutants versions pins
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -29,8 +29,11 @@ dev: $(DEV) $(NODE) ## also what the tests and checks need
 run: install ## serve the portal; CONTENT=DIR serves another directory, PORT=N another port
 	@$(BIN)/porch serve $(if $(CONTENT),--content "$(CONTENT)") $(if $(PORT),--port "$(PORT)")
 
-test: dev ## run every test; ARGS="tests/auth -k token" runs some
-	@$(BIN)/pytest -n auto --dist worksteal $(ARGS)
+test: dev ## run the tests but the heavy ones; ALL=1 those too, ARGS="tests/auth -k token" some
+	@$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(ALL),,-m "not heavy") $(ARGS)
+
+thorough: dev ## run every test, and properties with many new examples; takes hours
+	@HYPOTHESIS_PROFILE=thorough $(MAKE) --no-print-directory test ALL=1
 
 check: $(DEV) ## formatting, types, import rules, spelling, pins and generated files
 	$(BIN)/ruff check .
@@ -49,13 +52,16 @@ docs: $(DEV) ## write the generated files again: config/schema and docs/referenc
 bench: $(DEV) ## measure every bar and print one table; ARGS=--strict fails on a missed one
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-coverage: dev ## run the knowledge plugin's tests and print the protocol's coverage table
+coverage: dev ## run every test and print how much of each package ran; fails below a floor
 	@mkdir -p build/coverage
-	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report= tests/plugins/knowledge $(ARGS)"
+	@$(MAKE) --no-print-directory test ALL=1 ARGS="--cov --cov-report= $(ARGS)"
 	@$(BIN)/python scripts/covered.py
 
 mutants: $(DEV) ## count the mutants of memory's algorithms that its tests kill; about ten minutes
 	@$(BIN)/python scripts/mutants.py
+
+versions: $(DEV) ## run a smaller suite on every other Python that is declared and installed here
+	@$(BIN)/python scripts/versions.py $(ARGS)
 
 pins: $(DEV) ## compile requirements/ from pyproject.toml; ARGS=--upgrade takes the newest
 	$(BIN)/python scripts/pins.py $(ARGS)

@@ -49,7 +49,7 @@ def counted(results: Iterable[str]) -> dict[str, Counter[str]]:
     """How many mutants of each module met which end.
 
     Args:
-        results: lines such as ``plugins.knowledge.memory.access.x_keys__mutmut_1: killed``.
+        results: lines such as ``plugins.knowledge.memory.rights.access.x_keys__mutmut_1: killed``.
     """
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for line in results:
@@ -71,7 +71,7 @@ def table(found: Mapping[str, Counter[str]]) -> tuple[str, bool]:
 
 
 def _module(name: str) -> str:
-    """``access`` of ``plugins.knowledge.memory.access.x_keys__mutmut_1``."""
+    """``access`` of ``plugins.knowledge.memory.rights.access.x_keys__mutmut_1``."""
     return name.rpartition(".")[0].rpartition(".")[2]
 
 

@@ -19,13 +19,14 @@ from typing import Any
 
 import click
 
-from gateway import logs, schema
 from gateway.app import open_portal
-from gateway.catalog import Catalog
+from gateway.catalog.catalog import Catalog
+from gateway.catalog.items import Item
 from gateway.cli import main as porch
-from gateway.config import Environment, load_portal
+from gateway.config import schema
+from gateway.config.portal import Environment, load_portal
 from gateway.contract import ANONYMOUS, Plugin, Tier
-from gateway.items import Item
+from gateway.observability import logs
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "reference"
