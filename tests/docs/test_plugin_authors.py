@@ -16,9 +16,9 @@ import yaml
 
 from gateway.cli import main
 from gateway.cli.new_plugin import write
-from gateway.config_models import PortalConfig
+from gateway.config.models import PortalConfig
+from gateway.config.tiers_file import parse_rules
 from gateway.testing import PluginContract, open_test_portal
-from gateway.tiers_file import parse_rules
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "plugin-authors").glob("*.md"))
 BLOCKS = [

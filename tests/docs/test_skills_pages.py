@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from gateway.cli import main
-from gateway.config_models import PortalConfig
-from gateway.tiers_file import parse_rules
+from gateway.config.models import PortalConfig
+from gateway.config.tiers_file import parse_rules
 from plugins.skills_repo.config import SkillsRepoConfig
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from gateway.cli import main
-from gateway.config_models import PortalConfig
-from gateway.tiers_file import parse_rules
+from gateway.config.models import PortalConfig
+from gateway.config.tiers_file import parse_rules
 from plugins.workflows import limits
 from plugins.workflows.config import WorkflowsConfig
 from tests.plugins.workflows.playing import opened
@@ -86,13 +86,13 @@ def test_the_readme_s_limits_and_defaults_are_those_in_force() -> None:
     config = WorkflowsConfig()
     assert f"| `starter` | `{str(config.starter).lower()}` |" in told
     assert f"| `keep_runs` | `{config.keep_runs.days}d` |" in told
-    texts = (limits.NAME, limits.FOLDER_NAME, limits.TAG)
-    counts = (limits.TAGS, limits.STAGES, limits.STAGE_ITEMS)
+    texts = (limits.MAX_NAME_CHARS, limits.MAX_FOLDER_NAME_CHARS, limits.MAX_TAG_CHARS)
+    counts = (limits.MAX_TAGS, limits.MAX_STAGES, limits.MAX_STAGE_ITEMS)
     for shown in (
-        f"{', '.join(map(str, texts))}, {limits.DESCRIPTION:,} characters",
-        f"{limits.CONTENT:,} characters",
-        f"{'; '.join(map(str, counts))}; {limits.PLAN_ITEMS:,} |",
-        f"{limits.ATTACHMENTS}; {limits.ATTACHMENT // 2**20} MiB",
-        f"{limits.FOLDER_DEPTH}; {limits.OPEN_RUNS} |",
+        f"{', '.join(map(str, texts))}, {limits.MAX_DESCRIPTION_CHARS:,} characters",
+        f"{limits.MAX_CONTENT_CHARS:,} characters",
+        f"{'; '.join(map(str, counts))}; {limits.MAX_PLAN_STEPS:,} |",
+        f"{limits.MAX_ATTACHMENTS}; {limits.MAX_ATTACHMENT_BYTES // 2**20} MiB",
+        f"{limits.MAX_FOLDER_DEPTH}; {limits.MAX_OPEN_RUNS} |",
     ):
         assert shown in told
