@@ -151,14 +151,14 @@ KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from plugins.codegraph import plugin
-from plugins.codegraph.repositories.build import Making
+from plugins.codegraph.repositories.build import IndexBuilder
 
 data, config, point = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 
 async def main():
     import yaml
     from gateway.testing import open_test_portal
-    indexed = Making._indexed
+    indexed = IndexBuilder._indexed
     async def dies(self, repository, tell):
         if point == "before":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -170,7 +170,7 @@ async def main():
                 os.kill(os.getpid(), signal.SIGKILL)
         found = await indexed(self, repository, told)
         os.kill(os.getpid(), signal.SIGKILL)
-    Making._indexed = dies
+    IndexBuilder._indexed = dies
     loaded = yaml.safe_load(config.read_text())
     async with open_test_portal(plugin, config=loaded, data_dir=data, wait_ready=False):
         await asyncio.sleep(100)

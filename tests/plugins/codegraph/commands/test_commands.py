@@ -309,9 +309,9 @@ async def test_a_command_that_dies_leaves_its_work_to_the_portal(
 ) -> None:
     script = (
         "import os, signal, sys\n"
-        "from plugins.codegraph.repositories.build import Making\n"
+        "from plugins.codegraph.repositories.build import IndexBuilder\n"
         "async def die(*args): os.kill(os.getpid(), signal.SIGKILL)\n"
-        "Making._indexed = die\n"
+        "IndexBuilder._indexed = die\n"
         "from gateway.cli import main\n"
         "sys.argv = ['porch', 'codegraph', 'add', *sys.argv[1:]]\n"
         "main()\n"
