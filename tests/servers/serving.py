@@ -39,7 +39,7 @@ class _Server(uvicorn.Server):
 
     def end(self) -> None:
         """Stop; from another thread."""
-        self.should_exit = True
+        # Not by `should_exit`: a server that is still starting would leave without its shutdown.
         self._runs.wait()
         self._loop.call_soon_threadsafe(self._end.set)
 
