@@ -7,9 +7,10 @@ Go, Java and Rust are lowered with it. Their locals belong to blocks, which the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from plugins.codegraph.facts import (
     Bind,
@@ -18,6 +19,7 @@ from plugins.codegraph.facts import (
     FileFacts,
     Import,
     Many,
+    Name,
     Param,
     Scope,
 )
@@ -56,28 +58,17 @@ class ScopeBuilder:
 
     def frozen(self) -> Scope:
         """The scope as facts."""
-        return Scope(
-            self.kind,
-            self.definition,
-            self.parent,
-            self.name,
-            tuple(self.params),
-            self.returns,
-            self.receiver,
-            tuple(self.bases),
-            tuple(self.implements),
-            tuple(self.decorators),
-            tuple(self.modifiers),
-            tuple(self.imports),
-            tuple(self.binds),
-            tuple(self.results),
-            tuple(self.yields),
-            tuple(self.calls),
-        )
+        values: dict[str, Any] = {}
+        for name in Scope.__struct_fields__:
+            value = getattr(self, name)
+            values[name] = tuple(value) if isinstance(value, list) else value
+        return Scope(**values)
 
 
 class Locals:
     """The local names that are visible at one place, under the names that the facts give them.
+
+    ``with`` them, a block is entered, and left: what it declared is gone, what that hid is back.
 
     Args:
         always: give every local a name of its own, where locals are apart from functions (Java)
@@ -98,15 +89,12 @@ class Locals:
             return
         self._names.clear()
         self._log.clear()
-        self._marks.clear()
         self._taken.clear()
 
-    def push(self) -> None:
-        """Enter a block."""
+    def __enter__(self) -> None:
         self._marks.append(len(self._log))
 
-    def pop(self) -> None:
-        """Leave it: what it declared is gone, what that hid is back."""
+    def __exit__(self, *_: object) -> None:
         mark = self._marks.pop()
         while len(self._log) > mark:
             name, before = self._log.pop()
@@ -122,12 +110,13 @@ class Locals:
             self._count += 1
             given = f"{name}#{self._count}"
         self._taken.add(name)
-        self._set(name, given)
+        self.hide(name, given)
         return given
 
-    def hide(self, name: str) -> None:
+    def hide(self, name: str, given: str = "") -> None:
         """Let a name mean what it means outside of these locals: a member of a local class."""
-        self._set(name, name)
+        self._log.append((name, self._names.get(name)))
+        self._names[name] = given or name
 
     def forget(self, name: str) -> None:
         """Let a name be no local until the block ends."""
@@ -149,10 +138,6 @@ class Locals:
 
     def __contains__(self, name: str) -> bool:
         return name in self._names
-
-    def _set(self, name: str, given: str) -> None:
-        self._log.append((name, self._names.get(name)))
-        self._names[name] = given
 
 
 class FactsBuilder:
@@ -187,6 +172,11 @@ class FactsBuilder:
     def text(self, node: Node) -> str:
         """The source of a node."""
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def text_of(self, node: Node, field: str) -> str:
+        """The source of a part of a node, or "" where it has none."""
+        part = node.child_by_field_name(field)
+        return self.text(part) if part is not None else ""
 
     def deeper(self, node: Node) -> bool:
         """Whether a node is too deep to be followed; the first one is reported."""
@@ -230,21 +220,23 @@ class FactsBuilder:
         )
         return len(self.definitions) - 1
 
-    def enter(
-        self, kind: str, definition: int = -1, name: str = ""
-    ) -> tuple[ScopeBuilder, int, int]:
-        """Open a scope within the current one; what :meth:`leave` wants back."""
+    @contextmanager
+    def within(self, kind: str, definition: int = -1, name: str = "") -> Iterator[int]:
+        """A scope within the current one, which is filled until it is left; its number."""
         before = (self.scope, self.at, self.owner)
         self.scope = ScopeBuilder(kind, definition, self.at, name)
         self.at = len(self.scopes)
         self.scopes.append(self.scope)
         if definition >= 0:
             self.owner = definition
-        return before
-
-    def leave(self, before: tuple[ScopeBuilder, int, int]) -> None:
-        """Close the scope."""
+        yield self.at
         self.scope, self.at, self.owner = before
+
+    def typevar(self, name: str, bound: Expr | None = None) -> None:
+        """The scope has a type parameter."""
+        self.scope.modifiers.append(f"typevar:{name}")
+        if bound is not None:
+            self.scope.binds.append(Bind(Name(f"{name}:bound"), None, bound))
 
     def many(self, items: Iterable[Expr | None], kind: str = "") -> Expr | None:
         """Expressions of which only the calls matter."""
@@ -263,6 +255,13 @@ class FactsBuilder:
             problem_of(root, self.too_deep),
             self.generated,
         )
+
+
+def children(node: Node | None, field: str = "") -> list[Node]:
+    """The named children of a node, or of a part of it; none where it is not there."""
+    if node is not None and field:
+        node = node.child_by_field_name(field)
+    return node.named_children if node is not None else []
 
 
 def one_line(text: str) -> str:

@@ -1,11 +1,11 @@
-"""Lowering expressions by the kind of their node, as Go, Java and Rust do it."""
+"""Lowering types, expressions and statements by the kind of their node: Go, Java and Rust."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from plugins.codegraph.facts import Expr, Literal
+from plugins.codegraph.facts import Attr, Bind, Expr, Item, Literal, Name, OneOf
 from plugins.codegraph.languages.builder import FactsBuilder
 
 if TYPE_CHECKING:
@@ -26,6 +26,23 @@ class ExpressionBuilder(FactsBuilder):
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
         self._lower: dict[str, Callable[[Node], Expr | None]] = {}
+
+    def type(self, node: Node | None) -> Expr | None:
+        """A type, or None where it has no name or is left open."""
+        node = self.inner_type(node)
+        if node is None or self.deeper(node):
+            return None
+        self.depth += 1
+        found = self._type(node, node.type)
+        self.depth -= 1
+        return found
+
+    def inner_type(self, node: Node | None) -> Node | None:
+        """A type without what means nothing around it, such as a reference."""
+        return node
+
+    def _type(self, node: Node, kind: str) -> Expr | None:
+        raise NotImplementedError
 
     def expr(self, node: Node | None) -> Expr | None:
         """An expression."""
@@ -66,6 +83,27 @@ class ExpressionBuilder(FactsBuilder):
             return self.many(items, kind)
         return Literal(kind) if kind else None
 
+    def held(self, value: Expr | None) -> Expr | None:
+        """A value that can be mentioned often without its calls being counted again."""
+        if value is None or isinstance(value, Name):
+            return value
+        name = Name(self.locals.fresh("held"))
+        self.scope.binds.append(Bind(name, value))
+        return name
+
+    def give(self, value: Expr | None) -> None:
+        """A value that the function around gives back."""
+        if value is not None:
+            self.scope.results.append(value)
+
+    def between(self, node: Node, first: str, last: str) -> str:
+        """The source from one part of a node to another; of the first where the other is absent."""
+        start = node.child_by_field_name(first)
+        end = node.child_by_field_name(last) or start
+        if start is None or end is None:
+            return ""
+        return self.source[start.start_byte : end.end_byte].decode("utf-8", "replace")
+
     def operands(self, node: Node) -> tuple[str, list[Expr | None]]:
         """The outermost operator of a binary expression, and all operands in their order.
 
@@ -80,3 +118,55 @@ class ExpressionBuilder(FactsBuilder):
         operands = [self.expr(at)]
         operands += [self.expr(each.children[-1]) for each in reversed(spine)]
         return operator, operands
+
+
+class StatementBuilder(ExpressionBuilder):
+    """A draft that also has statements, which are run with the method for the kind of theirs."""
+
+    def __init__(self, path: str, source: bytes) -> None:
+        super().__init__(path, source)
+        self._run: dict[str, Callable[[Node], None]] = {}
+
+    def run(self, node: Node) -> None:
+        """A statement, or a part of one."""
+        run = self._run.get(node.type)
+        if run is None:
+            if node.type in self._lower or node.type in self.wrappers:
+                run = self.evaluate
+            elif node.child_count:
+                run = self.each
+            else:
+                return
+        if self.deeper(node):
+            return
+        self.depth += 1
+        run(node)
+        self.depth -= 1
+
+    def each(self, node: Node) -> None:
+        """The statements in a node."""
+        for child in node.children:
+            if child.is_named:
+                self.run(child)
+
+    def block(self, node: Node) -> None:
+        """Statements with locals of their own."""
+        with self.locals:
+            self.each(node)
+
+
+def last_name(of: Expr | None) -> str:
+    """The last name of a path or type: ``Entry`` of ``Map.Entry<K, V>``."""
+    while isinstance(of, Item):
+        of = of.of
+    if isinstance(of, Attr):
+        return of.name
+    return of.id if isinstance(of, Name) else ""
+
+
+def one_of(choices: list[Expr | None]) -> Expr | None:
+    """Any of several, or None where nothing is known of any."""
+    known = [choice for choice in choices if choice is not None]
+    if len(known) < 2:
+        return known[0] if known else None
+    return OneOf(tuple(known))

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import (
-    Arg,
-    Attr,
-    Call,
-    Element,
-    Expr,
-    Item,
-    Literal,
-    Name,
-    Typed,
-)
+from plugins.codegraph.facts import Arg, Attr, Call, Element, Expr, Item, Literal, Name, Typed
+from plugins.codegraph.languages.builder import children
 from plugins.codegraph.languages.go.types import Types
 
 if TYPE_CHECKING:
@@ -97,16 +88,13 @@ class Expressions(Types):
             name = self.text(of)
             if name in _BUILTINS and name not in self.locals:
                 return _BUILTINS[name](self, arguments.named_children)
-        called = self._instantiated(node, self.expr(of))
+        called, given = self.expr(of), node.child_by_field_name("type_arguments")
+        if given is not None:
+            called = Item(called, None, tuple(self.type(each) for each in given.named_children))
         args = tuple(self._arguments(arguments))
         self.counted += 1
-        return Call(called, args, _named_line(of))
-
-    def _instantiated(self, node: Node, of: Expr | None) -> Expr | None:
-        given = node.child_by_field_name("type_arguments")
-        if given is None:
-            return of
-        return Item(of, None, tuple(self.type(child) for child in given.named_children))
+        # The line of the name that is called, not of where a chain over many lines begins.
+        return Call(called, args, of.end_point[0] + 1)
 
     def _arguments(self, node: Node) -> list[Arg]:
         found: list[Arg] = []
@@ -124,13 +112,7 @@ class Expressions(Types):
         return Typed(of, values if self.counted > before else None)
 
     def _values(self, node: Node | None) -> Expr | None:
-        items: list[Expr | None] = []
-        for child in node.named_children if node is not None else ():
-            before = self.counted
-            item = self.expr(child)
-            if self.counted > before:
-                items.append(item)
-        return self.many(items) if items else None
+        return self.calls_of(children(node))
 
     def _keyed(self, node: Node) -> Expr | None:
         key, value = node.named_children[0], node.named_children[-1]
@@ -154,7 +136,8 @@ class Expressions(Types):
         kind = "bool" if operator in _COMPARES else ""
         if self.counted > before:
             return self.many(operands, kind)
-        return _BOOL if kind else _literal(operands[-1])
+        last = operands[-1]
+        return _BOOL if kind else last if isinstance(last, Literal) else None
 
     def _index(self, node: Node) -> Expr | None:
         operand = self.expr(node.child_by_field_name("operand"))
@@ -222,22 +205,10 @@ _BUILTINS: dict[str, Callable[[Expressions, list[Node]], Expr | None]] = {
     "len": Expressions.sized,
     "cap": Expressions.sized,
     "copy": Expressions.sized,
-    **dict.fromkeys(
-        ("panic", "delete", "close", "recover"),
-        Expressions.nothing,
-    ),
+    **dict.fromkeys(("panic", "delete", "close", "recover"), Expressions.nothing),
 }
 """Functions of the language. A package may define its own ``min`` or ``max``, as many did before
 Go 1.21, so that these are called like any other."""
-
-
-def _named_line(of: Node) -> int:
-    # The line of the name that is called, not of where a chain over many lines begins.
-    return of.end_point[0] + 1
-
-
-def _literal(value: Expr | None) -> Expr | None:
-    return value if isinstance(value, Literal) else None
 
 
 def _given(node: Node) -> Node:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Bind, Expr, FileFacts, Import, Item, Name, Param
+from plugins.codegraph.facts import Bind, FileFacts, Import, Item, Name, Param
 from plugins.codegraph.languages.builder import MAX_DOC_LENGTH
+from plugins.codegraph.languages.expressions import last_name
 from plugins.codegraph.languages.go.conventions import (
     default_name,
     is_exported,
@@ -38,7 +39,8 @@ class Lowerer(Statements):
             if node.type == "import_declaration":
                 self._imports(node)
             elif node.type == "type_declaration":
-                self._top_types(node, doc)
+                self.locals.clear()
+                self._typed(node, doc)
         for node, doc in declared:
             if node.type in ("function_declaration", "method_declaration"):
                 self._function(node, doc)
@@ -96,10 +98,6 @@ class Lowerer(Statements):
             line = spec.start_point[0] + 1
             self.scope.imports.append(Import(alias, module, symbol, line=line))
 
-    def _top_types(self, node: Node, doc: Doc) -> None:
-        self.locals.clear()
-        self._typed(node, doc)
-
     def types(self, node: Node) -> None:
         """Types that are declared in a function."""
         self._typed(node, None)
@@ -112,18 +110,14 @@ class Lowerer(Statements):
                 self._type_spec(spec, own or doc)
 
     def _alias(self, node: Node, doc: Doc) -> None:
-        name = self._name(node)
+        name = self.text_of(node, "name")
         of = self.type(node.child_by_field_name("type"))
         self.locals.hide(name)
         self._variable(name, node, doc)
         self.scope.binds.append(Bind(Name(name), of, None, node.start_point[0] + 1))
 
-    def _name(self, node: Node) -> str:
-        name = node.child_by_field_name("name")
-        return self.text(name) if name is not None else ""
-
     def _type_spec(self, node: Node, doc: Doc) -> None:
-        name, of = self._name(node), node.child_by_field_name("type")
+        name, of = self.text_of(node, "name"), node.child_by_field_name("type")
         if not name or of is None:
             return
         self.locals.hide(name)
@@ -131,16 +125,15 @@ class Lowerer(Statements):
         number = self.define(kind, name, node, doc=doc, exported=is_exported(name))
         if self.owner < 0:
             self._methods.setdefault(name, number)
-        before = self.enter("class", number, name)
-        self.typevars(node)
-        if of.type == "struct_type":
-            self._struct(of)
-        elif of.type == "interface_type":
-            self.scope.modifiers += ["interface", "abstract"]
-            self._interface(of)
-        else:
-            self._underlying(of)
-        self.leave(before)
+        with self.within("class", number, name):
+            self.typevars(node)
+            if of.type == "struct_type":
+                self._struct(of)
+            elif of.type == "interface_type":
+                self.scope.modifiers += ["interface", "abstract"]
+                self._interface(of)
+            else:
+                self._underlying(of)
 
     def _underlying(self, of: Node) -> None:
         # ``type Handler func(...)`` and ``type List []T`` work as what they are made of, but have
@@ -160,7 +153,7 @@ class Lowerer(Statements):
         names = [self.text(name) for name in field.children_by_field_name("name")]
         if not names:
             self.scope.bases.append(of)
-            names = [name for name in (_last_name(of),) if name]
+            names = [name for name in (last_name(of),) if name]
         for name in names:
             self._variable(name, field, doc)
             line = field.start_point[0] + 1
@@ -169,13 +162,12 @@ class Lowerer(Statements):
     def _interface(self, node: Node) -> None:
         for child, doc in self.documented(node):
             if child.type == "method_elem":
-                name = self._name(child)
+                name = self.text_of(child, "name")
                 number = self._method(name, child, doc)
-                before = self.enter("function", number, name)
-                self.scope.modifiers.append("abstract")
-                self.scope.params += self.params(child.child_by_field_name("parameters"))
-                self.scope.returns = self.result(child)
-                self.leave(before)
+                with self.within("function", number, name):
+                    self.scope.modifiers.append("abstract")
+                    self.scope.params += self.params(child.child_by_field_name("parameters"))
+                    self.scope.returns = self.result(child)
             elif child.type == "type_elem" and child.named_child_count == 1:
                 base = self.type(child)
                 if base is not None:
@@ -186,23 +178,16 @@ class Lowerer(Statements):
             EntityKind.METHOD,
             name,
             node,
-            signature=self._signature(node),
+            signature=self.between(node, "parameters", "result"),
             doc=doc,
             exported=is_exported(name),
         )
 
-    def _signature(self, node: Node) -> str:
-        start = node.child_by_field_name("parameters")
-        end = node.child_by_field_name("result") or start
-        if start is None or end is None:
-            return ""
-        return self.source[start.start_byte : end.end_byte].decode("utf-8", "replace")
-
     def _function(self, node: Node, doc: Doc) -> None:
         self.locals.clear()
-        name, of = self._name(node), self._receiver(node)
-        owner = _last_name(of.type) if of is not None else ""
-        signature = self._signature(node)
+        name, of = self.text_of(node, "name"), self._receiver(node)
+        owner = last_name(of.type) if of is not None else ""
+        signature = self.between(node, "parameters", "result")
         number = self.define(
             EntityKind.METHOD if of is not None else EntityKind.FUNCTION,
             name,
@@ -214,14 +199,11 @@ class Lowerer(Statements):
             qualified=f"{owner}.{name}" if owner else name,
             parent=self._methods.get(owner, -1) if owner else -1,
         )
-        before = self.enter("function", number, name)
-        self.locals.push()
-        self._signed(node, of)
-        body = node.child_by_field_name("body")
-        if body is not None:
-            self._each(body)
-        self.locals.pop()
-        self.leave(before)
+        with self.within("function", number, name), self.locals:
+            self._signed(node, of)
+            body = node.child_by_field_name("body")
+            if body is not None:
+                self.each(body)
 
     def _signed(self, node: Node, of: Param | None) -> None:
         self.typevars(node)
@@ -258,11 +240,3 @@ class Lowerer(Statements):
     def _variable(self, name: str, node: Node, doc: Doc) -> None:
         if name and name != "_" and self.scope.kind != "function":
             self.define(EntityKind.VARIABLE, name, node, doc=doc, exported=is_exported(name))
-
-
-def _last_name(of: Expr | None) -> str:
-    while isinstance(of, Item):
-        of = of.of
-    if isinstance(of, Attr):
-        return of.name
-    return of.id if isinstance(of, Name) else ""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Bind, Expr, Group, Item, Name, Param
-from plugins.codegraph.languages.expressions import ExpressionBuilder
+from plugins.codegraph.facts import Attr, Expr, Group, Item, Name, Param
+from plugins.codegraph.languages.builder import children
+from plugins.codegraph.languages.expressions import StatementBuilder
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -19,21 +20,16 @@ _OPEN = (Name("any"), Name("comparable"))
 _WITHIN = frozenset({"pointer_type", "parenthesized_type", "type_elem", "type_constraint"})
 
 
-class Types(ExpressionBuilder):
+class Types(StatementBuilder):
     """What Go says of types."""
 
     language = "go"
 
-    def type(self, node: Node | None) -> Expr | None:
-        """A type, or None where it has no name: ``struct{...}``, ``interface{...}``."""
+    def inner_type(self, node: Node | None) -> Node | None:
+        """What a pointer or parentheses are of."""
         while node is not None and node.type in _WITHIN:
             node = node.named_children[0] if node.named_child_count == 1 else None
-        if node is None or self.deeper(node):
-            return None
-        self.depth += 1
-        found = self._type(node, node.type)
-        self.depth -= 1
-        return found
+        return node
 
     def _type(self, node: Node, kind: str) -> Expr | None:
         if kind in ("type_identifier", "identifier"):
@@ -74,7 +70,7 @@ class Types(ExpressionBuilder):
     def params(self, node: Node | None) -> list[Param]:
         """The parameters of a list, one for each name."""
         found: list[Param] = []
-        for child in node.named_children if node is not None else ():
+        for child in children(node):
             if child.type not in ("parameter_declaration", "variadic_parameter_declaration"):
                 continue
             of = self.type(child.child_by_field_name("type"))
@@ -85,10 +81,7 @@ class Types(ExpressionBuilder):
 
     def typevars(self, node: Node) -> None:
         """Note a declaration's type parameters in the scope, with their bounds."""
-        parameters = node.child_by_field_name("type_parameters")
-        for child in parameters.named_children if parameters is not None else ():
+        for child in children(node, "type_parameters"):
             bound = self.type(child.child_by_field_name("type"))
             for name in child.children_by_field_name("name"):
-                self.scope.modifiers.append(f"typevar:{self.text(name)}")
-                if bound is not None and bound not in _OPEN:
-                    self.scope.binds.append(Bind(Name(f"{self.text(name)}:bound"), None, bound))
+                self.typevar(self.text(name), None if bound in _OPEN else bound)

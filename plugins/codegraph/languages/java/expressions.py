@@ -20,7 +20,9 @@ from plugins.codegraph.facts import (
     Super,
     Typed,
 )
-from plugins.codegraph.languages.java.types import Types, one_of
+from plugins.codegraph.languages.builder import children
+from plugins.codegraph.languages.expressions import one_of
+from plugins.codegraph.languages.java.types import Types
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -51,8 +53,8 @@ class Expressions(Types):
         super().__init__(path, source)
         self._lower = {
             "identifier": self._identifier,
-            "this": self._this,
-            "super": self._super,
+            "this": lambda node: Name("this"),
+            "super": lambda node: Super(),
             "field_access": self._field,
             "method_invocation": self._call,
             "object_creation_expression": self._new,
@@ -77,21 +79,9 @@ class Expressions(Types):
         """A switch, whose value is one of its branches'."""
         raise NotImplementedError
 
-    def body(self, node: Node) -> None:
-        """Statements of a body."""
-        raise NotImplementedError
-
     def members(self, node: Node) -> None:
         """Members of a class that is written in place."""
         raise NotImplementedError
-
-    def held(self, value: Expr | None) -> Expr | None:
-        """A value that can be mentioned often without its calls being counted again."""
-        if value is None or isinstance(value, Name):
-            return value
-        name = Name(self.locals.fresh("held"))
-        self.scope.binds.append(Bind(name, value))
-        return name
 
     def _identifier(self, node: Node) -> Expr | None:
         name = self.text(node)
@@ -102,12 +92,6 @@ class Expressions(Types):
         if name.isupper():
             return OneOf((Name(f".{name}"), Name(name)))
         return Name(name)
-
-    def _this(self, node: Node) -> Expr | None:
-        return Name("this")
-
-    def _super(self, node: Node) -> Expr | None:
-        return Super()
 
     def _field(self, node: Node) -> Expr | None:
         of, name = node.child_by_field_name("object"), node.child_by_field_name("field")
@@ -136,17 +120,13 @@ class Expressions(Types):
             return None
         of = node.child_by_field_name("object")
         text = self.text(name)
-        called: Expr = Name(text)
-        if of is not None:
-            called = Attr(self.expr(of), text)
+        called = Name(text) if of is None else Attr(self.expr(of), text)
         args = self._arguments(node.child_by_field_name("arguments"))
         self.counted += 1
         return Call(called, args, name.start_point[0] + 1)
 
     def _arguments(self, node: Node | None) -> tuple[Arg, ...]:
-        if node is None:
-            return ()
-        return tuple(Arg(self.expr(c)) for c in node.named_children if "comment" not in c.type)
+        return tuple(Arg(self.expr(c)) for c in children(node) if "comment" not in c.type)
 
     def _new(self, node: Node) -> Expr | None:
         of = node.child_by_field_name("type")
@@ -164,13 +144,11 @@ class Expressions(Types):
 
     def anonymous(self, body: Node, base: Expr | None, call: Expr | None) -> Expr | None:
         """A class without a name: its calls are those of the definition around."""
-        before = self.enter("class")
-        at = self.at
-        self.scope.bases.append(base)
-        self.locals.push()
-        self.members(body)
-        self.locals.pop()
-        self.leave(before)
+        with self.within("class"):
+            at = self.at
+            self.scope.bases.append(base)
+            with self.locals:
+                self.members(body)
         return Typed(Inner(at), call)
 
     def _explicit(self, node: Node) -> Expr | None:
@@ -182,28 +160,22 @@ class Expressions(Types):
 
     def _lambda(self, node: Node) -> Expr | None:
         self.counted += 1
-        before = self.enter("function")
-        at = self.at
-        self.locals.push()
-        parameters = node.child_by_field_name("parameters")
-        if parameters is not None and parameters.type == "identifier":
-            self.scope.params.append(Param(self.locals.declare(self.text(parameters))))
-        elif parameters is not None:
-            self.parameters(parameters)
-        body = node.child_by_field_name("body")
-        if body is not None and body.type == "block":
-            self.body(body)
-        else:
-            value = self.expr(body)
-            if value is not None:
-                self.scope.results.append(value)
-        self.locals.pop()
-        self.leave(before)
+        with self.within("function") as at, self.locals:
+            parameters = node.child_by_field_name("parameters")
+            if parameters is not None and parameters.type == "identifier":
+                self.scope.params.append(Param(self.locals.declare(self.text(parameters))))
+            elif parameters is not None:
+                self.parameters(parameters)
+            body = node.child_by_field_name("body")
+            if body is not None and body.type == "block":
+                self.block(body)
+            else:
+                self.give(self.expr(body))
         return Inner(at)
 
     def parameters(self, node: Node | None) -> None:
         """The parameters of a method or lambda, as locals."""
-        for child in node.named_children if node is not None else ():
+        for child in children(node):
             kind = child.type
             if kind == "identifier":
                 self.scope.params.append(Param(self.locals.declare(self.text(child))))

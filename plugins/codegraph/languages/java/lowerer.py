@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Bind, Call, Expr, FileFacts, Import, Item, Name, Param, Typed
-from plugins.codegraph.languages.builder import MAX_DOC_LENGTH
+from plugins.codegraph.languages.builder import MAX_DOC_LENGTH, children
 from plugins.codegraph.languages.java.expressions import CONSTRUCTOR
 from plugins.codegraph.languages.java.statements import CLASSES, Statements
 from plugins.codegraph.model import EntityKind
@@ -74,7 +74,7 @@ class Lowerer(Statements):
         self._class(node, None)
 
     def _class(self, node: Node, doc: Doc) -> None:
-        name = self._title(node)
+        name = self.text_of(node, "name")
         if not name:
             return
         kind = EntityKind.INTERFACE if node.type in _INTERFACES else EntityKind.CLASS
@@ -82,17 +82,15 @@ class Lowerer(Statements):
             self.locals.hide(name)
         public = not self._modified(node, "private")
         number = self.define(kind, name, node, doc=doc, exported=public)
-        before = self.enter("class", number, name)
-        self.typevars(node)
-        self._bases(node)
-        self.locals.push()
-        if node.type == "record_declaration":
-            self._record(node)
-        body = node.child_by_field_name("body")
-        if body is not None:
-            self.members(body)
-        self.locals.pop()
-        self.leave(before)
+        with self.within("class", number, name):
+            self.typevars(node)
+            self._bases(node)
+            with self.locals:
+                if node.type == "record_declaration":
+                    self._record(node)
+                body = node.child_by_field_name("body")
+                if body is not None:
+                    self.members(body)
 
     def _bases(self, node: Node) -> None:
         if node.type in _INTERFACES:
@@ -111,24 +109,22 @@ class Lowerer(Statements):
                 self.scope.bases += self.listed(child)
 
     def _record(self, node: Node) -> None:
-        parameters, body = (node.child_by_field_name(f) for f in ("parameters", "body"))
-        members = body.named_children if body is not None else []
-        own = {self._title(each) for each in members if each.type == "method_declaration"}
-        for child in parameters.named_children if parameters is not None else ():
-            name = child.child_by_field_name("name")
-            if name is None:
+        members = children(node, "body")
+        own = {self.text_of(each, "name") for each in members if each.type == "method_declaration"}
+        for child in children(node, "parameters"):
+            name = self.text_of(child, "name")
+            if not name:
                 continue
             of = self.type(child.child_by_field_name("type"))
-            self._variable(self.text(name), child, of, None, exported=True)
-            if self.text(name) not in own:
-                self._written(self.text(name), of, 0)
+            self._variable(name, child, of, None, exported=True)
+            if name not in own:
+                self._written(name, of, 0)
 
     def _written(self, name: str, of: Expr | None, params: int) -> None:
         """A function that the compiler writes: a record's accessor, an enum's ``values``."""
-        before = self.enter("function", -1, name)
-        self.scope.params += [Param(f"#{place}") for place in range(params)]
-        self.scope.returns = of
-        self.leave(before)
+        with self.within("function", -1, name):
+            self.scope.params += [Param(f"#{place}") for place in range(params)]
+            self.scope.returns = of
 
     def _variable(
         self, name: str, node: Node, of: Expr | None, value: Expr | None, *, exported: bool
@@ -143,8 +139,10 @@ class Lowerer(Statements):
         if self.deeper(node):
             return
         self.depth += 1
-        for name in _field_names(node):
-            self.locals.forget(self.text(name))
+        for child in node.named_children:
+            if child.type == "field_declaration":
+                for declarator in child.children_by_field_name("declarator"):
+                    self.locals.forget(self.text_of(declarator, "name"))
         doc: Doc = None
         for child in node.children:
             self._member(child, doc)
@@ -171,11 +169,11 @@ class Lowerer(Statements):
         public = not self._modified(node, "private")
         for declarator in node.children_by_field_name("declarator"):
             name, value = self.declarator(declarator)
-            stated = self.dimensioned(of, declarator)
+            stated = self.array(of, declarator)
             self._variable(name, declarator, stated, value, exported=public)
 
     def _constant(self, node: Node) -> None:
-        name = self._title(node)
+        name = self.text_of(node, "name")
         owner = Name(self.scope.name)
         self._variable(name, node, None, Typed(owner), exported=True)
         arguments = node.child_by_field_name("arguments")
@@ -191,7 +189,7 @@ class Lowerer(Statements):
 
     def _function(self, node: Node, doc: Doc) -> None:
         maker = node.type in _CONSTRUCTORS
-        name = self._title(node)
+        name = self.text_of(node, "name")
         number = -1
         if self.scope.definition >= 0:
             number = self.define(
@@ -204,25 +202,25 @@ class Lowerer(Statements):
                 test=self._is_test(node, name),
             )
         record = self.scope
-        before = self.enter("function", number, CONSTRUCTOR if maker else name)
-        if self._modified(node, "static"):
-            self.scope.modifiers.append("static")
-        elif not maker:
-            self.scope.params.append(Param("this"))
-        self.locals.push()
-        self.typevars(node)
-        if node.type == "compact_constructor_declaration":
-            self._compact(record.binds)
-        self.parameters(node.child_by_field_name("parameters"))
-        if not maker:
-            self.scope.returns = self.dimensioned(self.type(node.child_by_field_name("type")), node)
-        body = node.child_by_field_name("body")
-        if body is not None:
-            self.body(body)
-        else:
-            self.scope.modifiers.append("abstract")
-        self.locals.pop()
-        self.leave(before)
+        with self.within("function", number, CONSTRUCTOR if maker else name):
+            if self._modified(node, "static"):
+                self.scope.modifiers.append("static")
+            elif not maker:
+                self.scope.params.append(Param("this"))
+            with self.locals:
+                self.typevars(node)
+                if node.type == "compact_constructor_declaration":
+                    self._compact(record.binds)
+                self.parameters(node.child_by_field_name("parameters"))
+                if not maker:
+                    self.scope.returns = self.array(
+                        self.type(node.child_by_field_name("type")), node
+                    )
+                body = node.child_by_field_name("body")
+                if body is not None:
+                    self.block(body)
+                else:
+                    self.scope.modifiers.append("abstract")
 
     def _compact(self, binds: list[Bind]) -> None:
         """A record's constructor without a list of parameters has its components as such."""
@@ -230,10 +228,6 @@ class Lowerer(Statements):
             if isinstance(bind.target, Name) and bind.target.id.startswith("."):
                 name = self.locals.declare(bind.target.id[1:])
                 self.scope.params.append(Param(name, bind.type))
-
-    def _title(self, node: Node) -> str:
-        name = node.child_by_field_name("name")
-        return self.text(name) if name is not None else ""
 
     def _modifiers(self, node: Node) -> Node | None:
         first = node.children[0] if node.child_count else None
@@ -252,18 +246,5 @@ class Lowerer(Statements):
         return case and name.startswith("test")
 
     def _signature(self, node: Node, name: str) -> str:
-        of, parameters = node.child_by_field_name("type"), node.child_by_field_name("parameters")
-        result = f"{self.text(of)} " if of is not None else ""
-        return f"{result}{name}{self.text(parameters) if parameters is not None else ''}"
-
-
-def _field_names(node: Node) -> list[Node]:
-    """The names of the fields of a class body: they hide locals of the same name."""
-    found: list[Node] = []
-    for child in node.named_children:
-        if child.type == "field_declaration":
-            for declarator in child.children_by_field_name("declarator"):
-                name = declarator.child_by_field_name("name")
-                if name is not None:
-                    found.append(name)
-    return found
+        of = self.text_of(node, "type")
+        return f"{of}{' ' if of else ''}{name}{self.text_of(node, 'parameters')}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Bind, Call, Element, Expr, Name
+from plugins.codegraph.languages.builder import children
+from plugins.codegraph.languages.expressions import one_of
 from plugins.codegraph.languages.java.expressions import Expressions
-from plugins.codegraph.languages.java.types import one_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -29,19 +29,18 @@ class Statements(Expressions):
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
         self._yields: list[list[Expr | None]] = []
-        self._run: dict[str, Callable[[Node], None]] = {
-            "block": self.body,
-            "for_statement": self.body,
-            "while_statement": self._each,
+        self._run = {
+            "block": self.block,
+            "for_statement": self.block,
+            "while_statement": self.each,
             "local_variable_declaration": self._local,
             "return_statement": self._return,
             "yield_statement": self._yield,
             "enhanced_for_statement": self._for,
-            "try_with_resources_statement": self.body,
+            "try_with_resources_statement": self.block,
             "resource": self._resource,
             "catch_clause": self._catch,
-            "switch_expression": self._switched,
-            "switch_block_statement_group": self._each,
+            "switch_block_statement_group": self.each,
             "type_pattern": self.pattern,
             "record_pattern": self.pattern,
             **dict.fromkeys(CLASSES, self.declaration),
@@ -51,57 +50,20 @@ class Statements(Expressions):
         """A class that is declared in a body."""
         raise NotImplementedError
 
-    def run(self, node: Node) -> None:
-        """A statement, or a part of one."""
-        run = self._run.get(node.type)
-        if run is None:
-            if node.type in self._lower or node.type == "parenthesized_expression":
-                run = self.evaluate
-            elif node.child_count:
-                run = self._each
-            else:
-                return
-        if self.deeper(node):
-            return
-        self.depth += 1
-        run(node)
-        self.depth -= 1
-
-    def body(self, node: Node) -> None:
-        """Statements with locals of their own."""
-        self.locals.push()
-        self._each(node)
-        self.locals.pop()
-
-    def _each(self, node: Node) -> None:
-        for child in node.children:
-            if child.is_named:
-                self.run(child)
-
     def _local(self, node: Node) -> None:
         of = self.type(node.child_by_field_name("type"))
         for declarator in node.children_by_field_name("declarator"):
             name, value = self.declarator(declarator)
-            stated = self.dimensioned(of, declarator)
+            stated = self.array(of, declarator)
             target = Name(self.locals.declare(name))
             self.scope.binds.append(Bind(target, value, stated, declarator.start_point[0] + 1))
 
     def declarator(self, node: Node) -> tuple[str, Expr | None]:
         """The name of a variable, and its first value."""
-        name = node.child_by_field_name("name")
-        return (
-            self.text(name) if name is not None else "",
-            self.expr(node.child_by_field_name("value")),
-        )
-
-    def dimensioned(self, of: Expr | None, node: Node) -> Expr | None:
-        """The type of ``x[]``, given that of ``x``."""
-        return self.array(of, node)
+        return self.text_of(node, "name"), self.expr(node.child_by_field_name("value"))
 
     def _return(self, node: Node) -> None:
-        value = self.expr(node.named_children[0]) if node.named_child_count else None
-        if value is not None:
-            self.scope.results.append(value)
+        self.give(self.expr(node.named_children[0]) if node.named_child_count else None)
 
     def _yield(self, node: Node) -> None:
         value = self.expr(node.named_children[0]) if node.named_child_count else None
@@ -112,13 +74,12 @@ class Statements(Expressions):
         value = self.expr(node.child_by_field_name("value"))
         of = self.type(node.child_by_field_name("type"))
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-        self.locals.push()
-        if name is not None:
-            target = Name(self.locals.declare(self.text(name)))
-            self.scope.binds.append(Bind(target, Element(value), of, node.start_point[0] + 1))
-        if body is not None:
-            self.run(body)
-        self.locals.pop()
+        with self.locals:
+            if name is not None:
+                target = Name(self.locals.declare(self.text(name)))
+                self.scope.binds.append(Bind(target, Element(value), of, node.start_point[0] + 1))
+            if body is not None:
+                self.run(body)
 
     def _resource(self, node: Node) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -132,38 +93,28 @@ class Statements(Expressions):
         self.scope.calls.append(Call(Attr(target, "close"), (), line))
 
     def _catch(self, node: Node) -> None:
-        self.locals.push()
-        for child in node.named_children:
-            if child.type == "catch_formal_parameter":
-                name = child.child_by_field_name("name")
-                types = [part for part in child.named_children if part.type == "catch_type"]
-                if name is not None and types:
-                    self.pattern_name(name, self.type(types[0]))
-            else:
-                self.run(child)
-        self.locals.pop()
-
-    def _switched(self, node: Node) -> None:
-        before = self.counted
-        value = self.switch(node)
-        if self.counted > before and value is not None:
-            self.scope.calls.append(value)
+        with self.locals:
+            for child in node.named_children:
+                if child.type == "catch_formal_parameter":
+                    name = child.child_by_field_name("name")
+                    types = [part for part in child.named_children if part.type == "catch_type"]
+                    if name is not None and types:
+                        self.pattern_name(name, self.type(types[0]))
+                else:
+                    self.run(child)
 
     def switch(self, node: Node) -> Expr | None:
         """A switch, whose value is one of its branches'."""
         self.evaluate(node.child_by_field_name("condition"))
-        body = node.child_by_field_name("body")
         choices: list[Expr | None] = []
         self._yields.append(choices)
-        self.locals.push()
-        for case in body.named_children if body is not None else ():
-            if case.type == "switch_rule":
-                self.locals.push()
-                self._rule(case, choices)
-                self.locals.pop()
-            else:
-                self.run(case)
-        self.locals.pop()
+        with self.locals:
+            for case in children(node, "body"):
+                if case.type == "switch_rule":
+                    with self.locals:
+                        self._rule(case, choices)
+                else:
+                    self.run(case)
         self._yields.pop()
         return one_of(choices)
 
@@ -182,4 +133,4 @@ class Statements(Expressions):
                 for inner in child.named_children:
                     self.pattern(inner)
             elif child.type == "guard":
-                self._each(child)
+                self.each(child)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Bind, Expr, Item, Name, OneOf
-from plugins.codegraph.languages.builder import Locals
-from plugins.codegraph.languages.expressions import ExpressionBuilder
+from plugins.codegraph.facts import Attr, Expr, Item, Name
+from plugins.codegraph.languages.builder import Locals, children
+from plugins.codegraph.languages.expressions import StatementBuilder, last_name, one_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -25,7 +25,7 @@ _OPEN = frozenset({"Comparable", "Object", "Enum", "Number", "Serializable", "Ch
 """Bounds that say nothing of where a call goes."""
 
 
-class Types(ExpressionBuilder):
+class Types(StatementBuilder):
     """What Java says of types."""
 
     language = "java"
@@ -33,15 +33,6 @@ class Types(ExpressionBuilder):
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
         self.locals = Locals(always=True)
-
-    def type(self, node: Node | None) -> Expr | None:
-        """A type, or None where it is left open."""
-        if node is None or self.deeper(node):
-            return None
-        self.depth += 1
-        found = self._type(node, node.type)
-        self.depth -= 1
-        return found
 
     def _type(self, node: Node, kind: str) -> Expr | None:
         if kind in ("type_identifier", "identifier"):
@@ -62,9 +53,7 @@ class Types(ExpressionBuilder):
 
     def array(self, of: Expr | None, node: Node) -> Expr | None:
         """A type with the dimensions that a node adds to it."""
-        dimensions = node.child_by_field_name("dimensions")
-        text = self.text(dimensions) if dimensions is not None else ""
-        for _ in range(min(text.count("["), 8)):
+        for _ in range(min(self.text_of(node, "dimensions").count("["), 8)):
             of = Item(Name("[]"), None, (of,))
         return of
 
@@ -86,42 +75,21 @@ class Types(ExpressionBuilder):
 
     def typevars(self, node: Node) -> None:
         """Note a declaration's type parameters in the scope, with their bounds."""
-        parameters = node.child_by_field_name("type_parameters")
-        for child in parameters.named_children if parameters is not None else ():
+        for child in children(node, "type_parameters"):
             names = [part for part in child.named_children if "identifier" in part.type]
             bounds = [part for part in child.named_children if part.type == "type_bound"]
             if not names:
                 continue
             choices = [self.type(b) for b in bounds[0].named_children] if bounds else []
             bound = one_of([each for each in choices if last_name(each) not in _OPEN])
-            name = self.text(names[0])
-            self.scope.modifiers.append(f"typevar:{name}")
-            if bound is not None:
-                self.scope.binds.append(Bind(Name(f"{name}:bound"), None, bound))
+            self.typevar(self.text(names[0]), bound)
 
     def listed(self, node: Node | None) -> list[Expr | None]:
         """The types of an ``extends`` or ``implements`` clause."""
         found: list[Expr | None] = []
-        for child in node.named_children if node is not None else ():
+        for child in children(node):
             if child.type == "type_list":
                 found += self.listed(child)
             elif child.type != "comment":
                 found.append(self.type(child))
         return found
-
-
-def last_name(of: Expr | None) -> str:
-    """The last name of a type: ``Entry`` of ``Map.Entry<K, V>``."""
-    while isinstance(of, Item):
-        of = of.of
-    if isinstance(of, Attr):
-        return of.name
-    return of.id if isinstance(of, Name) else ""
-
-
-def one_of(choices: list[Expr | None]) -> Expr | None:
-    """Any of several, or None where nothing is known of any."""
-    known = [choice for choice in choices if choice is not None]
-    if len(known) < 2:
-        return known[0] if known else None
-    return OneOf(tuple(known))

@@ -31,15 +31,14 @@ class Displays(Conditions):
     def _lambda(self, node: Node) -> Expr | None:
         self.counted += 1
         given = parameters(self, node.child_by_field_name("parameters"))
-        before = self.enter("function")
-        outer = self.flow
-        self.flow = Flow(False, outer.names, self.number)
-        self.scope.params += given
-        self.flow.own(each.name for each in given)
-        number = self.at
-        self.scope.results.append(self.expr(node.child_by_field_name("body")))
-        self.flow = outer
-        self.leave(before)
+        with self.within("function"):
+            outer = self.flow
+            self.flow = Flow(False, outer.names, self.number)
+            self.scope.params += given
+            self.flow.own(each.name for each in given)
+            number = self.at
+            self.scope.results.append(self.expr(node.child_by_field_name("body")))
+            self.flow = outer
         return Inner(number)
 
     def _comprehension(self, node: Node) -> Expr | None:

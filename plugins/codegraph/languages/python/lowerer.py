@@ -7,7 +7,7 @@ from posixpath import basename
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Bind, Expr, FileFacts, Name, last_name
-from plugins.codegraph.languages.builder import MAX_DOC_LENGTH, ScopeBuilder
+from plugins.codegraph.languages.builder import MAX_DOC_LENGTH, ScopeBuilder, children
 from plugins.codegraph.languages.python.flow import Flow
 from plugins.codegraph.languages.python.parameters import parameters
 from plugins.codegraph.languages.python.statements import Statements
@@ -57,7 +57,7 @@ class Lowerer(Statements):
 
     def _docstring(self, body: Node | None) -> str:
         """A block's docstring, cleaned."""
-        for each in body.named_children[:3] if body is not None else ():
+        for each in children(body)[:3]:
             if each.type == "comment":
                 continue
             inner = each.named_children
@@ -90,10 +90,9 @@ class Lowerer(Statements):
         self.flow.names.pop(name, None)
 
     def _function(self, node: Node, outer: Node, decorators: list[Expr | None]) -> None:
-        name_node = node.child_by_field_name("name")
-        if name_node is None:
+        name = self.text_of(node, "name")
+        if not name:
             return
-        name = self.text(name_node)
         self._names(name)
         params_node = node.child_by_field_name("parameters")
         body = node.child_by_field_name("body")
@@ -105,21 +104,20 @@ class Lowerer(Statements):
             signature += f" -> {self.text(returns_node)}"
         kind = EntityKind.METHOD if in_class else EntityKind.FUNCTION
         definition = self._define(kind, name, node, outer, signature, body)
-        before = self.enter("function", definition, name)
-        scope = self.scope
-        scope.params += given
-        scope.returns = self.annotation(returns_node)
-        self._decorate(scope, decorators, name)
-        if node.children[0].type == "async":
-            scope.modifiers.append("async")
-        self._type_parameters(node)
-        flow = self.flow
-        plain = self._nonlocal and _MEMBERLESS.search(self.text(node)) is not None
-        self.flow = Flow(plain, flow.names, self.number)
-        self.flow.own(each.name for each in given)
-        self.block(body)
-        self.flow = flow
-        self.leave(before)
+        with self.within("function", definition, name):
+            scope = self.scope
+            scope.params += given
+            scope.returns = self.annotation(returns_node)
+            self._decorate(scope, decorators, name)
+            if node.children[0].type == "async":
+                scope.modifiers.append("async")
+            self._type_parameters(node)
+            flow = self.flow
+            plain = self._nonlocal and _MEMBERLESS.search(self.text(node)) is not None
+            self.flow = Flow(plain, flow.names, self.number)
+            self.flow.own(each.name for each in given)
+            self.block(body)
+            self.flow = flow
 
     def _define(
         self,
@@ -153,8 +151,7 @@ class Lowerer(Statements):
             scope.modifiers.append("classmethod")
 
     def _type_parameters(self, node: Node) -> None:
-        listed = node.child_by_field_name("type_parameters")
-        for each in listed.named_children if listed is not None else ():
+        for each in children(node, "type_parameters"):
             parts = each
             while parts.type in ("type", "constrained_type", "splat_type") and parts.named_children:
                 if parts.type == "constrained_type":
@@ -165,15 +162,14 @@ class Lowerer(Statements):
             self.scope.modifiers.append(f"typevar:{self.text(parts)}")
 
     def _class(self, node: Node, outer: Node, decorators: list[Expr | None]) -> None:
-        name_node = node.child_by_field_name("name")
-        if name_node is None:
+        name = self.text_of(node, "name")
+        if not name:
             return
-        name = self.text(name_node)
         self._names(name)
         listed = node.child_by_field_name("superclasses")
         body = node.child_by_field_name("body")
         bases: list[Expr | None] = []
-        for each in listed.named_children if listed is not None else ():
+        for each in children(listed):
             if each.type == "keyword_argument":
                 self.run(each.named_children[-1])
             elif each.type != "comment":
@@ -182,20 +178,19 @@ class Lowerer(Statements):
         kind = EntityKind.INTERFACE if words & _INTERFACES else EntityKind.CLASS
         signature = "" if listed is None else self.text(listed)
         definition = self._define(kind, name, node, outer, signature, body)
-        before = self.enter("class", definition, name)
-        scope = self.scope
-        scope.bases += bases
-        scope.decorators += decorators
-        if kind is EntityKind.INTERFACE:
-            scope.modifiers.append("interface")
-        if words & _ENUMS:
-            scope.modifiers.append("enum")
-        self._type_parameters(node)
-        flow = self.flow
-        self.flow = Flow(True, flow.names, self.number)
-        self.block(body)
-        self.flow = flow
-        self.leave(before)
+        with self.within("class", definition, name):
+            scope = self.scope
+            scope.bases += bases
+            scope.decorators += decorators
+            if kind is EntityKind.INTERFACE:
+                scope.modifiers.append("interface")
+            if words & _ENUMS:
+                scope.modifiers.append("enum")
+            self._type_parameters(node)
+            flow = self.flow
+            self.flow = Flow(True, flow.names, self.number)
+            self.block(body)
+            self.flow = flow
 
 
 def cleaned(doc: str) -> str:

@@ -12,6 +12,7 @@ from plugins.codegraph.facts import (
     OneOf,
     Unwrapped,
 )
+from plugins.codegraph.languages.builder import children
 from plugins.codegraph.languages.python.bindings import Bindings
 from plugins.codegraph.languages.python.flow import State
 from plugins.codegraph.languages.python.patterns import case
@@ -205,8 +206,7 @@ class Statements(Bindings):
         self.scope.calls.append(subject)
         before = self.flow.save()
         ends: list[State] = [before]
-        body = node.child_by_field_name("body")
-        for each in body.named_children if body is not None else ():
+        for each in children(node, "body"):
             if each.type == "case_clause":
                 self.flow.restore(before)
                 case(self, each, subject, subject_node)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Element, Expr, Item, OneOf
+from plugins.codegraph.languages.builder import children
+from plugins.codegraph.languages.expressions import one_of
 from plugins.codegraph.languages.rust.expressions import BOOL, LITERALS, Expressions
 from plugins.codegraph.languages.rust.patterns import tuple_parts
 
@@ -37,26 +39,25 @@ class ControlFlow(Expressions):
 
     def block(self, node: Node) -> Expr | None:
         """Statements, and the value of the last one where it has no semicolon."""
-        self.locals.push()
-        value: Expr | None = None
-        children = [c for c in node.named_children if "comment" not in c.type]
-        last = len(children) - 1
-        for at, child in enumerate(children):
-            if child.type == "let_declaration":
-                self._let(child)
-            elif child.type == "expression_statement":
-                inner = child.named_children[0] if child.named_child_count else None
-                if at == last and inner is not None and child.children[-1].type != ";":
-                    value = self.expr(inner)
+        with self.locals:
+            value: Expr | None = None
+            children = [c for c in node.named_children if "comment" not in c.type]
+            last = len(children) - 1
+            for at, child in enumerate(children):
+                if child.type == "let_declaration":
+                    self._let(child)
+                elif child.type == "expression_statement":
+                    inner = child.named_children[0] if child.named_child_count else None
+                    if at == last and inner is not None and child.children[-1].type != ";":
+                        value = self.expr(inner)
+                    else:
+                        self.evaluate(inner)
+                elif child.type in self._lower or child.type == "parenthesized_expression":
+                    value = self.expr(child)
+                elif child.type in LITERALS:
+                    value = LITERALS[child.type]
                 else:
-                    self.evaluate(inner)
-            elif child.type in self._lower or child.type == "parenthesized_expression":
-                value = self.expr(child)
-            elif child.type in LITERALS:
-                value = LITERALS[child.type]
-            else:
-                self.item(child)
-        self.locals.pop()
+                    self.item(child)
         return value
 
     def _within(self, node: Node) -> Expr | None:
@@ -79,10 +80,9 @@ class ControlFlow(Expressions):
         self.bind(pattern, value, of)
 
     def _if(self, node: Node) -> Expr | None:
-        self.locals.push()
-        self.evaluate(node.child_by_field_name("condition"))
-        choices = [self.expr(node.child_by_field_name("consequence"))]
-        self.locals.pop()
+        with self.locals:
+            self.evaluate(node.child_by_field_name("condition"))
+            choices = [self.expr(node.child_by_field_name("consequence"))]
         alternative = node.child_by_field_name("alternative")
         if alternative is not None and alternative.named_child_count:
             choices.append(self.expr(alternative.named_children[0]))
@@ -90,26 +90,23 @@ class ControlFlow(Expressions):
 
     def _match(self, node: Node) -> Expr | None:
         value = self.held(self.expr(node.child_by_field_name("value")))
-        body = node.child_by_field_name("body")
         choices: list[Expr | None] = []
-        for arm in body.named_children if body is not None else ():
+        for arm in children(node, "body"):
             if arm.type != "match_arm":
                 continue
-            self.locals.push()
-            pattern = arm.child_by_field_name("pattern")
-            if pattern is not None:
-                self.bind(pattern, value)
-                self.evaluate(pattern.child_by_field_name("condition"))
-            choices.append(self.expr(arm.child_by_field_name("value")))
-            self.locals.pop()
+            with self.locals:
+                pattern = arm.child_by_field_name("pattern")
+                if pattern is not None:
+                    self.bind(pattern, value)
+                    self.evaluate(pattern.child_by_field_name("condition"))
+                choices.append(self.expr(arm.child_by_field_name("value")))
         return one_of(choices)
 
     def _for(self, node: Node) -> Expr | None:
         value = self.held(self.expr(node.child_by_field_name("value")))
-        self.locals.push()
-        self._each(node.child_by_field_name("pattern"), value)
-        self.evaluate(node.child_by_field_name("body"))
-        self.locals.pop()
+        with self.locals:
+            self._each(node.child_by_field_name("pattern"), value)
+            self.evaluate(node.child_by_field_name("body"))
         return None
 
     def _each(self, pattern: Node | None, value: Expr | None) -> None:
@@ -122,10 +119,9 @@ class ControlFlow(Expressions):
             self.bind(part, OneOf((Item(Element(value), str(at)), Element(value, at))))
 
     def _while(self, node: Node) -> Expr | None:
-        self.locals.push()
-        self.evaluate(node.child_by_field_name("condition"))
-        self.evaluate(node.child_by_field_name("body"))
-        self.locals.pop()
+        with self.locals:
+            self.evaluate(node.child_by_field_name("condition"))
+            self.evaluate(node.child_by_field_name("body"))
         return None
 
     def _loop(self, node: Node) -> Expr | None:
@@ -139,13 +135,5 @@ class ControlFlow(Expressions):
 
     def _return(self, node: Node) -> Expr | None:
         if node.named_child_count:
-            self.result(self.expr(node.named_children[0]))
+            self.give(self.expr(node.named_children[0]))
         return None
-
-
-def one_of(choices: list[Expr | None]) -> Expr | None:
-    """Any of several values, None among them where that is all there is."""
-    known = [choice for choice in choices if choice is not None]
-    if len(known) < 2:
-        return known[0] if known else None
-    return OneOf(tuple(known))

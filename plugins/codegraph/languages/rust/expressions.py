@@ -20,8 +20,9 @@ from plugins.codegraph.facts import (
     Typed,
     Unwrapped,
 )
+from plugins.codegraph.languages.builder import children
+from plugins.codegraph.languages.expressions import last_name
 from plugins.codegraph.languages.rust.patterns import Patterns
-from plugins.codegraph.languages.rust.types import last_name
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -50,7 +51,7 @@ class Expressions(Patterns):
         super().__init__(path, source)
         self._lower = {
             "identifier": self._identifier,
-            "self": self._self,
+            "self": lambda node: Name("self"),
             "scoped_identifier": self._path,
             "generic_function": self._generic_function,
             "field_expression": self._field,
@@ -87,24 +88,13 @@ class Expressions(Patterns):
         name = self.text(node)
         return None if name == "None" else Name(self.locals.look(name))
 
-    def _self(self, node: Node) -> Expr | None:
-        return Name("self")
-
     def _path(self, node: Node) -> Expr | None:
         found = self.path_of(node)
         return Typed(found.of) if is_variant(found) and isinstance(found, Attr) else found
 
     def _generic_function(self, node: Node) -> Expr | None:
         of = node.child_by_field_name("function")
-        found = self._called(of) if of is not None else None
-        arguments = node.child_by_field_name("type_arguments")
-        if (
-            arguments is None
-            or not isinstance(found, Attr)
-            or found.name not in ("collect", "into")
-        ):
-            return found
-        return found
+        return self._called(of) if of is not None else None
 
     def _called(self, node: Node) -> Expr | None:
         # What is called is a method, not a field: ``(x.f)(1)`` has parentheses.
@@ -117,11 +107,9 @@ class Expressions(Patterns):
         return self.expr(node)
 
     def _field(self, node: Node) -> Expr | None:
-        name = node.child_by_field_name("field")
-        of = self.expr(node.child_by_field_name("value"))
-        if name is None:
+        of, text = self.expr(node.child_by_field_name("value")), self.text_of(node, "field")
+        if not text:
             return None
-        text = self.text(name)
         if not text.isdigit():
             return Attr(of, f".{text}")
         of = self.held(of)
@@ -184,13 +172,8 @@ class Expressions(Patterns):
         return self.many([value])
 
     def _index(self, node: Node) -> Expr | None:
-        children = node.named_children
-        of = self.expr(children[0])
-        index = children[-1]
-        before = self.counted
-        value = self.expr(index)
-        if self.counted > before:
-            self.scope.calls.append(value)
+        of, index = self.expr(node.named_children[0]), node.named_children[-1]
+        self.evaluate(index)
         return of if index.type == "range_expression" else Item(of)
 
     def _struct_value(self, node: Node) -> Expr | None:
@@ -198,9 +181,8 @@ class Expressions(Patterns):
         of = self.type(name)
         if is_variant(of) and isinstance(of, Attr):
             of = of.of
-        body = node.child_by_field_name("body")
         values: list[Node] = []
-        for field in body.named_children if body is not None else ():
+        for field in children(node, "body"):
             if field.type == "field_initializer":
                 value = field.child_by_field_name("value")
                 values += [value] if value is not None else []
@@ -223,26 +205,16 @@ class Expressions(Patterns):
 
     def _closure(self, node: Node) -> Expr | None:
         self.counted += 1
-        before = self.enter("function")
-        at = self.at
-        self.locals.push()
-        self.parameters(node.child_by_field_name("parameters"))
-        self.scope.returns = self.type(node.child_by_field_name("return_type"))
-        body = node.child_by_field_name("body")
-        self.result(self.expr(body))
-        self.locals.pop()
-        self.leave(before)
+        with self.within("function") as at, self.locals:
+            self.parameters(node.child_by_field_name("parameters"))
+            self.scope.returns = self.type(node.child_by_field_name("return_type"))
+            self.give(self.expr(node.child_by_field_name("body")))
         return Inner(at)
-
-    def result(self, value: Expr | None) -> None:
-        """A value that the function around gives back."""
-        if value is not None:
-            self.scope.results.append(value)
 
     def parameters(self, node: Node | None) -> None:
         """The parameters of a function or closure, as locals."""
         late: list[tuple[Node, str]] = []
-        for child in node.named_children if node is not None else ():
+        for child in children(node):
             pattern = child.child_by_field_name("pattern") if child.type == "parameter" else child
             if child.type in ("attribute_item", "line_comment", "block_comment") or pattern is None:
                 continue

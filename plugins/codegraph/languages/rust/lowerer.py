@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Bind, Expr, FileFacts, Import, Name, Param
+from plugins.codegraph.languages.builder import children
+from plugins.codegraph.languages.expressions import last_name
 from plugins.codegraph.languages.rust.attributes import Attributes, attributes
 from plugins.codegraph.languages.rust.macros import Macros
-from plugins.codegraph.languages.rust.types import last_name
 from plugins.codegraph.languages.rust.uses import imports_of
 from plugins.codegraph.model import EntityKind
 
@@ -84,16 +85,12 @@ class Lowerer(Macros):
                 attributes(self, child)[0] if child.type in _BODIES else [(child, Attributes())]
             )
 
-    def _title(self, node: Node) -> str:
-        name = node.child_by_field_name("name")
-        return self.text(name) if name is not None else ""
-
     def _placed(self, name: str) -> str:
         """The qualified name of an item of an inline module, or ""."""
         return ".".join((*self.modules, name)) if self.modules and self.owner < 0 else ""
 
     def _declare(self, node: Node, over: Attributes) -> None:
-        name = self._title(node)
+        name = self.text_of(node, "name")
         if not name:
             return
         self.locals.hide(name)
@@ -109,31 +106,29 @@ class Lowerer(Macros):
         self._types[(*self.modules, name)] = number
 
     def _type_item(self, node: Node, over: Attributes) -> None:
-        name = self._title(node)
+        name = self.text_of(node, "name")
         number = self._types.get((*self.modules, name), -1)
         if number < 0:
             return
-        before = self.enter("class", number, name)
-        self.generic_scope(self.generics(node))
-        self._derive(over.derived)
-        body = node.child_by_field_name("body")
-        if node.type == "trait_item":
-            self._trait(node, body)
-        elif node.type == "enum_item":
-            self.scope.modifiers.append("enum")
-            self._variants(name, body)
-        elif body is not None:
-            self.fields(body, define=True)
-        self.leave(before)
+        with self.within("class", number, name):
+            self.generic_scope(self.generics(node))
+            self._derive(over.derived)
+            body = node.child_by_field_name("body")
+            if node.type == "trait_item":
+                self._trait(node, body)
+            elif node.type == "enum_item":
+                self.scope.modifiers.append("enum")
+                self._variants(name, body)
+            elif body is not None:
+                self.fields(body, define=True)
 
     def _derive(self, traits: tuple[str, ...]) -> None:
         """Functions that ``#[derive]`` writes, without a definition: what they give matters."""
         for trait, name in (("Default", "default"), ("Clone", "clone")):
             if trait in traits:
-                before = self.enter("function", -1, name)
-                self.scope.params += [Param("self")] if name == "clone" else []
-                self.scope.returns = Name("Self")
-                self.leave(before)
+                with self.within("function", -1, name):
+                    self.scope.params += [Param("self")] if name == "clone" else []
+                    self.scope.returns = Name("Self")
 
     def fields(self, body: Node, *, define: bool) -> None:
         """The fields of a struct or a variant."""
@@ -142,7 +137,7 @@ class Lowerer(Macros):
                 self.scope.binds.append(Bind(Name(f".{at}"), None, self.type(part)))
             return
         for field, over in attributes(self, body)[0]:
-            name = self._title(field)
+            name = self.text_of(field, "name")
             if field.type != "field_declaration" or not name:
                 continue
             if define:
@@ -154,21 +149,19 @@ class Lowerer(Macros):
 
     def _variants(self, enum: str, body: Node | None) -> None:
         for variant, over in attributes(self, body)[0] if body is not None else []:
-            name = self._title(variant)
+            name = self.text_of(variant, "name")
             if variant.type != "enum_variant" or not name:
                 continue
             self.define(EntityKind.VARIABLE, name, variant, doc=over.doc)
             inner = variant.child_by_field_name("body")
             # A scope without a definition: what a pattern takes out of the variant.
-            before = self.enter("class", -1, name)
-            if inner is not None:
-                self.fields(inner, define=False)
-            self.leave(before)
+            with self.within("class", -1, name):
+                if inner is not None:
+                    self.fields(inner, define=False)
 
     def _trait(self, node: Node, body: Node | None) -> None:
         self.scope.modifiers += ["interface", "abstract"]
-        bounds = node.child_by_field_name("bounds")
-        for bound in bounds.named_children if bounds is not None else ():
+        for bound in children(node, "bounds"):
             of = self.type(bound) if bound.type != "lifetime" else None
             if of is not None:
                 self.scope.bases.append(of)
@@ -181,25 +174,24 @@ class Lowerer(Macros):
         trait = node.child_by_field_name("trait")
         name = last_name(of)
         number = self._types.get((*self.modules, name), -1)
-        before = self.enter("class", -1, "")
-        self.owner = number
-        self.scope.receiver = of
-        if trait is not None:
-            self.scope.implements.append(self.type(trait))
-        outer, self._generics = self._generics, self.generics(node)
-        self.generic_scope(self._generics)
-        self._outside = name if number < 0 else ""
-        body = node.child_by_field_name("body")
-        self._items(attributes(self, body)[0] if body is not None else [])
-        self._outside = ""
-        self._generics = outer
-        self.leave(before)
+        with self.within("class", -1, ""):
+            self.owner = number
+            self.scope.receiver = of
+            if trait is not None:
+                self.scope.implements.append(self.type(trait))
+            outer, self._generics = self._generics, self.generics(node)
+            self.generic_scope(self._generics)
+            self._outside = name if number < 0 else ""
+            body = node.child_by_field_name("body")
+            self._items(attributes(self, body)[0] if body is not None else [])
+            self._outside = ""
+            self._generics = outer
 
     _outside = ""
     """The type whose methods are read, where another file defines it."""
 
     def _function(self, node: Node, over: Attributes) -> None:
-        name = self._title(node)
+        name = self.text_of(node, "name")
         method = self.scope.kind == "class" and not self._in_module()
         self.locals.clear()
         kind = EntityKind.METHOD if method else EntityKind.FUNCTION
@@ -209,21 +201,19 @@ class Lowerer(Macros):
             kind,
             name,
             node,
-            signature=self._signature(node),
+            signature=self.between(node, "parameters", "return_type"),
             doc=over.doc,
             exported=_public(node) or self._of_trait(),
             test=over.test,
             qualified=qualified,
         )
-        before = self.enter("function", number, name)
-        inherited, self._outside = self._outside, ""
-        generics = self._generics if method else []
-        self.locals.push()
-        self.generic_scope([*generics, *self.generics(node)])
-        self._body(node)
-        self.locals.pop()
-        self._outside = inherited
-        self.leave(before)
+        with self.within("function", number, name):
+            inherited, self._outside = self._outside, ""
+            generics = self._generics if method else []
+            with self.locals:
+                self.generic_scope([*generics, *self.generics(node)])
+                self._body(node)
+            self._outside = inherited
 
     def _body(self, node: Node) -> None:
         self.parameters(node.child_by_field_name("parameters"))
@@ -234,7 +224,7 @@ class Lowerer(Macros):
             self.scope.modifiers.append("async")
         body = node.child_by_field_name("body")
         if body is not None:
-            self.result(self.block(body))
+            self.give(self.block(body))
 
     def _in_module(self) -> bool:
         return bool(self.modules) and self.scope.name == self.modules[-1] and self._is_namespace()
@@ -245,31 +235,23 @@ class Lowerer(Macros):
     def _of_trait(self) -> bool:
         return "interface" in self.scope.modifiers or bool(self.scope.implements)
 
-    def _signature(self, node: Node) -> str:
-        start = node.child_by_field_name("parameters")
-        end = node.child_by_field_name("return_type") or start
-        if start is None or end is None:
-            return ""
-        return self.source[start.start_byte : end.end_byte].decode("utf-8", "replace")
-
     def _module(self, node: Node, over: Attributes) -> None:
-        name, body = self._title(node), node.child_by_field_name("body")
+        name, body = self.text_of(node, "name"), node.child_by_field_name("body")
         if body is None:
             module = f"path:{over.path}" if over.path else "::".join(["self", *self.modules, name])
             line = node.start_point[0] + self.row
             self.scope.imports.append(Import(name, module, line=line))
             return
-        before = self.enter("class", -1, name)
-        self.scope.modifiers.append("namespace")
-        self.modules.append(name)
-        outer, self._generics = self._generics, []
-        self._items(attributes(self, body)[0])
-        self._generics = outer
-        self.modules.pop()
-        self.leave(before)
+        with self.within("class", -1, name):
+            self.scope.modifiers.append("namespace")
+            self.modules.append(name)
+            outer, self._generics = self._generics, []
+            self._items(attributes(self, body)[0])
+            self._generics = outer
+            self.modules.pop()
 
     def _constant(self, node: Node, over: Attributes) -> None:
-        name = self._title(node)
+        name = self.text_of(node, "name")
         within = self.scope.kind != "function"
         if within:
             self.locals.clear()
@@ -292,7 +274,7 @@ class Lowerer(Macros):
         )
 
     def _alias(self, node: Node, over: Attributes) -> None:
-        name, of = self._title(node), self.type(node.child_by_field_name("type"))
+        name, of = self.text_of(node, "name"), self.type(node.child_by_field_name("type"))
         if self.scope.kind == "file" or self._is_namespace():
             self._variable(name, node, over)
         if of is not None:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Attr, Bind, Element, Expr, Item, Name, Typed, Unwrapped
-from plugins.codegraph.languages.rust.types import Types, last_name
+from plugins.codegraph.languages.expressions import last_name
+from plugins.codegraph.languages.rust.types import Types
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -49,14 +50,6 @@ class Patterns(Types):
             bind(node, value)
         self.depth -= 1
 
-    def held(self, value: Expr | None) -> Expr | None:
-        """A value that can be mentioned often without its calls being counted again."""
-        if value is None or isinstance(value, Name):
-            return value
-        name = Name(self.locals.fresh("held"))
-        self.scope.binds.append(Bind(name, value))
-        return name
-
     def _typed_name(self, node: Node, value: Expr | None, of: Expr) -> None:
         name = Name(self.locals.declare(self.text(node)))
         self.scope.binds.append(Bind(name, value, of, node.start_point[0] + self.row))
@@ -87,19 +80,14 @@ class Patterns(Types):
         if name in _WRAPPERS and len(parts) == 1:
             self.bind(parts[0], Unwrapped(value, "try") if value is not None else None)
             return
-        if name == "Err":
-            self._sink(value)
-            for part in parts:
-                self.bind(part, None)
-            return
-        self._sink(value)
+        self.held(value)
         for at, child in enumerate(parts):
-            self.bind(child, Attr(Typed(path), f".{at}"))
+            self.bind(child, Attr(Typed(path), f".{at}") if name != "Err" else None)
 
     def _struct(self, node: Node, value: Expr | None) -> None:
         of = node.child_by_field_name("type")
         path = self.path_of(of) if of is not None else None
-        self._sink(value)
+        self.held(value)
         for field in node.named_children:
             name = field.child_by_field_name("name")
             if field.type != "field_pattern" or name is None:
@@ -114,12 +102,7 @@ class Patterns(Types):
 
     def _or(self, node: Node, value: Expr | None) -> None:
         # Every alternative binds the same names.
-        first = node.named_children[0]
-        self.bind(first, value)
-
-    def _sink(self, value: Expr | None) -> None:
-        if value is not None and not isinstance(value, Name):
-            self.held(value)
+        self.bind(node.named_children[0], value)
 
 
 def tuple_parts(node: Node) -> list[Node]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Bind, Expr, Group, Item, Name, OneOf
-from plugins.codegraph.languages.builder import Locals
-from plugins.codegraph.languages.expressions import ExpressionBuilder
+from plugins.codegraph.facts import Attr, Expr, Group, Item, Name
+from plugins.codegraph.languages.builder import Locals, children
+from plugins.codegraph.languages.expressions import ExpressionBuilder, last_name, one_of
 from plugins.codegraph.languages.rust.builtins import MARKERS
 
 if TYPE_CHECKING:
@@ -48,18 +48,13 @@ class Types(ExpressionBuilder):
         self.modules: list[str] = []
         self.row = 1
 
-    def type(self, node: Node | None) -> Expr | None:
-        """A type, or None where it is left open."""
+    def inner_type(self, node: Node | None) -> Node | None:
+        """What a reference or parentheses are of."""
         while node is not None and node.type in _INNER:
             field = _INNER[node.type]
             inner = node.child_by_field_name(field) if field else None
             node = inner or (node.named_children[-1] if node.named_child_count else None)
-        if node is None or self.deeper(node):
-            return None
-        self.depth += 1
-        found = self._type(node, node.type)
-        self.depth -= 1
-        return found
+        return node
 
     def _type(self, node: Node, kind: str) -> Expr | None:
         if kind in ("type_identifier", "identifier", "primitive_type"):
@@ -77,9 +72,7 @@ class Types(ExpressionBuilder):
         return None
 
     def _function_type(self, node: Node) -> Expr:
-        parameters = node.child_by_field_name("parameters")
-        given = parameters.named_children if parameters is not None else []
-        types = Group("t", tuple(self.type(child) for child in given))
+        types = Group("t", tuple(self.type(child) for child in children(node, "parameters")))
         result = self.type(node.child_by_field_name("return_type"))
         return Item(Name("fn"), None, (types, result))
 
@@ -89,9 +82,8 @@ class Types(ExpressionBuilder):
 
     def _generic(self, node: Node) -> Expr | None:
         of = self.type(node.child_by_field_name("type"))
-        arguments = node.child_by_field_name("type_arguments")
         given: list[Expr | None] = []
-        for child in arguments.named_children if arguments is not None else ():
+        for child in children(node, "type_arguments"):
             if child.type == "type_binding":
                 given.append(self.type(child.child_by_field_name("type")))
             elif child.type != "lifetime":
@@ -106,9 +98,8 @@ class Types(ExpressionBuilder):
         if kind == "identifier" or kind == "type_identifier":
             return self.named(self.text(node))
         if kind in ("self", "crate", "super"):
-            return (
-                Name(SELF_MODULE if kind == "self" else "crate") if kind != "super" else self._up(1)
-            )
+            own = Name(SELF_MODULE if kind == "self" else kind)
+            return self._up(1) if kind == "super" else own
         if kind not in ("scoped_identifier", "scoped_type_identifier"):
             return self.type(node)
         name = node.child_by_field_name("name")
@@ -120,15 +111,9 @@ class Types(ExpressionBuilder):
         if path is None:
             return Name(self.text(name))
         self.depth += 1
-        of = self._self_path() if path.type == "self" else self.path_of(path)
+        of = self._up(0) if path.type == "self" else self.path_of(path)
         self.depth -= 1
         return Attr(of, self.text(name))
-
-    def _self_path(self) -> Expr:
-        found: Expr = Name(SELF_MODULE)
-        for module in self.modules:
-            found = Attr(found, module)
-        return found
 
     def _up(self, levels: int) -> Expr:
         inline = len(self.modules)
@@ -142,8 +127,7 @@ class Types(ExpressionBuilder):
     def generics(self, node: Node) -> list[tuple[str, Expr | None]]:
         """The type parameters of an item, each with the trait that bounds it, or None."""
         found: dict[str, Expr | None] = {}
-        parameters = node.child_by_field_name("type_parameters")
-        for child in parameters.named_children if parameters is not None else ():
+        for child in children(node, "type_parameters"):
             name = child.child_by_field_name("name")
             if child.type == "type_parameter" and name is not None:
                 found[self.text(name)] = self._bound(child.child_by_field_name("bounds"))
@@ -154,35 +138,21 @@ class Types(ExpressionBuilder):
 
     def _where(self, clause: Node, found: dict[str, Expr | None]) -> None:
         for predicate in clause.named_children:
-            left = predicate.child_by_field_name("left")
-            name = self.text(left) if left is not None else ""
+            name = self.text_of(predicate, "left")
             if name in found and found[name] is None:
                 found[name] = self._bound(predicate.child_by_field_name("bounds"))
 
     def _bound(self, bounds: Node | None) -> Expr | None:
         choices: list[Expr | None] = []
-        for child in bounds.named_children if bounds is not None else ():
+        for child in children(bounds):
             if child.type in ("lifetime", "removed_trait_bound"):
                 continue
             bound = self.type(child)
             if bound is not None and last_name(bound) not in MARKERS:
                 choices.append(bound)
-        if len(choices) > 1:
-            return OneOf(tuple(choices))
-        return choices[0] if choices else None
+        return one_of(choices)
 
     def generic_scope(self, generics: list[tuple[str, Expr | None]]) -> None:
         """Note type parameters in the scope, with the traits that bound them."""
         for name, bound in generics:
-            self.scope.modifiers.append(f"typevar:{name}")
-            if bound is not None:
-                self.scope.binds.append(Bind(Name(f"{name}:bound"), None, bound))
-
-
-def last_name(of: Expr | None) -> str:
-    """The last name of a path or type: ``Vec`` of ``std::vec::Vec<T>``."""
-    while isinstance(of, Item):
-        of = of.of
-    if isinstance(of, Attr):
-        return of.name
-    return of.id if isinstance(of, Name) else ""
+            self.typevar(name, bound)

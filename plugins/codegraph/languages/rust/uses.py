@@ -23,9 +23,8 @@ def imports_of(builder: Types, node: Node) -> list[Import]:
     line = node.start_point[0] + builder.row
     public = node.children[0].type == "visibility_modifier"
     if node.type == "extern_crate_declaration":
-        name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
-        crate = builder.text(name) if name is not None else ""
-        given = builder.text(alias) if alias is not None else crate
+        crate = builder.text_of(node, "name")
+        given = builder.text_of(node, "alias") or crate
         return [Import(given, f"::{crate}", exported=given if public else "", line=line)]
     argument = node.child_by_field_name("argument")
     found: list[Import] = []
@@ -44,9 +43,8 @@ def _tree(
     if kind in _PATHS:
         _one(builder, [*prefix, *_segments(builder, node)], "", how, found)
     elif kind == "use_as_clause":
-        path, alias = node.child_by_field_name("path"), node.child_by_field_name("alias")
-        given = builder.text(alias) if alias is not None else ""
-        _one(builder, [*prefix, *_segments(builder, path)], given, how, found)
+        path = _segments(builder, node.child_by_field_name("path"))
+        _one(builder, [*prefix, *path], builder.text_of(node, "alias"), how, found)
     elif kind == "use_wildcard":
         inner = node.named_children[0] if node.named_child_count else None
         _star(builder, [*prefix, *_segments(builder, inner)], how, found)

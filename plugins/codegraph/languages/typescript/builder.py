@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+
+import msgspec
 
 from plugins.codegraph.facts import Definition, FileFacts, Scope
 from plugins.codegraph.languages import builder
@@ -98,14 +100,11 @@ class FactsBuilder:
         order, renumbered = self._parents_first(order, renumbered)
         visible: dict[int, bool] = {}
         finished = [self._finished(n, renumbered, exported, visible) for n in order]
-        return FileFacts(
-            language=head.language,
-            lines=head.lines,
+        return msgspec.structs.replace(
+            head,
             doc=head.doc[:_MAX_DOC_LENGTH],
             definitions=tuple(finished),
             scopes=tuple(self._frozen(scope, renumbered) for scope in self.scopes),
-            problem=head.problem,
-            generated=head.generated,
         )
 
     def _frozen(self, scope: ScopeBuilder, renumbered: list[int]) -> Scope:
@@ -138,20 +137,10 @@ class FactsBuilder:
             outer = seen.get(made.parent, False)
             visible = outer and not made.private and above.kind in _OPEN
         seen[number] = visible
-        return Definition(
-            kind=made.kind,
-            name=made.name,
-            qualified=made.qualified,
-            line=made.line,
-            end_line=made.end_line,
-            start=made.start,
-            end=made.end,
-            signature=made.signature,
-            doc=made.doc,
-            exported=visible,
-            parent=renumbered[made.parent] if made.parent >= 0 else -1,
-            test=made.test,
-        )
+        values = asdict(made) | {"exported": visible}
+        values["parent"] = renumbered[made.parent] if made.parent >= 0 else -1
+        del values["private"]
+        return Definition(**values)
 
 
 _OPEN = frozenset({EntityKind.CLASS, EntityKind.INTERFACE, EntityKind.VARIABLE})
