@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Collection, Sequence
 from typing import Any
 
-import msgspec
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.toolkit.sql import among, is_postgres
+from plugins.codegraph.store.deflating import Content, inflated
 from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.tables import texts
-
-COMPRESSION_LEVEL = 1
-"""Of deflating: the fastest, which leaves a third."""
-
-
-class Content(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One file's text, deflated, by the digest of its bytes."""
-
-    digest: str
-    text: bytes
-
-
-def deflated(data: bytes) -> bytes:
-    """Bytes as they are kept."""
-    return zlib.compress(data, COMPRESSION_LEVEL)
-
-
-def inflated(data: bytes) -> bytes:
-    """Bytes as they were."""
-    return zlib.decompress(data)
 
 
 async def keep(connection: AsyncConnection, owner: Owner, found: Sequence[Content]) -> None:

@@ -16,7 +16,6 @@ from plugins.codegraph.store.codes import (
     STRATEGY_CODES,
 )
 from plugins.codegraph.store.name_split import words_of
-from plugins.codegraph.store.tables import entities, files
 
 ENTITY_COLUMNS = (
     *("id", "layer", "org", "repo", "key", "kind", "name", "qualified", "path", "language"),
@@ -33,20 +32,6 @@ FILE_COLUMNS = (
 
 EdgeRow = tuple[int, int, int, int, int, int]
 """An edge's source, kind, target, line, strategy and sites, as numbers."""
-
-SELECTED = tuple(
-    entities.c[name]
-    for name in (
-        *("key", "kind", "name", "qualified", "path", "language", "line", "end_line"),
-        *("signature", "doc", "exported", "parent", "test"),
-    )
-)
-"""The columns of an entity, in the order of :class:`Entity`."""
-REPORTED = tuple(
-    files.c[name]
-    for name in (*("path", "digest", "language", "lines", "size", "problem", "skipped"), "secrets")
-)
-"""The columns of a file's report, in the order of :class:`FileReport`."""
 
 
 class FileGraph(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -10,8 +10,8 @@ from sqlalchemy import select
 from gateway.contract import Database
 from plugins.codegraph.model import FileReport
 from plugins.codegraph.store.owner import Owner
-from plugins.codegraph.store.rows import REPORTED, Manifest, report_of
-from plugins.codegraph.store.tables import files, links, manifests
+from plugins.codegraph.store.rows import Manifest, report_of
+from plugins.codegraph.store.tables import REPORTED, files, links, manifests
 
 
 class FileState(msgspec.Struct, frozen=True, gc=False):

@@ -35,8 +35,15 @@ from plugins.codegraph.store.graph import (
 )
 from plugins.codegraph.store.known_names import KnownNames
 from plugins.codegraph.store.owner import Owner
-from plugins.codegraph.store.rows import REPORTED, SELECTED, entity_of, report_of
-from plugins.codegraph.store.tables import entities, files, mentions, unresolved
+from plugins.codegraph.store.rows import entity_of, report_of
+from plugins.codegraph.store.tables import (
+    REPORTED,
+    SELECTED,
+    entities,
+    files,
+    mentions,
+    unresolved,
+)
 from plugins.codegraph.store.traversal import SURE, Along, Step, traverse
 from plugins.codegraph.store.visibility import Visibility, in_base
 

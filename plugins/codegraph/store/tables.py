@@ -219,3 +219,17 @@ LAYERED = (entities, edges, incoming, unresolved, mentions, links, manifests, fi
 """What belongs to a layer, in the order in which a sweep deletes it."""
 SHARED = (texts,)
 """What belongs to a repository by content, and is shared by its layers."""
+
+SELECTED = tuple(
+    entities.c[name]
+    for name in (
+        *("key", "kind", "name", "qualified", "path", "language", "line", "end_line"),
+        *("signature", "doc", "exported", "parent", "test"),
+    )
+)
+"""The columns of an entity, in the order of :class:`Entity`."""
+REPORTED = tuple(
+    files.c[name]
+    for name in (*("path", "digest", "language", "lines", "size", "problem", "skipped"), "secrets")
+)
+"""The columns of a file's report, in the order of :class:`FileReport`."""

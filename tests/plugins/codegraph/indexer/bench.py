@@ -18,10 +18,16 @@ from plugins.codegraph.indexer.source import Source, Summary
 from plugins.codegraph.indexer.worker_pool import WorkerPool
 from plugins.codegraph.model import EdgeKind
 from plugins.codegraph.store.owner import Owner
-from plugins.codegraph.store.rows import REPORTED, SELECTED
 from plugins.codegraph.store.store import GraphStore
 from plugins.codegraph.store.stored_graph import Graph
-from plugins.codegraph.store.tables import edges, entities, files, unresolved
+from plugins.codegraph.store.tables import (
+    REPORTED,
+    SELECTED,
+    edges,
+    entities,
+    files,
+    unresolved,
+)
 from tests.plugins.codegraph.store.graphs import graph_of, register
 
 OWNER = Owner("portal", "tree")
