@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -14,6 +13,8 @@ from typing import Any
 
 import httpx2
 import pytest
+
+from tests.servers import forked
 
 TOKEN = "members-token-of-the-fault-tests"
 MEMBER = {"authorization": f"Bearer {TOKEN}"}
@@ -82,15 +83,7 @@ class Place:
 
     def porch(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
-        return subprocess.run(
-            [sys.executable, "-m", "gateway.cli", *words],
-            cwd=self.root,
-            env=_environment(environment),
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        return forked.run(words, self.root, _environment(environment), PATIENCE)
 
 
 class Portal:
@@ -101,14 +94,13 @@ class Portal:
         # A portal with a public address does not print where it listens.
         port = dict(pairwise(words)).get("--port")
         self._url = f"http://127.0.0.1:{port}" if port else ""
-        with self._printed.open("w") as out:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "gateway.cli", "serve", "--port", "0", *words],
-                cwd=root,
-                env=_environment({"PORCH_STATIC_TOKENS": f"members:{TOKEN}", **environment}),
-                stdout=out,
-                stderr=subprocess.STDOUT,
-            )
+        self._printed.touch()
+        self.process = forked.Forked(
+            ("serve", "--port", "0", *words),
+            root,
+            _environment({"PORCH_STATIC_TOKENS": f"members:{TOKEN}", **environment}),
+            self._printed,
+        )
 
     @property
     def printed(self) -> str:

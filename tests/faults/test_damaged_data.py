@@ -36,13 +36,30 @@ def _remove(pattern: str) -> Harm:
     return harm
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a portal with two pages leaves in its data directory; for copies."""
+    place = Place(tmp_path_factory.mktemp("used"))
+    _write_pages(place)
+    portal = place.serve()
+    try:
+        assert portal.ready().stop() == 0
+    finally:
+        portal.process.kill()
+    return place.data
+
+
 @pytest.fixture
-def used(place: Place) -> Place:
+def used(place: Place, data: Path) -> Place:
     """A place on which a portal has run before."""
+    _write_pages(place)
+    shutil.copytree(data, place.data)
+    return place
+
+
+def _write_pages(place: Place) -> None:
     place.page("garden", "Garden")
     place.page("sow", "How to sow")
-    assert place.serve().ready().stop() == 0
-    return place
 
 
 def _serves_everything(portal: Portal) -> None:
@@ -101,12 +118,12 @@ def test_damaged_vectors_are_named_with_the_fix_and_the_fix_works(used: Place) -
     _serves_everything(used.serve().ready())
 
 
-@pytest.mark.parametrize("data", [os.urandom(9000), None], ids=["garbage", "cut off"])
+@pytest.mark.parametrize("garbage", [os.urandom(9000), None], ids=["garbage", "cut off"])
 def test_a_damaged_database_is_named_with_the_fix_and_the_fix_works(
-    used: Place, data: bytes | None
+    used: Place, garbage: bytes | None
 ) -> None:
     file = used.data / "porch.db"
-    file.write_bytes(data or file.read_bytes()[:5000])
+    file.write_bytes(garbage or file.read_bytes()[:5000])
     for log in used.data.glob("porch.db-*"):
         log.unlink()
     refused = used.porch("serve", "--port", "0")

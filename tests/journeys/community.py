@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -21,6 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from benchmarks.processes import free_port
+from tests.servers import forked
 from tests.servers.serving import bound, serving
 
 PORCH = Path(sys.executable).with_name("porch")
@@ -45,9 +45,7 @@ class Community:
 
     async def porch(self, *arguments: str, code: int = 0) -> str:
         """What a command prints that the admin gives in the portal's directory."""
-        done = await asyncio.to_thread(
-            subprocess.run, [PORCH, *arguments], cwd=self.root, capture_output=True, text=True
-        )
+        done = await asyncio.to_thread(forked.run, arguments, self.root, dict(os.environ), PATIENCE)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
 
@@ -81,25 +79,22 @@ def running(root: Path, environment: Mapping[str, str] | None = None) -> Iterato
     """Run the portal of a directory until the block is left; what it says is in ``LOG`` there."""
     port = free_port()
     made = Community(root, f"http://127.0.0.1:{port}")
-    with (root / LOG).open("w") as said:
-        command = [PORCH, "serve", "--port", str(port)]
-        variables = {**os.environ, **(environment or {})}
-        with subprocess.Popen(
-            command, cwd=root, env=variables, stdout=said, stderr=subprocess.STDOUT
-        ) as process:
-            try:
-                _await_ready(made, process)
-                yield made
-            except BaseException as error:
-                error.add_note((root / LOG).read_text()[-6000:])
-                raise
-            finally:
-                process.terminate()
-                process.wait(30)
-        assert process.returncode == 0
+    (root / LOG).write_text("")
+    variables = {**os.environ, **(environment or {})}
+    process = forked.Forked(("serve", "--port", str(port)), root, variables, root / LOG)
+    try:
+        _await_ready(made, process)
+        yield made
+    except BaseException as error:
+        error.add_note((root / LOG).read_text()[-6000:])
+        raise
+    finally:
+        process.terminate()
+        process.wait(30)
+    assert process.returncode == 0
 
 
-def _await_ready(portal: Community, process: subprocess.Popen[bytes]) -> None:
+def _await_ready(portal: Community, process: forked.Forked) -> None:
     deadline = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < deadline:
         try:

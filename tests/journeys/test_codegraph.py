@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,11 +16,12 @@ from auth.hat_ids import parse
 from tests.chain.anvil import Chain
 from tests.journeys.balancer import Member
 from tests.journeys.codes import MARKET, ORCHARD, checkout, git, unsent, write
-from tests.journeys.community import PORCH, Community, community, rpc
+from tests.journeys.community import Community, community, rpc
 from tests.journeys.inspecting import failed, inspected
 from tests.journeys.member import plain_client, said
 from tests.journeys.world import ERAS as SDK_ERAS
 from tests.journeys.world import HAT, eventually, settings
+from tests.servers import forked
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(240)]
 
@@ -50,8 +52,7 @@ def portal(tmp_path_factory: pytest.TempPathFactory, chain: Chain) -> Iterator[C
 
 def porch(portal: Community, *words: str) -> subprocess.CompletedProcess[str]:
     """What a command says that is given in the portal's directory."""
-    command = [PORCH, "codegraph", *words]
-    return subprocess.run(command, cwd=portal.root, capture_output=True, text=True, timeout=100)
+    return forked.run(("codegraph", *words), portal.root, dict(os.environ), timeout=100)
 
 
 def added(portal: Community, *words: str) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.journeys.community import PORCH, Community, running
+from tests.journeys.community import PATIENCE, Community, running
 from tests.journeys.inspecting import failed, inspected
+from tests.servers import forked
 
 pytestmark = pytest.mark.heavy
 
@@ -58,8 +59,9 @@ def tokens(portal: Community) -> dict[str, str]:
     """A token of each tier that an operator makes while the portal runs."""
     made = {}
     for tier in ("public", "members"):
-        command = [PORCH, "token", "create", "--tier", tier, "--name", f"the-{tier}"]
-        done = subprocess.run(command, cwd=portal.root, capture_output=True, text=True, check=True)
+        words = ("token", "create", "--tier", tier, "--name", f"the-{tier}")
+        done = forked.run(words, portal.root, dict(os.environ), PATIENCE)
+        done.check_returncode()
         made[tier] = done.stdout.strip()
     return made
 

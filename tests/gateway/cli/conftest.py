@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gateway.cli import main
+from gateway.testing.migrations import replayed_migrations
+from tests.servers import forked
 
 PAGE = """---
 title: {title}
@@ -63,41 +62,39 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def porch(place: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def porch(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     """Run ``porch`` with some words, in the place."""
     monkeypatch.chdir(place)
 
     def run(*words: str) -> Result:
         return CliRunner().invoke(main, words, prog_name="porch")
 
-    return run
+    with replayed_migrations():
+        yield run
 
 
 @contextmanager
 def served(place: Path, *words: str, **environment: str) -> Iterator[tuple[str, list[str]]]:
     """Run ``porch serve`` in a process of its own: the portal's URL, and what it printed first."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gateway.cli", "serve", "--port", "0", *words],
-        cwd=place,
-        env={**os.environ, "PYTHONPATH": str(Path.cwd()), "PYTHONUNBUFFERED": "1", **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdout is not None
+    log, errors = place / "printed", place / "errors"
+    log.write_text("")
+    variables = {**os.environ, "PYTHONPATH": str(Path.cwd()), **environment}
+    process = forked.Forked(("serve", "--port", "0", *words), place, variables, log, errors)
     printed: list[str] = []
     try:
-        for line in process.stdout:
-            printed.append(line.rstrip())
-            if "Ctrl+C" in line:
-                break
+        deadline = time.monotonic() + 60
+        while not any("Ctrl+C" in line for line in printed):
+            assert process.poll() is None, errors.read_text()
+            assert time.monotonic() < deadline, errors.read_text()
+            time.sleep(0.02)
+            printed[:] = log.read_text().splitlines()
         url = next(line.split()[-1] for line in printed if "Paste into" in line)
         yield url.removesuffix("/mcp"), printed
     finally:
-        process.send_signal(signal.SIGTERM)
-        printed += process.stdout.read().splitlines()
-        process.stdout.close()
-        assert process.wait(timeout=60) == 0
+        process.terminate()
+        code = process.wait(timeout=60)
+        printed[:] = log.read_text().splitlines()
+        assert code == 0
 
 
 def ready(url: str) -> bool:

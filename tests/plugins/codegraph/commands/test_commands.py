@@ -21,6 +21,7 @@ from gateway.cli import main
 from gateway.testing import TestPortal, open_test_portal
 from plugins.codegraph import plugin
 from tests.plugins.codegraph.checkouts import committed
+from tests.servers import forked
 from tests.servers.git_host import GitHost
 
 Porch = Callable[..., Result]
@@ -58,8 +59,8 @@ def process(where: Callable[..., list[str]]) -> Callable[..., Awaitable[Any]]:
     """Run ``porch codegraph`` in a process of its own, beside the portal of the test's."""
 
     async def run(*words: str) -> Any:
-        command = [sys.executable, "-m", "gateway.cli", "codegraph", *words, *where()]
-        return await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True)
+        command = ("codegraph", *words, *where())
+        return await asyncio.to_thread(forked.run, command, Path.cwd(), dict(os.environ), 100)
 
     return run
 
