@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from contextlib import asynccontextmanager
@@ -18,7 +19,7 @@ from typing import TypeVar
 import httpx2
 import pytest
 
-from tests.examples import load_profile
+from tests.examples import IS_THOROUGH, load_profile
 
 load_profile()
 
@@ -135,10 +136,29 @@ def _setting(name: str, meaning: str) -> str:
     return value
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long, so that no worker is left alone with it at the end."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is repeated, and begin with what takes long.
+
+    So no worker is left alone with it at the end.
+    """
+    if not IS_THOROUGH:
+        repeated = _repeated(items)
+        config.hook.pytest_deselected(items=list(repeated))
+        items[:] = [item for item in items if item not in repeated]
     heavy = {item.path for item in items if item.get_closest_marker("heavy")}
     items.sort(key=lambda item: item.path not in heavy)
+
+
+def _repeated(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Tests marked ``one_database`` on PostgreSQL that run on SQLite too."""
+    known = {item.nodeid for item in items}
+    found = set()
+    for item in items:
+        name, _, variant = item.nodeid.rpartition("[")
+        twin = f"{name}[{re.sub(r'postgres(ql)?', 'sqlite', variant)}"
+        if item.get_closest_marker("one_database") and twin != item.nodeid and twin in known:
+            found.add(item)
+    return found
 
 
 @pytest.hookimpl(wrapper=True)

@@ -14,13 +14,21 @@ _FEWEST = 10
 IS_THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 
 
-def examples(count: int) -> int:
+def examples(count: int, ordinary: int | None = None) -> int:
     """How many examples a property tries that needs a number of its own.
 
     Args:
         count: how many are enough to trust it.
+        ordinary: how many the ordinary run tries, where each takes a second or so.
     """
-    return 2 * count if IS_THOROUGH else max(min(count, _FEWEST), count // 4)
+    if IS_THOROUGH:
+        return 2 * count
+    return ordinary or max(min(count, _FEWEST), count // 4)
+
+
+def times(thorough: int, ordinary: int) -> int:
+    """How often something is repeated that chance decides, such as a kill at some moment."""
+    return thorough if IS_THOROUGH else ordinary
 
 
 def load_profile() -> None:

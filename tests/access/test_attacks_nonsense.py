@@ -31,7 +31,7 @@ from tests.examples import examples
 from tests.gateway.surfaces.oauth.surface import pkce
 from tests.gateway.surfaces.pages.browser import forms
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.one_database]
 
 EXAMPLES = settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 

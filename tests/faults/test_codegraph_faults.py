@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import times
 from tests.faults.conftest import Place
 from tests.faults.forking import forking
 
 DEEP = 5_000
-KILLS = 10
+KILLS = times(thorough=10, ordinary=5)
 """In each of the two ways in which an index takes in what changed."""
 FILES = 40
 
@@ -137,7 +138,7 @@ def is_held(database: Path) -> bool:
 @pytest.mark.heavy
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("most", [FILES, 0], ids=["in place", "as a new layer"])
-def test_an_index_killed_at_twenty_random_moments_is_served_whole_or_not_at_all(
+def test_an_index_killed_at_random_moments_is_served_whole_or_not_at_all(
     code: Place, most: int
 ) -> None:
     tree, chance, mark = code.root / "tree", random.Random(20), "one"

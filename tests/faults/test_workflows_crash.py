@@ -17,7 +17,7 @@ from tests.faults.conftest import Place, Portal
 from tests.faults.playbook import Person, configure, stage, tokens
 from tests.journeys.balancer import empty_database
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180), pytest.mark.one_database]
 
 PEOPLE = ("ana", "ben", "cleo")
 KILLS = 2

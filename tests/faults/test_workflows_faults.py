@@ -24,7 +24,7 @@ from tests.faults.test_outages import _cable, _fill, _small_disk
 from tests.plugins.workflows.conftest import NOON
 from tests.plugins.workflows.playing import ANYONE, done, opened, refused, stage
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(120), pytest.mark.one_database]
 
 AWAY = "The playbook cannot be read or written at the moment."
 DAMAGED = "What is stored of this is damaged"

@@ -23,7 +23,7 @@ from tests.faults.playbook import configure
 from tests.journeys.balancer import empty_database
 from tests.plugins.workflows.files.desk import rows, tree, write
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180), pytest.mark.one_database]
 
 MANY, KILLS = 40, 2
 T = TypeVar("T")

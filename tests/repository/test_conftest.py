@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 CONFTEST = Path(__file__).parents[1] / "conftest.py"
 WITHOUT_LINES = """
 def fail():
@@ -28,7 +30,7 @@ def test_cause():
 
 def run(directory: Path, **files: str) -> subprocess.CompletedProcess[str]:
     (directory / "conftest.py").write_text(CONFTEST.read_text())
-    (directory / "pytest.ini").write_text("[pytest]\nmarkers = heavy")
+    (directory / "pytest.ini").write_text("[pytest]\nmarkers =\n  heavy\n  one_database\n")
     for name, text in files.items():
         (directory / f"{name}.py").write_text(text)
     return subprocess.run(
@@ -55,3 +57,19 @@ def test_files_with_heavy_tests_come_first_and_stay_whole(tmp_path: Path) -> Non
         *("test_b.py::test_light", "test_b.py::test_heavy"),
         *("test_a.py::test_light", "test_c.py::test_light"),
     ]
+
+
+def test_what_is_not_about_the_database_runs_on_one_unless_the_run_is_thorough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = "@pytest.mark.parametrize('on', ['sqlite', 'postgresql'])\ndef test_both(on): pass\n"
+    alone = "@pytest.mark.parametrize('on', ['postgresql'])\ndef test_alone(on): pass\n"
+    marked = f"import pytest\npytestmark = pytest.mark.one_database\n{both}{alone}"
+    files = {"test_marked": marked, "test_other": f"import pytest\n{both}"}
+    monkeypatch.delenv("HYPOTHESIS_PROFILE", raising=False)
+    ordinary = run(tmp_path, **files).stdout
+    assert "4 passed, 1 deselected" in ordinary
+    assert "test_marked.py::test_both[postgresql]" not in ordinary
+    assert "test_marked.py::test_alone[postgresql] PASSED" in ordinary
+    monkeypatch.setenv("HYPOTHESIS_PROFILE", "thorough")
+    assert "5 passed" in run(tmp_path, **files).stdout

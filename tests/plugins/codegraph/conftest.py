@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.services.database import OwnedDatabase, open_database
+from plugins.codegraph.indexer.worker_pool import WorkerPool
 from tests.migrated import Migrated
 from tests.plugins.codegraph.checkouts import committed, run_git
 from tests.servers.git_host import GitHost
@@ -63,6 +64,25 @@ async def open_another(address: str, tmp_path: Path) -> AsyncIterator[Callable[[
 def database(open_another: Callable[[], OwnedDatabase]) -> OwnedDatabase:
     """SQLite, and PostgreSQL: migrated and empty."""
     return open_another()
+
+
+class SharedPool(WorkerPool):
+    """Worker processes that outlive the indexers that use them: to start one takes a second."""
+
+    async def close(self) -> None:
+        """Leave them running."""
+
+    async def end(self) -> None:
+        """End all processes."""
+        await super().close()
+
+
+@pytest.fixture(scope="module")
+async def workers() -> AsyncIterator[WorkerPool]:
+    """Worker processes for all tests of a file."""
+    found = SharedPool(most=2)
+    yield found
+    await found.end()
 
 
 @pytest.fixture

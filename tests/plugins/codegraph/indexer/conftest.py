@@ -1,4 +1,4 @@
-"""Indexers over each database, with worker processes that are shared by a test."""
+"""Indexers over each database."""
 
 from __future__ import annotations
 
@@ -10,14 +10,6 @@ import pytest
 from gateway.services.database import OwnedDatabase
 from plugins.codegraph.indexer.worker_pool import WorkerPool
 from tests.plugins.codegraph.indexer.bench import Bench, bench
-
-
-@pytest.fixture
-async def workers() -> AsyncIterator[WorkerPool]:
-    """Worker processes."""
-    found = WorkerPool(most=2)
-    yield found
-    await found.close()
 
 
 @pytest.fixture
@@ -35,3 +27,4 @@ async def indexed(
     """An indexer of the directory ``tree``."""
     async with bench(database, tmp_path / "indexing", tree, workers) as found:
         yield found
+        await found.indexer.close()

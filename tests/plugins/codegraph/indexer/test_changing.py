@@ -11,6 +11,8 @@ import pytest
 from plugins.codegraph.indexer import incremental
 from tests.plugins.codegraph.indexer.bench import Bench, git, write
 
+pytestmark = pytest.mark.one_database
+
 FILES = 24
 
 

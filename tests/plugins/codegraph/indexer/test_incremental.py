@@ -221,7 +221,7 @@ def histories(draw: st.DrawFn) -> list[Files]:
 
 pytestmark = pytest.mark.timeout(300)
 few = settings(
-    max_examples=examples(12),
+    max_examples=examples(12, ordinary=5),
     suppress_health_check=list(HealthCheck),
     # To make an example smaller is to index some more: at a desk, with a seed.
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
@@ -352,7 +352,7 @@ def inside(dump: Dump) -> Dump:
     return {**dump, "files": files}
 
 
-@settings(few, max_examples=examples(8))
+@settings(few, max_examples=examples(8, ordinary=4))
 @given(states=histories())
 def test_uncommitted_work_is_seen_as_if_it_had_been_indexed(
     runner: asyncio.Runner, shared: WorkerPool, codegraph_file: Path, states: list[Files]

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from plugins.codegraph.indexer import incremental
+from tests.examples import times
 from tests.plugins.codegraph.indexer.bench import Bench, Dump, write
 
 FILES = 130
-MOMENTS = 10
+MOMENTS = times(thorough=10, ordinary=4)
 
 
 def fill(root: Path, mark: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,16 @@ from plugins.codegraph.indexer.scan import Found, Limits
 from plugins.codegraph.indexer.tasks import Parsed, ParseTask
 from plugins.codegraph.indexer.worker_pool import FileFailure, WorkerPool
 from tests.plugins.codegraph.indexer.bench import Bench, write
+
+pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture
+async def workers() -> AsyncIterator[WorkerPool]:
+    """Worker processes of a test's own, which may be killed."""
+    found = WorkerPool(most=2)
+    yield found
+    await found.close()
 
 
 def task(root: Path, *paths: str) -> ParseTask:

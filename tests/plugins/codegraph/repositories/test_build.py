@@ -17,6 +17,8 @@ from plugins.codegraph.repositories.build import BuildFailed, PlainSteps, remote
 from plugins.codegraph.repositories.leases import Busy, Gone
 from tests.plugins.codegraph.repositories.parts import World, world
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def there(database: Database, tmp_path: Path) -> World:

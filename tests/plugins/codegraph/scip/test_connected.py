@@ -72,15 +72,16 @@ def write(root: Path, files: dict[str, str]) -> None:
 
 
 @pytest.fixture
-async def shop(database: OwnedDatabase, tmp_path: Path) -> AsyncIterator[Bench]:
+async def shop(
+    database: OwnedDatabase, tmp_path: Path, workers: WorkerPool
+) -> AsyncIterator[Bench]:
     """The shop, indexed."""
     root = tmp_path / "tree"
     write(root, TREE)
-    workers = WorkerPool(most=1)
     async with bench(database, tmp_path / "indexing", root, workers) as found:
         await found.index()
         yield found
-    await workers.close()
+        await found.indexer.close()
 
 
 async def calls(shop: Bench, name: str = "main") -> dict[tuple[str, str], Strategy]:
@@ -120,6 +121,7 @@ async def test_recall_rises_and_precision_does_not_fall(shop: Bench, programs: P
 
 
 @real
+@pytest.mark.one_database
 async def test_run_again_it_gives_the_same(shop: Bench, programs: Path) -> None:
     install_real(programs, "scip-typescript")
     first, once = await checked(shop), await calls(shop)
@@ -128,6 +130,7 @@ async def test_run_again_it_gives_the_same(shop: Bench, programs: Path) -> None:
 
 @real
 @pytest.mark.parametrize("changed", ["src/main.ts", "src/cart.ts"])
+@pytest.mark.one_database
 async def test_a_change_at_either_end_takes_the_edge_away(
     shop: Bench, programs: Path, changed: str
 ) -> None:
@@ -141,6 +144,7 @@ async def test_a_change_at_either_end_takes_the_edge_away(
 
 
 @real
+@pytest.mark.one_database
 async def test_what_was_found_of_files_that_changed_meanwhile_is_dropped(
     shop: Bench, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +164,7 @@ async def test_what_was_found_of_files_that_changed_meanwhile_is_dropped(
     assert "was dropped, since files were changed meanwhile" in await told(shop)
 
 
+@pytest.mark.one_database
 async def test_a_missing_indexer_is_a_note_and_changes_nothing(shop: Bench, programs: Path) -> None:
     before = await shop.seen()
     await checked(shop)
@@ -168,6 +173,7 @@ async def test_a_missing_indexer_is_a_note_and_changes_nothing(shop: Bench, prog
     assert (await shop.graph()).repo.problem == ""
 
 
+@pytest.mark.one_database
 async def test_an_indexer_that_dies_is_told_and_changes_nothing(
     shop: Bench, programs: Path
 ) -> None:
@@ -178,6 +184,7 @@ async def test_an_indexer_that_dies_is_told_and_changes_nothing(
     assert "scip-typescript ended with status 1: no memory" in await told(shop)
 
 
+@pytest.mark.one_database
 async def test_an_indexer_that_hangs_is_stopped_and_told(shop: Bench, programs: Path) -> None:
     install(programs, "scip-typescript", sys.executable, "-c", "import time; time.sleep(600)")
     await ScipMerge(shop.store, limit=0.5).check(OWNER.org, OWNER.repo)

@@ -74,12 +74,14 @@ def _caller(person: str | None) -> Any:
 
 
 @asynccontextmanager
-async def desk(home: Path, migrated: Path) -> AsyncGenerator[Desk]:
-    """A desk with an empty checkout."""
+async def desk(
+    home: Path, migrated: Path, workers: WorkerPool | None = None
+) -> AsyncGenerator[Desk]:
+    """A desk with an empty checkout; ``workers`` saves starting some."""
     data = home / "data"
     data.mkdir()
     async with world(data, WordsModel(), migrated) as portal:
-        workers = WorkerPool(most=1)
+        workers = workers or WorkerPool(most=1)
         indexer = Indexer(portal.store, home / "indexing", workers=workers)
         portal.overlay = Indexes(indexer, portal.store).overlay  # type: ignore[method-assign]
         await register(portal.host.database, SHOP)

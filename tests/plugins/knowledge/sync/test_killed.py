@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.examples import times
 from tests.plugins.knowledge.sync.branch import NAME, note
 from tests.plugins.knowledge.sync.portal_process import SINGLE
 from tests.servers.github_contents import GithubContents, Repo
@@ -23,7 +24,7 @@ from tests.servers.github_history import NOTHING, History
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(400)]
 
-KILLS = 50
+KILLS = times(thorough=50, ordinary=12)
 SEED = 7
 FOLDERS = ("tags", "notes", "links", "artifacts/patterns")
 WORDS = ("cell", "wallet", "garden", "river", "hat", "steward", "quorum", "season")
@@ -188,7 +189,7 @@ def some_time_later(chance: random.Random, running: Portals) -> None:
         running.until("served")
 
 
-def test_killed_at_fifty_moments_what_is_served_is_what_a_clean_build_serves(
+def test_killed_at_many_moments_what_is_served_is_what_a_clean_build_serves(
     tmp_path: Path,
 ) -> None:
     chance = random.Random(SEED)

@@ -22,10 +22,11 @@ from plugins.workflows.files.starter import STARTER
 from plugins.workflows.model import PORTAL
 from plugins.workflows.playbook import Playbook
 from plugins.workflows.search.embedding import make_embed
+from tests.examples import times
 from tests.plugins.workflows.conftest import MIGRATIONS
 from tests.plugins.workflows.files.desk import OPERATOR, rows, tree, write
 
-MOMENTS = 8
+MOMENTS = times(thorough=8, ordinary=3)
 
 
 # A process that is killed holds no locks of SQLite's, and PostgreSQL rolls back for it.

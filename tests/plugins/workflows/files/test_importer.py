@@ -19,6 +19,8 @@ from tests.gateway.scrubbing.fakes import made
 from tests.plugins.workflows.conftest import prompt, skill, stage, workflow
 from tests.plugins.workflows.files.desk import OPERATOR, write
 
+pytestmark = pytest.mark.one_database
+
 TOKEN = made("ghp_{alnum:36}", Random(41))
 PROMPT, SKILL, WORKFLOW = TargetType.MINI_PROMPT, TargetType.SKILL, TargetType.WORKFLOW
 

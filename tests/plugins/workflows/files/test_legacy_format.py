@@ -17,6 +17,8 @@ from plugins.workflows.model import PORTAL, AutoPrompt, TargetType, Workflow
 from plugins.workflows.playbook import Playbook
 from tests.plugins.workflows.files.desk import OPERATOR, emptied, rows, tree, write
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def book(test_data: Path, tmp_path: Path) -> Path:

@@ -46,6 +46,8 @@ from tests.plugins.workflows.files.desk import (
     write,
 )
 
+pytestmark = pytest.mark.one_database
+
 CONTENT = TEXTS.filter(bool)
 AUTHORS = st.none() | NAMES
 PROMPT, SKILL = TargetType.MINI_PROMPT, TargetType.SKILL

@@ -25,6 +25,8 @@ from plugins.workflows.store.queries import Filters
 from tests.plugins.workflows.conftest import Clock, embed_nothing, workflow
 from tests.plugins.workflows.files.desk import OPERATOR, emptied, rows, tree, write
 
+pytestmark = pytest.mark.one_database
+
 WORKFLOW, SKILL = TargetType.WORKFLOW, TargetType.SKILL
 
 

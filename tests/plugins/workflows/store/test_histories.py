@@ -260,7 +260,7 @@ def _item(thing: Thing, words: str | None) -> StageItemDraft:
 STEPS = st.lists(st.integers(0, 999), min_size=3, max_size=20)
 
 
-@settings(max_examples=examples(20), suppress_health_check=[*HealthCheck])
+@settings(max_examples=examples(20, ordinary=6), suppress_health_check=[*HealthCheck])
 @given(st.lists(STEPS, min_size=8, max_size=20))
 async def test_everyone_sees_what_they_should_after_any_history(
     playbook: Playbook, database: OwnedDatabase, steps: list[list[int]]

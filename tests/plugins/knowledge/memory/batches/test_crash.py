@@ -15,10 +15,13 @@ import sqlalchemy as sa
 from gateway.testing import open_test_portal
 from plugins.knowledge import plugin
 from plugins.knowledge.memory.store import tables
+from tests.examples import times
 from tests.plugins.knowledge.memory.batches.crash import ANA, TIERS
 
 pytestmark = pytest.mark.anyio
 ENTRIES = 120
+OTHERS = times(thorough=4, ordinary=2)
+"""Moments after the first."""
 ROOT = Path(__file__).parents[5]
 
 
@@ -38,7 +41,7 @@ async def killed(data: Path, moment: int) -> str:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    "moment", [0, 30, *sorted(random.sample(range(60, 1300), 3))], ids=range(5)
+    "moment", [0, *sorted(random.sample(range(30, 1300), OTHERS))], ids=range(OTHERS + 1)
 )
 async def test_a_portal_that_is_killed_completes_the_batch_at_its_next_start(
     tmp_path: Path, moment: int

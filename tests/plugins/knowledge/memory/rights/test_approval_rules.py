@@ -12,7 +12,7 @@ from plugins.knowledge.memory.store.reads import Writer
 from plugins.knowledge.memory.write.approvals import MAX_PENDING_REQUESTS
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, DEE, World
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
 PUBLIC = {"policy": "public"}
 GARDEN = {"policy": "shared", "allowed_teams": ["garden"]}
 

@@ -9,7 +9,7 @@ from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest
 from plugins.knowledge.memory.rights.roles import Roles
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, Opener, World
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
 
 
 async def reads(world: World, who: Any, id: str) -> None:

@@ -15,7 +15,7 @@ from plugins.knowledge.memory.streams.events import NotificationEvent, QueryResu
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, World
 from tests.plugins.knowledge.memory.streams.conftest import PATIENCE, heard, now, opened, said
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
 
 
 async def answers(world: World, query: str, last: str | None = None) -> list[StreamEvent] | None:

@@ -19,7 +19,7 @@ from plugins.knowledge.memory.tools.entries import tools
 from plugins.knowledge.memory.tools.results import MAX_ANSWER_BYTES, Memories
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, Opener, World
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
 
 
 @pytest.fixture(scope="module")

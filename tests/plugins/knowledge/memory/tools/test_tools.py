@@ -9,7 +9,7 @@ from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.tools.entries import tools
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, World
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
 
 
 async def call(world: World, name: str, who: Any = ANA, **args: Any) -> Any:

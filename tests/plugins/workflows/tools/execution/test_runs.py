@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from tests.plugins.workflows.tools.execution.playbooks import Playbook, names
+
+pytestmark = pytest.mark.one_database
 
 
 async def test_nobody_anonymous_has_a_run(playbook: Playbook) -> None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import base64
 
+import pytest
+
 from tests.plugins.workflows.playing import stage
 from tests.plugins.workflows.tools.execution.playbooks import Playbook
+
+pytestmark = pytest.mark.one_database
 
 
 async def test_selecting_brings_the_head_the_stages_and_a_plan_without_content(

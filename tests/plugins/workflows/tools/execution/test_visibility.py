@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.plugins.workflows.playing import stage
 from tests.plugins.workflows.tools.execution.playbooks import Playbook, names
+
+pytestmark = pytest.mark.one_database
 
 
 async def test_a_key_stands_for_ones_own_workflow_only(playbook: Playbook) -> None:
