@@ -39,6 +39,7 @@ from gateway.observability.logs import get_logger
 from gateway.observability.metrics import Metrics
 from gateway.open_portal import OpenPortal
 from gateway.pipeline.answer_scrub import AnswerScrub
+from gateway.pipeline.argument_scrub import ArgumentScrub
 from gateway.pipeline.pager import Cursors
 from gateway.pipeline.pipeline import Pipeline
 from gateway.plugin_host import Found, PluginHost, discover
@@ -178,7 +179,7 @@ def _pipeline(
         config.limits.call.total_seconds(),
         Cursors(Sealer(authentication.key, "tool-page")),
         catalog.allows,
-        _scrubber(config.scrubbing),
+        ArgumentScrub(_scrubber(config.scrubbing)),
         answers,
     )
 

@@ -26,7 +26,7 @@ from gateway.contract import CONTRACT_VERSION, Change, Hooks, Host, Offer, Plugi
 from gateway.contract.people import NOBODY, People
 from gateway.observability.health import HealthBoard
 from gateway.observability.logs import get_logger
-from gateway.pipeline.call_context import current_exchange
+from gateway.pipeline.exchange import current_exchange
 from gateway.plugin_lifecycle import Opening
 from gateway.scrubbing.contents import ContentScrub
 from gateway.services import Services, Shares

@@ -31,9 +31,16 @@ TOKENS_PATH = "/token"
 CLIENT_PATHS = frozenset({TOKENS_PATH, "/revoke"})
 """Where the ``Authorization`` header is an OAuth client's own and no caller's credential."""
 
+_OWN_ENDPOINT = re.compile(re.escape(MCP_PATH) + r"/([^/]+)", re.DOTALL)
 _MCP = re.compile(r"/mcp(/[A-Za-z0-9_-]+)?|" + MEMBERS_PATH)
 
 
 def is_mcp(path: str) -> bool:
     """Whether a path is an MCP endpoint, with protected resource metadata of its own."""
     return _MCP.fullmatch(path) is not None
+
+
+def plugin_of(path: str) -> str | None:
+    """The plugin that an MCP endpoint serves alone, by its path; None where it is none's own."""
+    own = _OWN_ENDPOINT.fullmatch(path)
+    return own[1] if own else None

@@ -6,14 +6,20 @@ Protection"). REST has limits of its own (:mod:`gateway.limits.route_limits`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from auth import Caller, Tier
 from gateway.contract.suggestions import unknown
-from gateway.errors import PortalError, Problem
-from gateway.limits.rate_counter import RateCounter, named_rate
+from gateway.errors import Problem
+from gateway.limits.rate_counter import (
+    LimitReached,
+    RateCounter,
+    details_of,
+    named_rate,
+    seconds_to_wait,
+    times,
+)
 from gateway.limits.sliding_window import Rate, Taken
 
 if TYPE_CHECKING:
@@ -24,35 +30,23 @@ if TYPE_CHECKING:
 _TOOL = "tool:"
 
 
-class RateLimited(PortalError):
+class RateLimited(LimitReached):
     """The caller has called tools too often of late.
 
     Args:
         taken: the rate that says no, and how long to wait.
         tool: the tool, where the rate is its own.
-
-    Attributes:
-        headers: what says so beside the result, ``Retry-After`` among it.
     """
 
-    code = "rate_limited"
-    status = 429
-
     def __init__(self, taken: Taken, tool: str | None) -> None:
-        rate, self.wait = taken.rate, max(1, math.ceil(taken.wait))
-        times = "once" if rate.limit == 1 else f"{rate.limit} times"
-        self.headers = (*headers_of(taken), (b"retry-after", b"%d" % self.wait))
-        details = {
-            "retryAfterSeconds": self.wait,
-            "limit": rate.limit,
-            "window": rate.seconds,
-        }
+        rate = taken.rate
         super().__init__(
-            f"You have called {tool or 'tools'} {times} within {rate.seconds:g} s, which is the "
-            "limit. This usually means that you are in a loop: pause, look at what you know "
+            f"You have called {tool or 'tools'} {times(rate)} within {rate.seconds:g} s, which is "
+            "the limit. This usually means that you are in a loop: pause, look at what you know "
             "already, and ask the person you work for how to go on. Do not just call again. "
-            f"The next call is answered in {self.wait} s.",
-            details | ({"tool": tool} if tool else {}),
+            f"The next call is answered in {seconds_to_wait(taken)} s.",
+            taken,
+            details_of(taken) | ({"tool": tool} if tool else {}),
         )
 
 

@@ -7,11 +7,14 @@ process counts for itself.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from auth import Caller
 from gateway.contract.config_types import rate_of
+from gateway.errors import PortalError
 from gateway.limits.sliding_window import MemoryWindows, Rate, Taken, Windows
 from gateway.observability.logs import get_logger
 from gateway.services.cache import CacheUnavailable
@@ -22,6 +25,48 @@ PAUSE = 5.0
 """Seconds before a server that did not answer is asked again."""
 
 log = get_logger(__name__)
+
+
+class LimitReached(PortalError):
+    """The caller has done something too often of late.
+
+    Args:
+        message: what, how often, and what to do.
+        taken: the rate that says no, and how long to wait.
+        details: JSON values that help.
+
+    Attributes:
+        taken: what was counted.
+        headers: ``Retry-After``, which says so beside the answer.
+    """
+
+    code = "rate_limited"
+    status = 429
+
+    def __init__(self, message: str, taken: Taken, details: Mapping[str, Any]) -> None:
+        super().__init__(message, details)
+        self.taken = taken
+        self.headers = ((b"retry-after", b"%d" % seconds_to_wait(taken)),)
+
+
+def seconds_to_wait(taken: Taken) -> int:
+    """Whole seconds until a caller that was told no may go on."""
+    return max(1, math.ceil(taken.wait))
+
+
+def details_of(taken: Taken) -> dict[str, Any]:
+    """What a program wants to know of the rate that said no."""
+    rate = taken.rate
+    return {
+        "retryAfterSeconds": seconds_to_wait(taken),
+        "limit": rate.limit,
+        "window": rate.seconds,
+    }
+
+
+def times(rate: Rate) -> str:
+    """How often a rate lets one do something, in words."""
+    return "once" if rate.limit == 1 else f"{rate.limit} times"
 
 
 def named_rate(name: str, written: str) -> Rate | None:

@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING
 
 from auth import Caller
 from gateway.contract.suggestions import unknown
-from gateway.errors import PortalError, Problem
-from gateway.limits.rate_counter import RateCounter, named_rate
+from gateway.errors import Problem
+from gateway.limits.rate_counter import (
+    LimitReached,
+    RateCounter,
+    details_of,
+    named_rate,
+    seconds_to_wait,
+    times,
+)
 from gateway.limits.sliding_window import Rate, Taken
 
 if TYPE_CHECKING:
@@ -24,35 +31,21 @@ if TYPE_CHECKING:
 _ROUTE = "route:"
 
 
-class TooManyRequests(PortalError):
+class TooManyRequests(LimitReached):
     """The caller has asked for an operation too often of late.
 
     Args:
         taken: the rate that says no, and how long to wait.
         operation: the operation's name.
-
-    Attributes:
-        taken: what was counted.
-        headers: ``Retry-After``, which says so beside the body.
     """
 
-    code = "rate_limited"
-    status = 429
-
     def __init__(self, taken: Taken, operation: str) -> None:
-        rate, wait = taken.rate, max(1, math.ceil(taken.wait))
-        times = "once" if rate.limit == 1 else f"{rate.limit} times"
-        self.taken = taken
-        self.headers = ((b"retry-after", b"%d" % wait),)
+        rate = taken.rate
         super().__init__(
-            f"You have asked for {operation} {times} within {rate.seconds:g} s, which is the "
-            f"limit. Ask again in {wait} s.",
-            {
-                "operation": operation,
-                "retryAfterSeconds": wait,
-                "limit": rate.limit,
-                "window": rate.seconds,
-            },
+            f"You have asked for {operation} {times(rate)} within {rate.seconds:g} s, which is "
+            f"the limit. Ask again in {seconds_to_wait(taken)} s.",
+            taken,
+            {"operation": operation} | details_of(taken),
         )
 
 

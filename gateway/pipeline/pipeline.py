@@ -1,69 +1,47 @@
 """What every call passes, in order, whatever surface it came in by.
 
-Take the secrets out of the arguments, validate them, run under a deadline, take the secrets out of
-the answer, render it, then account for it: audit record, metrics and trace. Each stage is one line
-of :meth:`Pipeline.call` or of what it calls, so that a further stage has one place to stand.
+Find the item, count the call, take the secrets out of the arguments, validate them, run under a
+deadline, take the secrets out of the answer, render it, then account for it: audit record, metrics
+and trace. Whoever says no raises, at whichever stage; :meth:`Pipeline.call` alone catches, and
+tells the surface by the :class:`gateway.pipeline.call.Outcome`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
-from auth import Caller
 from gateway.catalog.items import Item
 from gateway.contract import ToolFailed
 from gateway.contract.paging import CURSOR_ARGUMENT, Listing
 from gateway.contract.streams import StreamEvent
 from gateway.errors import PortalError
+from gateway.limits.rate_counter import LimitReached
+from gateway.limits.sliding_window import Taken
 from gateway.observability.audit import AuditLog, AuditRecord
 from gateway.observability.logs import get_logger
 from gateway.observability.metrics import Metrics
 from gateway.observability.redaction import redactor
 from gateway.observability.telemetry import call_span
-from gateway.pipeline import call_context as exchanges
+from gateway.pipeline import exchange as exchanges
 from gateway.pipeline.answer_scrub import AnswerScrub
-from gateway.pipeline.call_context import Conversation, Gate
+from gateway.pipeline.argument_scrub import ArgumentScrub
+from gateway.pipeline.call import Call, InternalError, Outcome, Target
+from gateway.pipeline.call_context import CallContext
+from gateway.pipeline.exchange import CallExchange, Gate
 from gateway.pipeline.json_text import UNSENDABLE, sendable
 from gateway.pipeline.pager import Cursors, Pager, Place, page_of, purpose_of
-from gateway.scrubbing.scrubber import Redaction, Scrubber
+from gateway.scrubbing.scrubber import Redaction
+
+_Attempt = tuple[str, bytes, Exception | asyncio.CancelledError | None]
+"""How an attempt ended: the word for the records, the rendered answer, the error."""
 
 log = get_logger(__name__)
-
-LONG = 200_000
-"""Characters of arguments from which on looking for secrets would hold up other calls."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call on its way through the pipeline.
-
-    Attributes:
-        item: what is called, as the catalog handed it out.
-        run: ``await run(args, caller)``.
-        parse: raw arguments to what ``run`` takes; raises ``ToolFailed`` on bad ones.
-        raw: the arguments as they came in.
-        caller: who calls.
-        surface: ``mcp``, ``rest`` or ``cli``.
-        exchange: the way to the client.
-        trace: headers or ``_meta`` values that carry a W3C trace context.
-        kind: what the records call it, where that is not the item's own kind.
-    """
-
-    item: Item
-    run: Callable[[Any, Caller], Awaitable[Any]]
-    parse: Callable[[Mapping[str, Any]], Any]
-    raw: Mapping[str, Any]
-    caller: Caller
-    surface: str
-    exchange: Conversation
-    trace: Mapping[str, str] | None = None
-    kind: str = ""
 
 
 class Pipeline:
@@ -75,8 +53,8 @@ class Pipeline:
         deadline: seconds a call may take where its item does not say otherwise.
         cursors: seals where pages of results end.
         gate: says which other tools the caller of a call may use.
-        scrubber: takes secrets out of the arguments, or None where they are left in.
-        answers: takes secrets out of what is answered, or None where they are left in.
+        arguments: takes secrets out of the arguments.
+        answers: takes secrets out of what is answered.
     """
 
     def __init__(
@@ -85,97 +63,63 @@ class Pipeline:
         metrics: Metrics,
         deadline: float,
         cursors: Cursors,
-        gate: Gate = exchanges.closed,
-        scrubber: Scrubber | None = None,
-        answers: AnswerScrub | None = None,
+        gate: Gate,
+        arguments: ArgumentScrub,
+        answers: AnswerScrub,
     ) -> None:
         self._audit = audit
         self._metrics = metrics
         self._deadline = deadline
         self._cursors = cursors
         self._gate = gate
-        self._scrubber = scrubber
-        self._answers = answers or AnswerScrub(enabled=False)
+        self._arguments = arguments
+        self._answers = answers
 
-    async def call(self, call: Call, render: Callable[[Any], bytes]) -> bytes:
+    async def call(self, call: Call) -> Outcome:
         """Take one call through every stage.
 
         Args:
             call: the call.
-            render: the surface's way to turn the answer into bytes.
 
         Returns:
-            The rendered answer.
-
-        Raises:
-            ToolFailed: the arguments are bad, the deadline passed, or the item says so.
-            InternalError: anything else; logged here with its traceback, hidden from callers.
+            What came of it. Of what is not ours to tell, the error is an :class:`InternalError`;
+            it is logged here, with its traceback.
         """
-        started = perf_counter()
-        entered = exchanges.enter(call.exchange)
-        call.exchange.call, call.exchange.gate = call, self._gate
-        call.exchange.scrubber, call.exchange.redactions = self._scrubber, ()
-        kind = call.kind or call.item.kind
-        self._metrics.in_flight += 1
-        with call_span(kind, call.item.name, call.caller.tier, call.trace) as span:
-            outcome, rendered, error = await self._attempt(call, render)
-            span.set_outcome(outcome, failed=error is not None)
-        self._metrics.in_flight -= 1
-        call.exchange.call = None
-        exchanges.leave(entered)
-        self._account(call, kind, outcome, perf_counter() - started, len(rendered))
-        if error is not None:
-            raise error
-        return rendered
-
-    async def _attempt(
-        self, call: Call, render: Callable[[Any], bytes]
-    ) -> tuple[str, bytes, BaseException | None]:
+        target, taken = None, None
         try:
-            answer, found = await self._answers.answer(call.item, await self._answer(call))
-            self._count(call.item, found)
-            return "ok", _rendered(answer, render), None
-        except ToolFailed as failed:
-            self._answers.failure(call.item, failed)
-            failed.message, failed.details = sendable(failed.message), sendable(failed.details)
-            return failed.code, b"", failed
-        except asyncio.CancelledError as cancelled:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                return "cancelled", b"", cancelled
-            # Nobody cancelled this call: the item awaited something of its own that was.
-            return _broken(call, cancelled)
+            try:
+                target = call.find()
+            finally:  # a call counts whatever comes of it
+                taken = await self._count(call, target)
+            raw = await call.arguments()
+        except PortalError as refusal:
+            self.refuse(refusal, call.context, call.surface, call.kind, call.name)
+            limited = refusal.taken if isinstance(refusal, LimitReached) else taken
+            return Outcome(error=refusal, taken=limited)
         except Exception as error:
-            return _broken(call, error)
+            return Outcome(error=error, taken=taken)
+        return await self._run(call, target, raw, taken)
 
-    async def _answer(self, call: Call) -> Any:
-        given = await _scrubbed(call)
-        if (page := page_of(call.item)) is None:
-            return await self._run(call, call.parse(given))
-        # Any surface may bring the cursor; the item itself knows nothing of it.
-        raw = {name: value for name, value in given.items() if name != CURSOR_ARGUMENT}
-        args = call.parse(raw)
-        purpose = purpose_of(call.item, args, call.caller)
-        after = self._cursors.open(given.get(CURSOR_ARGUMENT), purpose)
-        return await self._run(call, args, Pager(page, self._cursors, purpose), after)
+    def refuse(
+        self, refusal: PortalError, context: CallContext, surface: str, kind: str, name: str
+    ) -> None:
+        """Account for what was turned away, by the catalog or by a limit.
 
-    async def _run(
-        self, call: Call, args: Any, pager: Pager | None = None, after: Place | None = None
-    ) -> Any:
-        seconds = call.item.timeout or self._deadline
-        try:
-            async with asyncio.timeout(seconds) as deadline:
-                found = await call.run(args, call.caller)
-                if pager is None or not isinstance(found, Listing):
-                    return found
-                ready = await pager.ready(found, after)
-        except TimeoutError:
-            if not deadline.expired():
-                raise
-            raise ToolFailed(
-                "deadline", f"{call.item.name} took longer than {seconds:g} s. Ask for less."
-            ) from None
-        return pager.show(found, after, ready)
+        Args:
+            refusal: why.
+            context: who asked.
+            surface: as of a :class:`gateway.pipeline.call.Call`.
+            kind: likewise.
+            name: likewise.
+        """
+        item = refusal.item or _printable(self._arguments.text(name[:1000]))
+        self._record(context, surface, item, kind, refusal.code, 0.0, 0)
+        known = name if refusal.item else "unknown"
+        self._metrics.observe(known, kind, context.caller.tier, refusal.code, 0.0, 0)
+
+    def said_back(self, text: str, redactions: Sequence[Redaction]) -> str:
+        """What a caller wrote, as it may be said back: without what its call has lost."""
+        return self._arguments.text(text) if redactions else text
 
     async def streamed(
         self, item: Item, events: AsyncGenerator[StreamEvent, None]
@@ -184,51 +128,143 @@ class Pipeline:
         async with aclosing(events):
             async for event in events:
                 data, found = await self._answers.answer(item, event.data)
-                self._count(item, found)
+                self._count_redactions(item, found)
                 yield replace(event, data=data) if found else event
 
-    def refused(self, error: PortalError, name: str, call: Refused) -> None:
-        """Account for a call that was turned away, by the catalog or by a limit."""
-        self._audit.write(
-            AuditRecord(
-                at=datetime.now(UTC),
-                request_id=call.request_id,
-                person=call.caller.person,
-                tier=call.caller.tier,
-                item=error.item or _printable(self._without_secrets(name)),
-                kind=call.kind,
-                surface=call.surface,
-                outcome=error.code,
-                milliseconds=0.0,
-                bytes_out=0,
-            )
+    async def _count(self, call: Call, target: Target | None) -> Taken | None:
+        if call.limit is None or call.context.local:  # a person on the portal's own machine
+            return None
+        try:
+            return await call.limit(target.item.name if target else "")
+        except LimitReached as reached:
+            reached.item = target.item.key if target else ""
+            raise
+
+    async def _run(
+        self, call: Call, target: Target, raw: Mapping[str, Any], taken: Taken | None
+    ) -> Outcome:
+        started = perf_counter()
+        item, context, kind = target.item, call.context, target.kind or target.item.kind
+        exchange = CallExchange(
+            context, item, call.client, self._gate, self._arguments, call.credential(item.plugin)
         )
-        item = name if error.item else "unknown"
-        self._metrics.observe(item, call.kind, call.caller.tier, error.code, 0.0, 0)
+        entered = exchanges.enter(exchange)
+        self._metrics.in_flight += 1
+        with call_span(kind, item.name, context.caller.tier, call.trace) as span:
+            outcome, body, error = await self._hidden(target, raw, context, exchange)
+            span.set_outcome(outcome, failed=error is not None)
+        self._metrics.in_flight -= 1
+        exchange.end()
+        exchanges.leave(entered)
+        seconds, redactions = perf_counter() - started, exchange.redactions
+        if redactions:
+            rules = sorted(each.rule for each in redactions)
+            log.info("arguments_scrubbed", item=item.key, rules=rules)
+            self._count_redactions(item, redactions)
+        self._metrics.observe(item.name, kind, context.caller.tier, outcome, seconds, len(body))
+        self._record(context, call.surface, item.key, kind, outcome, seconds, len(body))
+        if isinstance(error, asyncio.CancelledError):
+            raise error
+        return Outcome(body, error, item, taken, redactions)
 
-    def _without_secrets(self, name: str) -> str:
-        return self._scrubber.text(name[:1000])[0] if self._scrubber else name
+    async def _hidden(
+        self, target: Target, raw: Mapping[str, Any], context: CallContext, exchange: CallExchange
+    ) -> _Attempt:
+        """The attempt, while nothing that is written shows the caller's own credential."""
+        credential = exchange.credential
+        if credential is None:
+            return await self._attempt(target, raw, context, exchange)
+        with redactor.hiding(credential):
+            attempt = await self._attempt(target, raw, context, exchange)
+            if isinstance(failed := attempt[2], ToolFailed):
+                failed.message = redactor.text(failed.message)
+                failed.details = redactor.value(failed.details)
+            return attempt
 
-    def _count(self, item: Item, found: Sequence[Redaction]) -> None:
+    async def _attempt(
+        self, target: Target, raw: Mapping[str, Any], context: CallContext, exchange: CallExchange
+    ) -> _Attempt:
+        item = target.item
+        try:
+            value = await self._value(target, raw, context, exchange)
+            answer, found = await self._answers.answer(item, value)
+            self._count_redactions(item, found)
+            return "ok", _rendered(target, answer, exchange.redactions), None
+        except ToolFailed as failed:
+            self._answers.failure(item, failed)
+            failed.message, failed.details = sendable(failed.message), sendable(failed.details)
+            return failed.code, b"", failed
+        except asyncio.CancelledError as cancelled:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                return "cancelled", b"", cancelled
+            # Nobody cancelled this call: the item awaited something of its own that was.
+            return _broken(item, context, cancelled)
+        except Exception as error:
+            return _broken(item, context, error)
+
+    async def _value(
+        self, target: Target, raw: Mapping[str, Any], context: CallContext, exchange: CallExchange
+    ) -> Any:
+        item = target.item
+        given, found = await self._arguments.arguments(raw, item.opaque)
+        exchange.redactions = tuple(found)
+        exchange.resume(target.resume())
+        if (page := page_of(item)) is None:
+            return await self._within_deadline(target, context, target.parse(given))
+        # Any surface may bring the cursor; the item itself knows nothing of it.
+        args = target.parse({key: each for key, each in given.items() if key != CURSOR_ARGUMENT})
+        purpose = purpose_of(item, args, context.caller)
+        after = self._cursors.open(given.get(CURSOR_ARGUMENT), purpose)
+        pager = Pager(page, self._cursors, purpose)
+        return await self._within_deadline(target, context, args, pager, after)
+
+    async def _within_deadline(
+        self,
+        target: Target,
+        context: CallContext,
+        args: Any,
+        pager: Pager | None = None,
+        after: Place | None = None,
+    ) -> Any:
+        seconds = target.item.timeout or self._deadline
+        try:
+            async with asyncio.timeout(seconds) as deadline:
+                found = await target.run(args, context.caller)
+                if pager is None or not isinstance(found, Listing):
+                    return found
+                ready = await pager.ready(found, after)
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            raise ToolFailed(
+                "deadline", f"{target.item.name} took longer than {seconds:g} s. Ask for less."
+            ) from None
+        return pager.show(found, after, ready)
+
+    def _count_redactions(self, item: Item, found: Sequence[Redaction]) -> None:
         for each in found:
             self._metrics.redacted(each.rule, item.name)
 
-    def _account(self, call: Call, kind: str, outcome: str, seconds: float, size: int) -> None:
-        item, tier = call.item, call.caller.tier
-        if call.exchange.redactions:
-            found = sorted(each.rule for each in call.exchange.redactions)
-            log.info("arguments_scrubbed", item=item.key, rules=found)
-            self._count(item, call.exchange.redactions)
-        self._metrics.observe(item.name, kind, tier, outcome, seconds, size)
+    def _record(
+        self,
+        context: CallContext,
+        surface: str,
+        item: str,
+        kind: str,
+        outcome: str,
+        seconds: float,
+        size: int,
+    ) -> None:
         self._audit.write(
             AuditRecord(
                 at=datetime.now(UTC),
-                request_id=call.exchange.request_id,
-                person=call.caller.person,
-                tier=tier,
-                item=item.key,
+                request_id=context.request_id,
+                person=context.caller.person,
+                tier=context.caller.tier,
+                item=item,
                 kind=kind,
-                surface=call.surface,
+                surface=context.way(surface),
                 outcome=outcome,
                 milliseconds=seconds * 1000,
                 bytes_out=size,
@@ -236,35 +272,16 @@ class Pipeline:
         )
 
 
-async def _scrubbed(call: Call) -> Mapping[str, Any]:
-    """The arguments without their secrets; long ones are looked through beside the event loop."""
-    if _left(call.raw, LONG) < 0:
-        return await asyncio.to_thread(call.exchange.scrubbed, call.raw, call.item.opaque)
-    return call.exchange.scrubbed(call.raw, call.item.opaque)
-
-
-def _left(value: Any, room: int) -> int:
-    """What is left of some room once a JSON value is in it; below 0 it does not fit."""
-    if isinstance(value, str):
-        return room - len(value)
-    parts = value.values() if isinstance(value, Mapping) else value
-    for each in parts if isinstance(value, Mapping | list) else ():
-        room = _left(each, room - 1)
-        if room < 0:
-            break
-    return room
-
-
-def _rendered(answer: Any, render: Callable[[Any], bytes]) -> bytes:
+def _rendered(target: Target, answer: Any, redactions: Sequence[Redaction]) -> bytes:
     try:
-        return render(answer)
+        return target.render(answer, redactions)
     except UNSENDABLE:
-        return render(sendable(answer))
+        return target.render(sendable(answer), redactions)
 
 
-def _broken(call: Call, error: BaseException) -> tuple[str, bytes, InternalError]:
-    log.error("call_failed", item=call.item.key, exc_info=error)
-    return "internal_error", b"", InternalError(call.exchange.request_id)
+def _broken(item: Item, context: CallContext, error: BaseException) -> _Attempt:
+    log.error("call_failed", item=item.key, exc_info=error)
+    return "internal_error", b"", InternalError(context.request_id)
 
 
 def _printable(name: str) -> str:
@@ -272,21 +289,3 @@ def _printable(name: str) -> str:
     # NUL, nor a terminal an escape sequence.
     shown = redactor.text(name[:1000])[:200]
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in shown)
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """Who was turned away, and where, for the record."""
-
-    caller: Caller
-    kind: str
-    surface: str
-    request_id: str
-
-
-class InternalError(Exception):
-    """Something of ours went wrong; the caller learns the request id and no more."""
-
-    def __init__(self, request_id: str) -> None:
-        super().__init__(f"Something went wrong here. Tell the admin the request id {request_id}.")
-        self.request_id = request_id

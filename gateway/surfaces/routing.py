@@ -27,13 +27,16 @@ from gateway.limits.sliding_window import open_windows
 from gateway.observability.health import health_routes, is_loopback
 from gateway.observability.logs import get_logger
 from gateway.open_portal import OpenPortal
+from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.admin.routes import Admin, admin_routes
 from gateway.surfaces.http.error_formats import ErrorFormats
-from gateway.surfaces.http.request_context import Visit, visit_of
+from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.http.upstream_credentials import Upstreams
 from gateway.surfaces.mcp.about import About
+from gateway.surfaces.mcp.calls import Calls
 from gateway.surfaces.mcp.endpoint import Endpoint
 from gateway.surfaces.mcp.legacy import Legacy
+from gateway.surfaces.mcp.lists import Listing
 from gateway.surfaces.mcp.methods import Methods
 from gateway.surfaces.mcp.modern import Modern
 from gateway.surfaces.mcp.sessions import Sessions
@@ -128,8 +131,8 @@ class Surfaces:
         return RouteLimits(self._running.portal.config.limits, self._counting)
 
     def _may_see(self, request: Request) -> bool:
-        visit: Visit = visit_of(request.scope)
-        if visit.local or visit.caller.admin:
+        context: CallContext = context_of(request.scope)
+        if context.local or context.caller.admin:
             return True
         # A proxy on the same machine also comes from loopback, so a portal that has another
         # public address or a trusted proxy shows details to admins alone.
@@ -143,11 +146,15 @@ class Surfaces:
     @cached_property
     def _methods(self) -> Methods:
         running = self._running
+        catalog, pipeline = running.catalog, running.pipeline
         signer = StateSigner(self._who.key)
         limits = CallLimits(running.portal.config.limits, self._counting)
+        calls = Calls(catalog, pipeline, self.upstreams, signer, limits)
+        listing = Listing(catalog, signer)
+        running.board.notices(listing.listers.notices)
         challenged = running.portal.config.sign_in.challenge
         step_up = StepUp(challenged, can_sign_in=self._who.methods.any)
-        return Methods(running.catalog, running.pipeline, self._about, signer, limits, step_up)
+        return Methods(calls, pipeline, listing, self._about, step_up)
 
     @cached_property
     def _counting(self) -> RateCounter:
@@ -163,7 +170,6 @@ class Surfaces:
     def _mcp(self) -> Endpoint:
         running, config = self._running, self._running.portal.config
         live = self._sessions.live
-        running.board.notices(self._methods.notices)
         streams = self.streams
         running.metrics.gauge("streams", "Streams of APIs that are open.", lambda: len(streams))
         running.metrics.gauge("mcp_sessions", "Legacy sessions held here.", lambda: len(live))

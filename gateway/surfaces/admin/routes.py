@@ -26,7 +26,7 @@ from gateway.errors import ConfigError, NotFound, PortalError, wire
 from gateway.identity.person_lookup import PersonLookup
 from gateway.surfaces.admin import tiers_diff
 from gateway.surfaces.http.body import BodyRefused, ClientLeft, read_body
-from gateway.surfaces.http.request_context import visit_of
+from gateway.surfaces.http.request_context import context_of
 
 LARGEST = 1024 * 1024
 """Bytes that a ``tiers.yaml`` may have here."""
@@ -89,7 +89,7 @@ class Admin:
 
     async def diff(self, request: Request) -> Any:
         """Answer ``POST /admin/tiers-diff``, whose body is a ``tiers.yaml``."""
-        raw = await read_body(request.receive, visit_of(request.scope).headers, LARGEST)
+        raw = await read_body(request.receive, context_of(request.scope).headers, LARGEST)
         tiers = parse_tiers(raw, request.query_params.get("file", "tiers.yaml"))
         before, after = self.catalog.decisions(), self.catalog.decisions(tiers.items)
         people = [change async for change in self._people(tiers)]
@@ -135,21 +135,21 @@ def admin_routes(admin: Admin) -> list[Route]:
 
 def _for_admins(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
     async def guarded(request: Request) -> Response:
-        visit = visit_of(request.scope)
+        context = context_of(request.scope)
         headers = {"cache-control": "no-store"}
-        if not visit.local and not visit.caller.admin:
-            body = wire("not_allowed", "This is for the portal's admins.", {}, visit.request_id)
+        if not context.local and not context.caller.admin:
+            body = wire("not_allowed", "This is for the portal's admins.", {}, context.request_id)
             return JSONResponse(body, 403, headers)
         try:
             return JSONResponse(await answer(request), headers=headers)
         except PortalError as error:
-            body = wire(error.code, error.message, error.details, visit.request_id)
+            body = wire(error.code, error.message, error.details, context.request_id)
             return JSONResponse(body, error.status, headers)
         except ConfigError as error:
-            body = wire("bad_tiers", str(error), {}, visit.request_id)
+            body = wire("bad_tiers", str(error), {}, context.request_id)
             return JSONResponse(body, 422, headers)
         except (BodyRefused, ClientLeft) as error:
-            body = wire("bad_body", str(error), {}, visit.request_id)
+            body = wire("bad_body", str(error), {}, context.request_id)
             return JSONResponse(body, 400, headers)
 
     return guarded

@@ -18,7 +18,7 @@ from gateway.contract.apis import Refusal
 from gateway.observability.logs import get_logger
 from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat
 from gateway.surfaces.http.errors import COME_BACK, UNAVAILABLE, ErrorPage, refusal
-from gateway.surfaces.http.request_context import visit_of, wants_page
+from gateway.surfaces.http.request_context import context_of, wants_page
 
 _WORDS = {
     404: ("not_found", "There is no such page"),
@@ -67,7 +67,7 @@ class Failures:
         return response
 
     async def _unexpected(self, request: Request, error: Exception) -> Response:
-        request_id = visit_of(request.scope).request_id
+        request_id = context_of(request.scope).request_id
         text = f"Something went wrong here. Tell the admin the request id {request_id}."
         return self._told(request, 500, "internal_error", "Something went wrong", text)
 
@@ -75,7 +75,7 @@ class Failures:
         if wants_page(request):
             return self._page(request, status, title, text)
         dialect = self._speaks(request.url.path)
-        told = Refusal(status, code, text, visit_of(request.scope).request_id)
+        told = Refusal(status, code, text, context_of(request.scope).request_id)
         status, body = dialect.failed(told)
         response = Response(body, status, media_type="application/json")
         response.raw_headers.extend(dialect.headers(None))

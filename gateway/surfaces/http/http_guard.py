@@ -18,15 +18,16 @@ from auth import ANONYMOUS, BadCredential, Caller, Tier
 from auth.credentials import UnknownCredential, presented
 from auth.site import Site
 from auth.stores import StoreUnavailable
-from gateway.config.addresses import CLIENT_PATHS
+from gateway.config.addresses import CLIENT_PATHS, plugin_of
 from gateway.contract.apis import Refusal
 from gateway.observability.logs import get_logger
 from gateway.observability.logs import request_id as current_request_id
+from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.http.challenges import bearer_challenge
 from gateway.surfaces.http.client_address import client_address
 from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat
 from gateway.surfaces.http.errors import COME_BACK, UNAVAILABLE
-from gateway.surfaces.http.request_context import Visit
+from gateway.surfaces.http.request_context import KEY
 from gateway.surfaces.http.websocket_refusal import over_http
 
 _ANY_HOST = frozenset({"/healthz", "/readyz"})
@@ -129,8 +130,8 @@ class HttpGuard:
             await self._speaks(scope["path"]).refuse(send, told, (challenge,))
             return
         address, path = client_address(scope), scope["path"]
-        scope["porch.visit"] = Visit(
-            caller, request_id, headers, raw, again, address, base, path, local
+        scope[KEY] = CallContext(
+            caller, request_id, headers, raw, again, address, base, path, local, plugin_of(path)
         )
         await self._app(scope, receive, send)
 

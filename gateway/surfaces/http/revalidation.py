@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from auth import BadCredential, Caller
 from auth.stores import StoreUnavailable
-from gateway.surfaces.http.request_context import WhoNow
+from gateway.pipeline.call_context import WhoNow
 
 RECHECK = 2.0
 """Seconds after which an open stream asks again who its caller is, which is remembered mostly:

@@ -6,16 +6,14 @@ says nothing about who is calling: whoever sends nothing else is anonymous.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from auth import BadCredential
 from auth.credentials import BEARER, presented
+from gateway.config.addresses import plugin_of
 from gateway.contract import Offer, UpstreamCredential
 from gateway.observability.redaction import redactor
-from gateway.surfaces.http.request_context import Visit
-
-_OWN_ENDPOINT = re.compile(r"/mcp/([^/]+)")
+from gateway.pipeline.call_context import CallContext
 
 
 class Upstreams:
@@ -38,34 +36,32 @@ class Upstreams:
         Raises:
             BadCredential: the plugin takes such tokens, and this one is not of its form.
         """
-        match = _OWN_ENDPOINT.fullmatch(path)
-        return match is not None and self._from_bearer(match[1], token) is not None
+        plugin = plugin_of(path)
+        return plugin is not None and self._from_bearer(plugin, token) is not None
 
-    def brought(self, visit: Visit) -> dict[str, str]:
-        """The credentials that a request brings, by the plugin whose upstream each is for."""
-        values = {
-            plugin: self._value(plugin, declared, visit)
-            for plugin, offer in self._offers.items()
-            if (declared := offer.credential) and visit.only in (None, plugin)
-        }
-        return {plugin: value for plugin, value in values.items() if value}
-
-    def lacks(self, visit: Visit) -> str | None:
-        """The header that a request to a plugin's own endpoint lacks, where it must bring one."""
-        offer = self._offers.get(visit.only or "")
-        declared = offer.credential if offer else None
-        if declared is None or not declared.demanded or not visit.caller.anonymous:
+    def brought(self, context: CallContext, plugin: str) -> str | None:
+        """The credential that a request brings for a plugin's upstream."""
+        offer = self._offers.get(plugin)
+        if offer is None or offer.credential is None or context.only not in (None, plugin):
             return None
-        sent = visit.headers.get(BEARER.decode()) or visit.headers.get(declared.header)
+        return self._value(plugin, offer.credential, context) or None
+
+    def lacks(self, context: CallContext) -> str | None:
+        """The header that a request to a plugin's own endpoint lacks, where it must bring one."""
+        offer = self._offers.get(context.only or "")
+        declared = offer.credential if offer else None
+        if declared is None or not declared.demanded or not context.caller.anonymous:
+            return None
+        sent = context.headers.get(BEARER.decode()) or context.headers.get(declared.header)
         return None if sent else declared.header
 
-    def _value(self, plugin: str, declared: UpstreamCredential, visit: Visit) -> str | None:
-        if visit.only == plugin and visit.caller.anonymous:
+    def _value(self, plugin: str, declared: UpstreamCredential, context: CallContext) -> str | None:
+        if context.only == plugin and context.caller.anonymous:
             # The HTTP guard lets an anonymous caller in with a bearer token only if it is for here.
-            credential = presented(visit.raw_headers)
+            credential = presented(context.raw_headers)
             if credential and (value := self._from_bearer(plugin, credential[1])):
                 return value
-        return visit.headers.get(declared.header)
+        return context.headers.get(declared.header)
 
     def _from_bearer(self, plugin: str, token: str) -> str | None:
         offer = self._offers.get(plugin)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Receive, Scope, Send
 
 from auth import Tier
 from gateway.catalog.catalog import Catalog
 from gateway.config.addresses import MEMBERS_PATH
+from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.http.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.http.challenges import bearer_challenge
-from gateway.surfaces.http.request_context import Visit, visit_of
+from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.http.responses import Headers, send_json
 from gateway.surfaces.http.upstream_credentials import Upstreams
 from gateway.surfaces.mcp.envelope import INVALID_REQUEST, WireError, parse
@@ -51,46 +50,44 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one HTTP request."""
-        visit = visit_of(scope)
-        if scope["method"] == "GET" and "text/html" in visit.headers.get("accept", ""):
+        context = context_of(scope)
+        if scope["method"] == "GET" and "text/html" in context.headers.get("accept", ""):
             # Somebody pasted the address into a browser; the first page says what it is for.
-            return await send_json(send, b"", 303, ((b"location", f"{visit.base}/".encode()),))
-        return await self._serve(visit, scope, receive, send)
+            return await send_json(send, b"", 303, ((b"location", f"{context.base}/".encode()),))
+        return await self._serve(context, scope, receive, send)
 
-    async def _serve(self, visit: Visit, scope: Scope, receive: Receive, send: Send) -> None:
-        if plugin := scope.get("path_params", {}).get("plugin"):
-            if plugin not in self._catalog.plugins():
-                return await _refuse(send, 404, f"There is no plugin {plugin!r} here.")
-            visit = replace(visit, only=plugin)
-        if needed := self._unauthorized(visit):
+    async def _serve(
+        self, context: CallContext, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        if context.only is not None and context.only not in self._catalog.plugins():
+            return await _refuse(send, 404, f"There is no plugin {context.only!r} here.")
+        if needed := self._unauthorized(context):
             return await _refuse(send, 401, *needed)
-        if brought := self._upstreams.brought(visit):
-            visit = replace(visit, upstream=brought)
         method = scope["method"]
-        legacy = visit.headers.get(_VERSION) in _LEGACY
+        legacy = context.headers.get(_VERSION) in _LEGACY
         if method == "POST":
-            return await self._post(legacy, visit, receive, send)
-        if not legacy or SESSION not in visit.headers or method not in ("GET", "DELETE"):
+            return await self._post(legacy, context, receive, send)
+        if not legacy or SESSION not in context.headers or method not in ("GET", "DELETE"):
             return await send_json(send, b"", 405, ((b"allow", b"POST"),))
         if method == "GET":
-            return await self._legacy.open_stream(visit, receive, send)
-        return await self._legacy.end(visit, send)
+            return await self._legacy.open_stream(context, receive, send)
+        return await self._legacy.end(context, send)
 
-    def _unauthorized(self, visit: Visit) -> tuple[str, Headers] | None:
+    def _unauthorized(self, context: CallContext) -> tuple[str, Headers] | None:
         """What a request to this address must bring, where it brings nothing of the kind."""
-        if visit.path == MEMBERS_PATH and visit.caller.anonymous:
+        if context.path == MEMBERS_PATH and context.caller.anonymous:
             # Clients that begin OAuth only when they connect begin it here.
-            return _SIGN_IN, (bearer_challenge(visit.base, visit.path, scope=Tier.MEMBERS),)
-        if header := self._upstreams.lacks(visit):
+            return _SIGN_IN, (bearer_challenge(context.base, context.path, scope=Tier.MEMBERS),)
+        if header := self._upstreams.lacks(context):
             lacking = f"Send `Authorization: Bearer TOKEN`, or the header {header}."
-            return lacking, (bearer_challenge(visit.base, visit.path),)
+            return lacking, (bearer_challenge(context.base, context.path),)
         return None
 
-    async def _post(self, legacy: bool, visit: Visit, receive: Receive, send: Send) -> None:
-        if problem := _unacceptable(visit.headers):
+    async def _post(self, legacy: bool, context: CallContext, receive: Receive, send: Send) -> None:
+        if problem := _unacceptable(context.headers):
             return await _refuse(send, *problem)
         try:
-            message = parse(await read_body(receive, visit.headers, self._limit))
+            message = parse(await read_body(receive, context.headers, self._limit))
         except ClientLeft:
             return None
         except BodyRefused as error:
@@ -98,7 +95,7 @@ class Endpoint:
         except WireError as error:
             return await send_json(send, error.body(None), error.status)
         leg = self._legacy if legacy else self._modern
-        return await leg.serve(message, visit, receive, send)
+        return await leg.serve(message, context, receive, send)
 
 
 def _unacceptable(headers: dict[str, str]) -> tuple[int, str] | None:

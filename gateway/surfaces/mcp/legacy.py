@@ -11,7 +11,7 @@ from mcp_types import PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from starlette.types import Receive, Send
 
-from gateway.surfaces.http.request_context import Visit
+from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.http.responses import send_json
 from gateway.surfaces.mcp import stream
 from gateway.surfaces.mcp.about import About
@@ -25,7 +25,7 @@ from gateway.surfaces.mcp.envelope import (
     is_request,
     success,
 )
-from gateway.surfaces.mcp.methods import Methods
+from gateway.surfaces.mcp.methods import Methods, Result
 from gateway.surfaces.mcp.modern import settle, validate
 from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era
@@ -62,7 +62,7 @@ class Legacy:
         }
 
     async def serve(
-        self, message: Mapping[str, Any], visit: Visit, receive: Receive, send: Send
+        self, message: Mapping[str, Any], context: CallContext, receive: Receive, send: Send
     ) -> None:
         """Answer one POST, whose body is decoded already."""
         try:
@@ -70,26 +70,26 @@ class Legacy:
         except WireError as error:
             return await send_json(send, error.body(None), error.status)
         if request_like and message["method"] == "initialize":
-            return await self._initialize(message, visit, send)
-        session = await self._session(visit, send, message if request_like else {})
+            return await self._initialize(message, context, send)
+        session = await self._session(context, send, message if request_like else {})
         if session is None:
             return None
         if not request_like:
             _take(message, session)
             return await send_json(send, b"", 202)
-        request = self._request(message, visit, session)
+        request = self._request(message, context, session)
         work = self._run(request, session)
         return await stream.answer(work, request.channel.outbox, receive, send, goes_on=True)
 
-    async def open_stream(self, visit: Visit, receive: Receive, send: Send) -> None:
+    async def open_stream(self, context: CallContext, receive: Receive, send: Send) -> None:
         """Answer a GET: the stream on which the portal speaks first."""
-        session = await self._session(visit, send)
+        session = await self._session(context, send)
         if session is None:
             return
         outbox = stream.Outbox()
         try:
             with (
-                self._subscriptions.place(outbox, visit.caller, visit.again),
+                self._subscriptions.place(outbox, context.caller, context.again),
                 session.stream(outbox),
             ):
                 if session.signed_in:  # since the stream before this one
@@ -100,14 +100,16 @@ class Legacy:
         except WireError as error:
             await send_json(send, error.body(None), 503)
 
-    async def end(self, visit: Visit, send: Send) -> None:
+    async def end(self, context: CallContext, send: Send) -> None:
         """Answer a DELETE: the client is done with its session."""
-        session = await self._session(visit, send)
+        session = await self._session(context, send)
         if session is not None:
             await self._sessions.end(session)
             await send_json(send, b"", 204)
 
-    async def _initialize(self, message: Mapping[str, Any], visit: Visit, send: Send) -> None:
+    async def _initialize(
+        self, message: Mapping[str, Any], context: CallContext, send: Send
+    ) -> None:
         params = message.get("params") or {}
         try:
             validate("initialize", LATEST_HANDSHAKE_VERSION, params)
@@ -115,12 +117,12 @@ class Legacy:
             return await send_json(send, error.body(message["id"]))
         asked = params["protocolVersion"]
         version = asked if asked in HANDSHAKE_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION
-        session = self._sessions.begin(visit.caller, version, params["capabilities"])
+        session = self._sessions.begin(context.caller, version, params["capabilities"])
         result = {
             "protocolVersion": version,
             "capabilities": self._about.capabilities(modern=False),
             "serverInfo": self._about.server,
-            "instructions": self._about.instructions(visit.caller, visit.only),
+            "instructions": self._about.instructions(context.caller, context.only),
         }
         written = self._eras[version].result("initialize", result)
         body = success(message["id"], written)
@@ -128,26 +130,27 @@ class Legacy:
         return await send_json(send, body, headers=headers)
 
     async def _session(
-        self, visit: Visit, send: Send, message: Mapping[str, Any] = MappingProxyType({})
+        self, context: CallContext, send: Send, message: Mapping[str, Any] = MappingProxyType({})
     ) -> Session | None:
-        session_id = visit.headers.get(SESSION)
+        session_id = context.headers.get(SESSION)
         if session_id is None:
             problem = _no_session(message)
             await send_json(send, problem.body(message.get("id")), 400)
             return None
-        session = await self._sessions.find(session_id, visit.caller)
+        session = await self._sessions.find(session_id, context.caller)
         if session is None:
             problem = WireError(INVALID_REQUEST, "The session is unknown or over. Begin a new one.")
             await send_json(send, problem.body(message.get("id")), 404)
         return session
 
-    def _request(self, message: Mapping[str, Any], visit: Visit, session: Session) -> Request:
+    def _request(
+        self, message: Mapping[str, Any], context: CallContext, session: Session
+    ) -> Request:
         params = message.get("params") or {}
         meta = params.get("_meta")
         meta = meta if isinstance(meta, Mapping) else {}
         channel = Channel(
-            visit.request_id,
-            stream.Outbox.of(visit.headers),
+            stream.Outbox.of(context.headers),
             session.capabilities,
             progress_token=meta.get("progressToken"),
             session=session,
@@ -157,17 +160,9 @@ class Legacy:
             method=message["method"],
             params=params,
             meta=meta,
-            caller=visit.caller,
-            again=visit.again,
             era=self._eras[session.version],
-            only=visit.only,
-            headers=visit.headers,
+            context=context,
             channel=channel,
-            surface=visit.surface("mcp"),
-            upstream=visit.upstream,
-            peer=visit.peer,
-            base=visit.base,
-            path=visit.path,
         )
 
     async def _run(self, request: Request, session: Session) -> stream.Reply:
@@ -183,10 +178,10 @@ class Legacy:
             if session.running.get(request.id) is task:  # not a later one's with the same id
                 del session.running[request.id]
 
-    async def _answer(self, request: Request, session: Session) -> bytes:
+    async def _answer(self, request: Request, session: Session) -> Result:
         validate(request.method, request.era.version, request.params)
         if own := self._own.get(request.method):
-            return own(request, session)
+            return Result(own(request, session))
         return await self._methods.answer(request)
 
     def _subscribe(self, request: Request, session: Session) -> bytes:

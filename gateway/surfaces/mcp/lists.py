@@ -66,7 +66,13 @@ class Listing:
         era = request.era
         if request.caller.tools is not None:  # a token for named tools: too many kinds to keep
             return self._write(request, cursor)
-        key = (request.method, era.version, request.caller.tier, request.only, cursor)
+        key = (
+            request.method,
+            era.version,
+            request.caller.tier,
+            request.only,
+            cursor,
+        )
         written = self._written.get(key)
         if written is None:
             # What was kept has no lister: that follows from the key too, and from the version.
@@ -75,7 +81,7 @@ class Listing:
             written = self._written[key] = self._write(request, cursor)
         return written
 
-    def directory(self, request: Request) -> bytes:
+    async def directory(self, request: Request) -> bytes:
         """One page of a directory's children, as the result's JSON.
 
         Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 import mcp_types as mcp
@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from starlette.types import Receive, Send
 
 from gateway.observability.logs import get_logger
-from gateway.pipeline.pipeline import InternalError
-from gateway.surfaces.http.request_context import Visit
+from gateway.pipeline.call import InternalError
+from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.http.responses import send_json
 from gateway.surfaces.mcp import skills, stream
 from gateway.surfaces.mcp.envelope import (
@@ -26,7 +26,7 @@ from gateway.surfaces.mcp.envelope import (
     success,
     unsupported_version,
 )
-from gateway.surfaces.mcp.methods import Method, Methods, unknown_method
+from gateway.surfaces.mcp.methods import Method, Methods, Result, unknown_method
 from gateway.surfaces.mcp.request import LEVELS, Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.step_up import Challenge
@@ -52,36 +52,37 @@ class Modern:
         self._listen: Method = subscriptions.listen
 
     async def serve(
-        self, message: Mapping[str, Any], visit: Visit, receive: Receive, send: Send
+        self, message: Mapping[str, Any], context: CallContext, receive: Receive, send: Send
     ) -> None:
         """Answer one POST, whose body is decoded already."""
         try:
             if not is_request(message):
-                return await self._notification(message, visit, send)
-            request = self._request(message, visit)
+                return await self._notification(message, context, send)
+            request = self._request(message, context)
         except WireError as error:
             return await send_json(send, error.body(_id(message)), error.status)
         work = settle(request, self._answer(request))
         return await stream.answer(work, request.channel.outbox, receive, send)
 
-    async def _notification(self, message: Mapping[str, Any], visit: Visit, send: Send) -> None:
+    async def _notification(
+        self, message: Mapping[str, Any], context: CallContext, send: Send
+    ) -> None:
         # This revision defines no notification from client to server; one that comes all the
         # same is taken and dropped, at a version that is served.
         if "method" not in message:
             raise WireError(INVALID_REQUEST, "A response is not accepted on this wire.")
-        version = visit.headers.get("mcp-protocol-version")
+        version = context.headers.get("mcp-protocol-version")
         if version not in MODERN_PROTOCOL_VERSIONS:
             raise unsupported_version(version)
         await send_json(send, b"", 202)
 
-    def _request(self, message: Mapping[str, Any], visit: Visit) -> Request:
-        meta = check_modern(message, visit.headers, visit.raw_headers)
+    def _request(self, message: Mapping[str, Any], context: CallContext) -> Request:
+        meta = check_modern(message, context.headers, context.raw_headers)
         method, params = message["method"], message["params"]
         validate(method, LATEST_MODERN_VERSION, params)
         level = meta.get(mcp.LOG_LEVEL_META_KEY)
         channel = Channel(
-            visit.request_id,
-            stream.Outbox.of(visit.headers),
+            stream.Outbox.of(context.headers),
             meta[mcp.CLIENT_CAPABILITIES_META_KEY],
             progress_token=meta.get("progressToken"),
             log_level=level if level in LEVELS else None,
@@ -91,22 +92,14 @@ class Modern:
             method=method,
             params=params,
             meta=meta,
-            caller=visit.caller,
-            again=visit.again,
             era=self._era,
-            only=visit.only,
-            headers=visit.headers,
+            context=context,
             channel=channel,
-            surface=visit.surface("mcp"),
-            upstream=visit.upstream,
-            peer=visit.peer,
-            base=visit.base,
-            path=visit.path,
         )
 
-    async def _answer(self, request: Request) -> bytes:
+    async def _answer(self, request: Request) -> Result:
         if request.method == "subscriptions/listen":
-            return await self._listen(request)
+            return Result(await self._listen(request))
         return await self._methods.answer(request)
 
 
@@ -128,13 +121,12 @@ def validate(method: str, version: str, params: Mapping[str, Any] | None) -> Non
         raise WireError(INVALID_PARAMS, f"Invalid parameters: {where}: {first['msg']}") from None
 
 
-async def settle(request: Request, work: Any) -> stream.Reply:
+async def settle(request: Request, work: Awaitable[Result]) -> stream.Reply:
     """Turn a method's outcome, whatever it is, into the JSON-RPC response."""
     try:
         result = await work
     except Challenge as challenge:
-        headers = (*request.channel.headers, *challenge.headers)
-        return stream.Reply(challenge.body(request.id), challenge.status, headers)
+        return stream.Reply(challenge.body(request.id), challenge.status, challenge.headers)
     except WireError as error:
         status = error.status if request.era.modern else 200
         return stream.Reply(error.body(request.id), status)
@@ -142,8 +134,8 @@ async def settle(request: Request, work: Any) -> stream.Reply:
         return _hidden(request, error)
     except Exception:
         log.exception("request_failed", method=request.method)
-        return _hidden(request, InternalError(request.channel.request_id))
-    return stream.Reply(success(request.id, result), headers=request.channel.headers)
+        return _hidden(request, InternalError(request.context.request_id))
+    return stream.Reply(success(request.id, result.body), headers=result.headers)
 
 
 def _hidden(request: Request, error: InternalError) -> stream.Reply:

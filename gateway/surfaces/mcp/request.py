@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from auth import Caller
 from gateway.contract import ToolFailed
-from gateway.pipeline.call_context import CallExchange
-from gateway.surfaces.http.request_context import WhoNow
-from gateway.surfaces.http.responses import Headers
+from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session
 from gateway.surfaces.mcp.stream import Outbox
@@ -22,76 +20,60 @@ LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "e
 _numbers = itertools.count(1)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Request:
-    """A checked request and its context.
+    """A checked request.
 
     Attributes:
         id: the JSON-RPC id.
         method: the JSON-RPC method.
         params: its parameters.
         meta: ``params._meta``, or an empty mapping.
-        caller: who asks.
-        again: finds out once more who asks, as ``Visit.again``.
         era: the shape of results.
-        only: a plugin's name, where the endpoint serves one plugin alone.
-        headers: the HTTP headers, names in lower case.
+        context: who asks, and from where.
         channel: the way back to the client.
-        surface: what the audit record calls the way in.
-        upstream: as ``Visit.upstream``.
-        peer: as ``Visit.peer``.
-        base: as ``Visit.base``.
-        path: as ``Visit.path``.
     """
 
     id: Any
     method: str
     params: Mapping[str, Any]
     meta: Mapping[str, Any]
-    caller: Caller
-    again: WhoNow
     era: Era
-    only: str | None
-    headers: Mapping[str, str] = field(repr=False)
+    context: CallContext
     channel: Channel
-    surface: str = "mcp"
-    upstream: Mapping[str, str] = field(default_factory=dict, repr=False)
-    peer: str = ""
-    base: str = ""
-    path: str = ""
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks."""
+        return self.context.caller
+
+    @property
+    def only(self) -> str | None:
+        """A plugin's name, where the address serves one plugin alone."""
+        return self.context.only
 
 
-class Channel(CallExchange):
-    """The :class:`gateway.contract.Exchange` of an MCP call.
+class Channel:
+    """The way back to an MCP client (:class:`gateway.pipeline.exchange.Client`).
 
     Args:
-        request_id: the portal's id for the HTTP request.
         outbox: where messages to the client go.
         capabilities: what the client declared.
         progress_token: the client's token, where it asked for progress.
         log_level: the least level the client wants, or None for no logs.
         session: the legacy session through which the client may be asked, or None.
-
-    Attributes:
-        headers: of the HTTP response, where the answer is the whole of it.
     """
 
     def __init__(
         self,
-        request_id: str,
         outbox: Outbox,
         capabilities: Mapping[str, Any],
         progress_token: Any = None,
         log_level: str | None = None,
         session: Session | None = None,
     ) -> None:
-        self.request_id = request_id
-        self.client_capabilities = capabilities
         self.outbox = outbox
-        self.input_responses: Mapping[str, Any] | None = None
-        self.request_state: str | None = None
-        self.credential: str | None = None
-        self.headers: Headers = ()
+        self.capabilities = capabilities
         self._token = progress_token
         self._log_level = log_level
         self._session = session
@@ -132,7 +114,7 @@ class Channel(CallExchange):
         session, capability = self._session, method.partition("/")[0]
         if session is None or not self.can_ask:
             raise ToolFailed("cannot_ask", f"This client cannot answer {method} here.")
-        if capability not in self.client_capabilities:
+        if capability not in self.capabilities:
             raise ToolFailed("cannot_ask", f"This client did not declare {capability}.")
         number = f"porch-{next(_numbers)}"
         answer = session.asked[number] = asyncio.get_running_loop().create_future()
@@ -147,7 +129,7 @@ class Channel(CallExchange):
             del session.asked[number]
         if not answer.done():
             raise ToolFailed("client_left", f"The client left before it answered {method}.")
-        return self.scrubbed(_answered(method, answer.result()))
+        return _answered(method, answer.result())
 
 
 def _answered(method: str, reply: Mapping[str, Any]) -> Mapping[str, Any]:

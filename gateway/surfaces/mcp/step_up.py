@@ -32,15 +32,20 @@ class Challenge(WireError):
         code: the JSON-RPC error code.
         refusal: why, and which tier it takes.
         request: what is refused; 401 to a stranger, 403 to a token whose scope is too narrow.
+        headers: what the answer says beside.
     """
 
-    def __init__(self, code: int, refusal: NotAllowed, request: Request) -> None:
+    def __init__(
+        self, code: int, refusal: NotAllowed, request: Request, headers: Headers = ()
+    ) -> None:
         super().__init__(code, refusal.message, refusal.details)
-        anonymous = request.caller.anonymous
+        context = request.context
+        anonymous = context.caller.anonymous
         error = None if anonymous else "insufficient_scope"
         self._status = 401 if anonymous else 403
         self.headers: Headers = (
-            bearer_challenge(request.base, request.path, error=error, scope=refusal.required),
+            *headers,
+            bearer_challenge(context.base, context.path, error=error, scope=refusal.required),
         )
 
     @property
@@ -73,10 +78,10 @@ class StepUp:
         """Whether the client gets somewhere by a challenge, as far as can be told."""
         if not request.caller.anonymous:
             return request.caller.consented  # an API token's holder has no consent to widen
-        agent = request.headers.get("user-agent", "")
+        agent = request.context.headers.get("user-agent", "")
         lost = not request.era.modern and agent.startswith(_LOST_BY_401)
         # A bearer token of a stranger is for a plugin's upstream, and stays there.
-        brought = "authorization" in request.headers
+        brought = "authorization" in request.context.headers
         return self._can_sign_in and not lost and not brought
 
 

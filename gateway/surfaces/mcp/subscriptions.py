@@ -12,7 +12,7 @@ from gateway.catalog.catalog import Catalog
 from gateway.changes import Changes
 from gateway.contract import Change
 from gateway.errors import PortalError
-from gateway.surfaces.http.request_context import WhoNow
+from gateway.pipeline.call_context import WhoNow
 from gateway.surfaces.http.revalidation import until_changed
 from gateway.surfaces.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, WireError
 from gateway.surfaces.mcp.request import Request
@@ -62,7 +62,7 @@ class Subscriptions:
                 method, params = _notification(change)
                 request.channel.notify(method, {**params, "_meta": meta})
 
-        with self.place(outbox, request.caller, request.again):
+        with self.place(outbox, request.caller, request.context.again):
             request.channel.notify(
                 "notifications/subscriptions/acknowledged", {"notifications": wanted, "_meta": meta}
             )

@@ -23,7 +23,7 @@ from gateway.config.addresses import (
 )
 from gateway.surfaces.http.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.http.errors import NO_STORE, refusal
-from gateway.surfaces.http.request_context import visit_of
+from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.oauth.parameters import BadParameters, read_parameters, with_client
 from gateway.surfaces.oauth.parts import OAuthSurface, too_often
 
@@ -97,7 +97,7 @@ class _Endpoints:
 
     async def server_metadata(self, request: Request) -> Response:
         """RFC 8414; clients ask below the issuer's path, and some below the resource's too."""
-        base = visit_of(request.scope).base
+        base = context_of(request.scope).base
         if self._resource(request, base) is None:
             return refusal("not_found", "There is no authorization server at this path.", 404)
         await self._ready()
@@ -107,7 +107,7 @@ class _Endpoints:
 
     async def resource_metadata(self, request: Request) -> Response:
         """RFC 9728, for the base and for every endpoint of MCP."""
-        base = visit_of(request.scope).base
+        base = context_of(request.scope).base
         resource = self._resource(request, base)
         if resource is None:
             return refusal("not_found", "There is no protected resource at this path.", 404)
@@ -124,7 +124,7 @@ class _Endpoints:
     async def authorize(self, request: Request) -> Response:
         """The authorization endpoint."""
         server = await self._ready()
-        wait = self._parts.limits.authorize.allow(visit_of(request.scope).peer)
+        wait = self._parts.limits.authorize.allow(context_of(request.scope).peer)
         if wait is not None:
             text = f"There were too many requests from here. Try again in {wait:.0f} s."
             response = server.tell(request, 429, "temporarily_unavailable", text)
@@ -139,14 +139,14 @@ class _Endpoints:
             return server.tell(request, 400, "invalid_request", str(error))
         except (BodyRefused, ClientLeft) as error:
             return _unread(error)
-        return await server.authorize(request, said, visit_of(request.scope).base)
+        return await server.authorize(request, said, context_of(request.scope).base)
 
     async def token(self, request: Request) -> Response:
         """The token endpoint. Who fails often is told to wait; who succeeds, never."""
         server = await self._ready()
         response = await self._posted(request, server.token)
         if response.status_code >= 400:
-            wait = self._parts.limits.fail.allow(visit_of(request.scope).peer)
+            wait = self._parts.limits.fail.allow(context_of(request.scope).peer)
             return response if wait is None else too_often(wait)
         return response
 
@@ -156,12 +156,12 @@ class _Endpoints:
 
     async def register(self, request: Request) -> Response:
         """The registration endpoint."""
-        visit = visit_of(request.scope)
-        wait = self._parts.limits.register.allow(visit.peer)
+        context = context_of(request.scope)
+        wait = self._parts.limits.register.allow(context.peer)
         if wait is not None:
             return too_often(wait)
         try:
-            body = await read_body(request.receive, visit.headers, LIMIT)
+            body = await read_body(request.receive, context.headers, LIMIT)
         except (BodyRefused, ClientLeft) as error:
             return _unread(error)
         return await (await self._ready()).register(body)
@@ -171,20 +171,20 @@ class _Endpoints:
         request: Request,
         answer: Callable[[Request, dict[str, str], str], Awaitable[Response]],
     ) -> Response:
-        visit = visit_of(request.scope)
+        context = context_of(request.scope)
         try:
             said = read_parameters(await _form(request))
-            said = with_client(said, visit.headers.get("authorization"))
+            said = with_client(said, context.headers.get("authorization"))
         except BadParameters as error:
             return refusal("invalid_request", str(error))
         except (BodyRefused, ClientLeft) as error:
             return _unread(error)
         # Every id that is an address may be a request of ours to somebody else.
         if self._parts.server.clients.must_fetch(said.get("client_id", "")):
-            wait = self._parts.limits.authorize.allow(visit.peer)
+            wait = self._parts.limits.authorize.allow(context.peer)
             if wait is not None:
                 return too_often(wait)
-        return await answer(request, said, visit.base)
+        return await answer(request, said, context.base)
 
     def _resource(self, request: Request, base: str) -> str | None:
         """The resource that a well-known path names, as a URL; None for one there is not."""
@@ -209,7 +209,7 @@ def _load() -> type[Server]:
 
 
 async def _form(request: Request) -> bytes:
-    headers = visit_of(request.scope).headers
+    headers = context_of(request.scope).headers
     if headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
         raise BadParameters(f"Send the parameters as {_FORM}.")
     return await read_body(request.receive, headers, LIMIT)

@@ -16,7 +16,7 @@ from auth.stores import NoSuchPerson
 from gateway.observability.logs import request_id as current_request_id
 from gateway.surfaces.http.body import ClientLeft
 from gateway.surfaces.http.client_address import client_address
-from gateway.surfaces.http.request_context import visit_of
+from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.pages import words
 from gateway.surfaces.pages.assets import Assets
 from gateway.surfaces.pages.cookies import Cookies
@@ -236,7 +236,7 @@ def _check_credentials(request: Request, visitor: Visitor) -> None:
     """Refuse a session together with a token of somebody else: which of the two is meant?"""
     if visitor.person is None or "authorization" not in request.headers:
         return
-    if visit_of(request.scope).caller.person != visitor.person.id:
+    if context_of(request.scope).caller.person != visitor.person.id:
         raise Refused(
             401,
             "Two credentials",

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope
 from gateway.contract import Route, ToolFailed
 from gateway.errors import PortalError
 from gateway.surfaces.http.body import BodyRefused, read_body
-from gateway.surfaces.http.request_context import visit_of
+from gateway.surfaces.http.request_context import context_of
 
 WITH_BODY = frozenset({"POST", "PUT", "DELETE"})
 """Methods whose requests may have a body."""
@@ -68,7 +68,7 @@ async def given(scope: Scope, receive: Receive, route: Route, limit: int) -> dic
     if route.method in WITH_QUERY:
         found |= _query(scope, route.params)
     if route.method in WITH_BODY:
-        headers = visit_of(scope).headers
+        headers = context_of(scope).headers
         body = await read_body(receive, headers, max(limit, route.body))
         found |= await _read(body, headers)
     return {**found, **scope.get("path_params", {})}

@@ -23,7 +23,7 @@ from gateway.limits.route_limits import RouteLimits
 from gateway.pipeline.pipeline import Pipeline
 from gateway.scrubbing.report import HEADER
 from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat, error_format_of
-from gateway.surfaces.http.request_context import visit_of
+from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.rest.endpoint import SHARED, Endpoint, send_cached
 from gateway.surfaces.rest.openapi import Described, Document, document
 from gateway.surfaces.rest.streams import OpenStreams, StreamEndpoint
@@ -185,12 +185,12 @@ class _Lost:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         there = [each for each in self._routes if each.matches(scope)[0] is not Match.NONE]
         methods = sorted({method for each in there for method in each.methods or ()})
-        asked, visit = f"{scope['method']} {scope['path']}", visit_of(scope)
+        asked, context = f"{scope['method']} {scope['path']}", context_of(scope)
         if methods:
             text = f"This path takes {', '.join(methods)} and nothing else: {asked}"
-            told = Refusal(405, "method_not_allowed", text, visit.request_id)
+            told = Refusal(405, "method_not_allowed", text, context.request_id)
             allowed = [(b"allow", ", ".join(methods).encode())]
         else:
-            told = Refusal(404, "not_found", f"There is no such path: {asked}", visit.request_id)
+            told = Refusal(404, "not_found", f"There is no such path: {asked}", context.request_id)
             allowed = []
         await self._dialect.refuse(send, told, tuple(allowed))

@@ -11,6 +11,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Coroutine, Generator
 from contextlib import AsyncExitStack, aclosing, contextmanager, suppress
+from functools import partial
 from typing import Any, ClassVar
 
 from starlette.types import Receive, Scope, Send
@@ -19,11 +20,12 @@ from gateway.catalog.items import Item
 from gateway.contract import Caller, Stream, StreamEvent, ToolFailed
 from gateway.errors import PortalError
 from gateway.observability.logs import get_logger
-from gateway.pipeline.call_context import SilentExchange
-from gateway.surfaces.http.request_context import Visit, visit_of
+from gateway.pipeline.call import Target
+from gateway.pipeline.call_context import CallContext
+from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.http.responses import Headers, send_json
 from gateway.surfaces.http.revalidation import until_changed
-from gateway.surfaces.rest.endpoint import REFUSALS, Endpoint, redacted
+from gateway.surfaces.rest.endpoint import Endpoint, redacted
 from gateway.surfaces.rest.parameters import streamed
 from gateway.surfaces.rest.stream_lines import NOT_KEPT, End, Line, SocketLine, SseLine
 
@@ -74,17 +76,17 @@ class OpenStreams:
         return len(self._ended)
 
     @contextmanager
-    def place(self, visit: Visit, item: str) -> Generator[asyncio.Future[End]]:
+    def place(self, context: CallContext, item: str) -> Generator[asyncio.Future[End]]:
         """Hold a place; yields what is done once the stream is to end for the portal's sake.
 
         Args:
-            visit: who asks for one.
+            context: who asks for one.
             item: whose tier the stream carries, for the record.
 
         Raises:
             TooManyStreams: all of them are taken.
         """
-        who = visit.caller.person or f"peer:{visit.peer}"
+        who = context.caller.person or f"peer:{context.peer}"
         if self._closing or len(self._ended) >= MOST:
             raise TooManyStreams("No more streams can be opened here. Try again later.", item)
         if self._held[who] >= OF_ONE:
@@ -124,67 +126,84 @@ class StreamEndpoint(Endpoint):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one client."""
-        visit, socket = visit_of(scope), scope["type"] == "websocket"
-        exchange = SilentExchange(visit.request_id)
-        taken = None
+        context, socket = context_of(scope), scope["type"] == "websocket"
         async with AsyncExitStack() as stack:
-            try:
-                item = self._item(visit)
-                taken = await self._count(item, visit)
-                raw, last = streamed(scope, self._stream.params, socket=socket)
-                last = visit.headers.get(_HEADER) or last
-                if scope.get("method") == "HEAD":
-                    return await self._head(send, taken)
-                ended = stack.enter_context(self._places.place(visit, item.key))
-                opened = await self._opened(item, raw, last, visit, exchange)
-            except REFUSALS as error:
-                return await self._tell(error, visit, exchange, taken, send)
-            headers = (*self._dialect.headers(taken), *redacted(exchange))
-            if opened is None:
+            opening = _Opening(
+                self._stream, None if scope.get("method") == "HEAD" else self._places
+            )
+            find = partial(self._found, context, opening)
+            arguments = partial(opening.arguments, scope, context, stack, socket=socket)
+            outcome = await self._pipeline.call(self._call(context, find, arguments))
+            if outcome.error is not None:
+                return await self._tell(outcome.error, outcome, context, send)
+            headers = (*self._dialect.headers(outcome.taken), *redacted(outcome.redactions))
+            if opening.ended is None:
+                return await _head(send, headers)
+            if opening.events is None or outcome.item is None:
                 return await send_json(send, b"", 204, (NOT_KEPT, *headers))
-            events = await stack.enter_async_context(aclosing(opened))
+            scrubbed = self._pipeline.streamed(outcome.item, opening.events)
+            events = await stack.enter_async_context(aclosing(scrubbed))
             if socket:
                 await receive()  # websocket.connect
             line = SocketLine(receive, send) if socket else SseLine(receive, send)
             await line.begin(headers)
-            await _Flow(line, events, ended).run(self._standing(visit))
+            await _Flow(line, events, opening.ended).run(self._standing(context))
         return None
 
-    async def _head(self, send: Send, taken: Any) -> None:
-        kind = (b"content-type", b"text/event-stream")
-        headers = [kind, NOT_KEPT, *self._dialect.headers(taken)]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
+    def _found(self, context: CallContext, opening: _Opening) -> Target:
+        opening.item = self._item(context)
+        return Target(
+            opening.item, opening.run, self._parsed, lambda *nothing: b"", kind=self._kind
+        )
 
-    async def _opened(
-        self,
-        item: Item,
-        raw: dict[str, Any],
-        last: str | None,
-        visit: Visit,
-        exchange: SilentExchange,
-    ) -> AsyncGenerator[StreamEvent, None] | None:
-        """What the plugin opens, as a call that is over once it has."""
-        opened: list[AsyncGenerator[StreamEvent, None] | None] = []
-
-        async def run(params: Any, caller: Caller) -> None:
-            opened.append(await self._stream.open(params, caller, last))
-
-        call = self._call(item, raw, visit, exchange, run)
-        await self._pipeline.call(call, lambda nothing: b"")
-        return None if opened[0] is None else self._pipeline.streamed(item, opened[0])
-
-    async def _standing(self, visit: Visit) -> End:
+    async def _standing(self, context: CallContext) -> End:
         """Returns once the caller may not go on reading."""
-        await until_changed(visit.caller, visit.again, lambda: self._allows(visit))
+        await until_changed(context.caller, context.again, lambda: self._allows(context))
         return CHANGED
 
-    def _allows(self, visit: Visit) -> bool:
+    def _allows(self, context: CallContext) -> bool:
         try:
-            self._item(visit)
+            self._item(context)
         except PortalError:
             return False
         return True
+
+
+class _Opening:
+    """A stream that is being opened: a call that is over once the plugin has opened it.
+
+    Args:
+        stream: what the plugin declared.
+        places: the streams that are open; None where the client asks for the headers alone.
+
+    Attributes:
+        item: what the caller may use.
+        ended: done once the portal stops; None where no place is held.
+        events: what the plugin sends; None where there is nothing to send.
+    """
+
+    def __init__(self, stream: Stream, places: OpenStreams | None) -> None:
+        self._stream = stream
+        self._places = places
+        self._last: str | None = None
+        self.item: Item | None = None
+        self.ended: asyncio.Future[End] | None = None
+        self.events: AsyncGenerator[StreamEvent, None] | None = None
+
+    async def arguments(
+        self, scope: Scope, context: CallContext, stack: AsyncExitStack, *, socket: bool
+    ) -> dict[str, Any]:
+        """The parameters; holds a place until the stack ends."""
+        raw, last = streamed(scope, self._stream.params, socket=socket)
+        self._last = context.headers.get(_HEADER) or last
+        if self._places is not None and self.item is not None:
+            self.ended = stack.enter_context(self._places.place(context, self.item.key))
+        return raw
+
+    async def run(self, params: Any, caller: Caller) -> None:
+        """Let the plugin open it."""
+        if self.ended is not None:
+            self.events = await self._stream.open(params, caller, self._last)
 
 
 class _Flow:
@@ -259,6 +278,14 @@ class _Flow:
                 await self._line.end(why)
             return True
         return False
+
+
+async def _head(send: Send, headers: Headers) -> None:
+    kind = (b"content-type", b"text/event-stream")
+    await send(
+        {"type": "http.response.start", "status": 200, "headers": [kind, NOT_KEPT, *headers]}
+    )
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def _stopped(*tasks: asyncio.Future[Any]) -> None:

@@ -15,6 +15,7 @@ from auth import ANONYMOUS, Caller, Tier
 from gateway.catalog.catalog import Catalog
 from gateway.config.tiers_file import parse_rules
 from gateway.contract import Change, Offer
+from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.mcp import lists as listing
 from gateway.surfaces.mcp.envelope import WireError
 from gateway.surfaces.mcp.request import Channel, Request
@@ -192,12 +193,9 @@ def _request(cursor: str) -> Request:
         method="resources/list",
         params={"cursor": cursor},
         meta={},
-        caller=ANONYMOUS,
-        again=again,
         era=Era(MODERN, {}),
-        only=None,
-        headers={},
-        channel=Channel("r", Outbox(), {}),
+        context=CallContext(ANONYMOUS, "r", {}, [], again, "peer", "http://localhost"),
+        channel=Channel(Outbox(), {}),
     )
 
 

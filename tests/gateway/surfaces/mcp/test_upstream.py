@@ -26,8 +26,8 @@ from gateway.contract import (
     hookimpl,
 )
 from gateway.observability import logs
-from gateway.pipeline.call_context import current_exchange
-from gateway.surfaces.http.request_context import Visit
+from gateway.pipeline.call_context import CallContext
+from gateway.pipeline.exchange import current_exchange
 from gateway.surfaces.http.upstream_credentials import Upstreams
 from gateway.testing import RequestRefused, open_test_portal
 
@@ -275,15 +275,17 @@ async def _again():
     return ANONYMOUS
 
 
-def _visit(headers: dict[str, str], only: str | None = None, caller: Caller = ANONYMOUS) -> Visit:
+def _context(
+    headers: dict[str, str], only: str | None = None, caller: Caller = ANONYMOUS
+) -> CallContext:
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-    return Visit(caller, "id", headers, raw, _again, "peer", "http://localhost", only=only)
+    return CallContext(caller, "id", headers, raw, _again, "peer", "http://localhost", only=only)
 
 
-def test_a_visit_s_representation_tells_no_header():
-    visit = _visit({HEADER: TOKEN} | bearer(ODD))
-    assert TOKEN not in repr(visit)
-    assert ODD not in repr(visit)
+def test_the_representation_of_a_context_tells_no_header():
+    context = _context({HEADER: TOKEN} | bearer(ODD))
+    assert TOKEN not in repr(context)
+    assert ODD not in repr(context)
 
 
 @given(
@@ -299,15 +301,15 @@ def test_only_the_plugin_s_own_path_takes_a_bearer(path, token):
 def test_an_empty_header_is_no_credential():
     credential = UpstreamCredential(HEADER, from_bearer, demanded=True)
     upstreams = Upstreams({"forge": Offer(credential=credential)})
-    assert upstreams.brought(_visit({HEADER: ""})) == {}
-    assert upstreams.lacks(_visit({HEADER: ""}, "forge")) == HEADER
+    assert upstreams.brought(_context({HEADER: ""}), "forge") is None
+    assert upstreams.lacks(_context({HEADER: ""}, "forge")) == HEADER
     member = Caller(person="person:x", tier=Tier.MEMBERS)
-    assert upstreams.lacks(_visit({}, "forge", member)) is None
-    assert upstreams.lacks(_visit({})) is None
+    assert upstreams.lacks(_context({}, "forge", member)) is None
+    assert upstreams.lacks(_context({})) is None
 
 
 def test_a_signed_in_caller_s_token_is_never_read_as_the_plugin_s():
     upstreams = Upstreams({"forge": Offer(credential=UpstreamCredential(HEADER, from_bearer))})
     member = Caller(person="person:x", tier=Tier.MEMBERS)
-    assert upstreams.brought(_visit(bearer(BEARER), "forge", member)) == {}
-    assert upstreams.brought(_visit(bearer(BEARER), "forge")) == {"forge": TOKEN}
+    assert upstreams.brought(_context(bearer(BEARER), "forge", member), "forge") is None
+    assert upstreams.brought(_context(bearer(BEARER), "forge"), "forge") == TOKEN

@@ -38,7 +38,7 @@ from auth.tokens.signing_keys import SigningKeys
 from gateway.config.addresses import DOORS
 from gateway.surfaces.http.challenges import bearer_challenge
 from gateway.surfaces.http.http_guard import HttpGuard
-from gateway.surfaces.http.request_context import visit_of
+from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.oauth.parts import Limits, OAuthSurface
 from gateway.surfaces.oauth.routes import oauth_routes, resources_of
 from tests.auth.stores import empty_stores
@@ -155,13 +155,13 @@ def _own_routes(consents: Consents, person: Person) -> list[Route]:
         return RedirectResponse(await consents.approve(asked, person.id), 303)
 
     async def mcp(request: Request) -> Response:
-        visit, path = visit_of(request.scope), request.url.path
+        context, path = context_of(request.scope), request.url.path
         needed = Tier(request.query_params.get("tier", "open"))
-        if visit.caller.tier.allows(needed):
-            return JSONResponse({"person": visit.caller.person, "tier": visit.caller.tier})
-        anonymous = visit.caller.anonymous
+        if context.caller.tier.allows(needed):
+            return JSONResponse({"person": context.caller.person, "tier": context.caller.tier})
+        anonymous = context.caller.anonymous
         error = None if anonymous else "insufficient_scope"
-        name, value = bearer_challenge(visit.base, path, error=error, scope=needed)
+        name, value = bearer_challenge(context.base, path, error=error, scope=needed)
         headers = {name.decode(): value.decode()}
         return Response(status_code=401 if anonymous else 403, headers=headers)
 

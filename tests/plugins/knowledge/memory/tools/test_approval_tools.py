@@ -8,7 +8,7 @@ import mcp_types as mcp
 import pytest
 
 from gateway.contract import Caller, Tool
-from gateway.pipeline.call_context import SilentExchange
+from gateway.pipeline.exchange import SilentExchange
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.tools.entries import tools

@@ -1,0 +1,216 @@
+"""The call that is running now, as its item sees it, and the way back to its client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar, Token
+from typing import Any, NamedTuple, Protocol
+
+from gateway.catalog.items import Item
+from gateway.contract import Caller, Exchange, ToolFailed
+from gateway.pipeline.argument_scrub import ArgumentScrub
+from gateway.pipeline.call_context import CallContext
+from gateway.scrubbing.scrubber import Redaction
+
+Gate = Callable[[str, str, Caller], bool]
+"""``gate(plugin, tool, caller)``: whether a caller may use a tool, by its declared name."""
+
+
+def closed(plugin: str, tool: str, caller: Caller) -> bool:
+    """The gate that lets nobody through."""
+    return False
+
+
+class Resumption(NamedTuple):
+    """What a call brings along that goes on with an earlier one (MCP 2026-07-28, SEP-2322).
+
+    Attributes:
+        state: as ``Exchange.request_state``.
+        responses: as ``Exchange.input_responses``; they may still hold secrets.
+    """
+
+    state: str | None = None
+    responses: Mapping[str, Any] | None = None
+
+
+class Client(Protocol):
+    """The way back to a client while its call runs."""
+
+    @property
+    def capabilities(self) -> Mapping[str, Any]:
+        """As ``Exchange.client_capabilities``."""
+        ...
+
+    @property
+    def can_ask(self) -> bool:
+        """As ``Exchange.can_ask``."""
+        ...
+
+    async def progress(
+        self, done: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """As ``Exchange.progress``."""
+        ...
+
+    async def log(self, level: str, data: Any, logger: str | None = None) -> None:
+        """As ``Exchange.log``."""
+        ...
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """As ``Exchange.ask``; the answer may still hold secrets."""
+        ...
+
+
+class NoClient:
+    """Nobody to tell or to ask: REST, ``porch call``, jobs. Progress and logs go nowhere."""
+
+    capabilities: Mapping[str, Any] = {}
+    can_ask = False
+
+    async def progress(
+        self, done: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """Drop the report: nobody asked for it."""
+
+    async def log(self, level: str, data: Any, logger: str | None = None) -> None:
+        """Drop the message: nobody asked for it."""
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Refuse: there is no one to ask."""
+        raise ToolFailed("cannot_ask", f"This caller's connection cannot answer {method}.")
+
+
+NO_CLIENT = NoClient()
+
+
+class SilentExchange(NoClient):
+    """The exchange outside of any call: there is no client, and nothing is allowed."""
+
+    request_id = ""
+    client_capabilities: Mapping[str, Any] = {}
+    input_responses: Mapping[str, Any] | None = None
+    request_state: str | None = None
+    credential: str | None = None
+
+    def allows(self, tool: str) -> bool:
+        """Nobody calls, so nobody may use anything."""
+        return False
+
+
+class CallExchange:
+    """The :class:`gateway.contract.Exchange` of one call; only the pipeline makes and ends it.
+
+    Args:
+        context: whose call it is.
+        item: what runs.
+        client: the way back.
+        gate: says what the caller may use.
+        scrub: takes the secrets out of what the client answers.
+        credential: the caller's own for the plugin's upstream.
+
+    Attributes:
+        redactions: what was taken out of the call's arguments and of the client's answers.
+        input_responses: as ``Exchange.input_responses``.
+        request_state: as ``Exchange.request_state``.
+    """
+
+    __slots__ = (
+        "_client",
+        "_context",
+        "_gate",
+        "_item",
+        "_over",
+        "_scrub",
+        "credential",
+        "input_responses",
+        "redactions",
+        "request_state",
+    )
+
+    def __init__(
+        self,
+        context: CallContext,
+        item: Item,
+        client: Client,
+        gate: Gate,
+        scrub: ArgumentScrub,
+        credential: str | None,
+    ) -> None:
+        self._context = context
+        self._item = item
+        self._client = client
+        self._gate = gate
+        self._scrub = scrub
+        self._over = False
+        self.credential = credential
+        self.redactions: tuple[Redaction, ...] = ()
+        self.input_responses: Mapping[str, Any] | None = None
+        self.request_state: str | None = None
+
+    @property
+    def request_id(self) -> str:
+        """As ``Exchange.request_id``."""
+        return self._context.request_id
+
+    @property
+    def client_capabilities(self) -> Mapping[str, Any]:
+        """As ``Exchange.client_capabilities``."""
+        return self._client.capabilities
+
+    @property
+    def can_ask(self) -> bool:
+        """As ``Exchange.can_ask``."""
+        return self._client.can_ask
+
+    def allows(self, tool: str) -> bool:
+        """As ``Exchange.allows``; what a call leaves behind acts for nobody."""
+        return not self._over and self._gate(self._item.plugin, tool, self._context.caller)
+
+    async def progress(
+        self, done: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """As ``Exchange.progress``."""
+        await self._client.progress(done, total, message)
+
+    async def log(self, level: str, data: Any, logger: str | None = None) -> None:
+        """As ``Exchange.log``."""
+        await self._client.log(level, data, logger)
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """As ``Exchange.ask``; what the client answers loses its secrets on the way."""
+        return self._scrubbed(await self._client.ask(method, params))
+
+    def resume(self, before: Resumption) -> None:
+        """Go on with an earlier call, whose answers lose their secrets as well."""
+        self.request_state = before.state
+        if before.responses:
+            self.input_responses = self._scrubbed(before.responses)
+
+    def _scrubbed(self, answered: Mapping[str, Any]) -> Mapping[str, Any]:
+        cleaned, found = self._scrub.now(answered)
+        self.redactions += tuple(found)
+        return cleaned
+
+    def end(self) -> None:
+        """The call is over: what it has begun may outlive it, and sees the same exchange."""
+        self._over = True
+        self.credential = None
+
+
+_SILENT = SilentExchange()
+_current: ContextVar[Exchange] = ContextVar("exchange", default=_SILENT)
+
+
+def current_exchange() -> Exchange:
+    """The exchange of the call that is running now; a silent one outside of any call."""
+    return _current.get()
+
+
+def enter(exchange: Exchange) -> Token[Exchange]:
+    """Make an exchange the current one, until :func:`leave`."""
+    return _current.set(exchange)
+
+
+def leave(entered: Token[Exchange]) -> None:
+    """Make the exchange before the current one again."""
+    _current.reset(entered)

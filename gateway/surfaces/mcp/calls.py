@@ -1,0 +1,262 @@
+"""The MCP methods that call an item, each as a :class:`gateway.pipeline.call.Call`.
+
+What a call leads to is looked up when the pipeline says so, and not before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import mcp_types as mcp
+
+from auth import Caller
+from gateway.catalog import parameter_headers as header_values
+from gateway.catalog.catalog import Catalog
+from gateway.catalog.items import Item
+from gateway.contract import Resource, ResourceTemplate, Skill, Tool, ToolFailed
+from gateway.limits.call_limits import CallLimits
+from gateway.pipeline.call import Call, Limit, Target, begin_anew
+from gateway.pipeline.exchange import Resumption
+from gateway.pipeline.pipeline import Pipeline
+from gateway.scrubbing.scrubber import Redaction
+from gateway.surfaces.http.upstream_credentials import Upstreams
+from gateway.surfaces.mcp.completion import complete, completion_result
+from gateway.surfaces.mcp.prompts import Asked
+from gateway.surfaces.mcp.redacted import told
+from gateway.surfaces.mcp.request import Request
+from gateway.surfaces.mcp.results import prompt_result, resource_result, tool_result
+from gateway.surfaces.mcp.skills import file_reader, skill_entry, skill_result
+from gateway.surfaces.mcp.state import StateSigner
+
+BAD_HEADER = "header_mismatch"
+"""The failure of a call whose parameter headers are not what its arguments say."""
+NO_CAPABILITY = "missing_capability"
+"""The failure of a call that needs what the client did not declare."""
+
+_CAPABILITY = {
+    "elicitation/create": "elicitation",
+    "sampling/createMessage": "sampling",
+    "roots/list": "roots",
+}
+
+_Render = Callable[[Any, Sequence[Redaction]], bytes]
+
+
+class Calls:
+    """Makes requests into calls.
+
+    Args:
+        catalog: what there is, and for whom.
+        pipeline: says back what callers wrote.
+        upstreams: the callers' own credentials for the plugins' upstreams.
+        signer: signs the states of unfinished answers.
+        limits: counts the tool calls of each caller.
+
+    Attributes:
+        table: what makes the call of each method.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        pipeline: Pipeline,
+        upstreams: Upstreams,
+        signer: StateSigner,
+        limits: CallLimits,
+    ) -> None:
+        self._catalog = catalog
+        self._pipeline = pipeline
+        self._upstreams = upstreams
+        self._signer = signer
+        self._limits = limits
+        self.table: Mapping[str, Callable[[Request], Call]] = {
+            "tools/call": self._tool,
+            "prompts/get": self._prompt,
+            "resources/read": self._resource,
+            "skills/get": self._skill,
+            "completion/complete": self._completion,
+        }
+
+    def _tool(self, request: Request) -> Call:
+        name, context = request.params["name"], request.context
+        given = request.params.get("arguments") or {}
+
+        def find() -> Target:
+            item = self._catalog.tool(name, context.caller, context.only)
+            render = self._finished(request, lambda value, _: tool_result(value, request.era))
+            run = _declared(item, Tool).run
+            return Target(item, run, item.parse, render, self._resumed(request, item, given))
+
+        limit = partial(self._limits.take, context.caller, context.peer)
+        return self._call(request, name, find, given, limit)
+
+    def _prompt(self, request: Request) -> Call:
+        name, context = request.params["name"], request.context
+        given = request.params.get("arguments") or {}
+
+        def find() -> Target:
+            item = self._catalog.prompt(name, context.caller, context.only)
+            asked = Asked(item, name)
+            render = self._finished(
+                request, lambda value, _: prompt_result(value, asked.summary, request.era)
+            )
+            resume = self._resumed(request, item, given)
+            return Target(item, asked.render, item.parse, render, resume, "prompt")
+
+        return self._call(request, name, find, given)
+
+    def _resource(self, request: Request) -> Call:
+        uri, context, variables = request.params["uri"], request.context, dict[str, str]()
+
+        def find() -> Target:
+            item, found = self._catalog.resource(uri, context.caller, context.only)
+            variables.update(found)
+            run, mime_type = _reading(item, variables)
+
+            def render(value: Any, redactions: Sequence[Redaction]) -> bytes:
+                shown = self._pipeline.said_back(uri, redactions)
+                return resource_result(value, shown, mime_type, request.era)
+
+            rendered = self._finished(request, render)
+            resume = self._resumed(request, item, variables)
+            return Target(item, run, item.parse, rendered, resume)
+
+        return self._call(request, uri, find, variables)
+
+    def _skill(self, request: Request) -> Call:
+        uri, context = request.params["uri"], request.context
+
+        def find() -> Target:
+            item = self._catalog.skill(uri, context.caller, context.only)
+
+            async def entry(_: Any, caller: Caller) -> dict[str, Any]:
+                return skill_entry(item, self._catalog.files(item, caller))
+
+            render = self._finished(request, lambda value, _: skill_result(value, request.era))
+            return Target(item, entry, item.parse, render)
+
+        return self._call(request, uri, find, {})
+
+    def _completion(self, request: Request) -> Call:
+        ref, context = request.params["ref"], request.context
+
+        def find() -> Target:
+            if ref["type"] == "ref/prompt":
+                item = self._catalog.prompt(ref["name"], context.caller, context.only)
+            else:
+                item = self._catalog.template(ref["uri"], context.caller, context.only)
+            render = self._finished(
+                request, lambda values, _: completion_result(values, request.era)
+            )
+            return Target(item, partial(complete, item), dict, render, kind="completion")
+
+        return self._call(request, ref.get("name") or ref["uri"], find, request.params)
+
+    def _call(
+        self,
+        request: Request,
+        name: str,
+        find: Callable[[], Target],
+        given: Mapping[str, Any],
+        limit: Limit | None = None,
+    ) -> Call:
+        async def arguments() -> Mapping[str, Any]:
+            return given
+
+        context = request.context
+        return Call(
+            context=context,
+            surface="mcp",
+            kind=kind_of(request),
+            name=name,
+            find=find,
+            arguments=arguments,
+            client=request.channel,
+            limit=limit,
+            credential=partial(self._upstreams.brought, context),
+            trace=request.meta if "traceparent" in request.meta else context.headers,
+        )
+
+    def _finished(self, request: Request, render: _Render) -> _Render:
+        """Writes answers that are unfinished too, and says what the arguments have lost."""
+
+        def finish(value: Any, redactions: Sequence[Redaction]) -> bytes:
+            unfinished = isinstance(value, mcp.InputRequiredResult)
+            result = (
+                self._input_required(value, request) if unfinished else render(value, redactions)
+            )
+            return told(result, redactions)
+
+        return finish
+
+    def _input_required(self, value: mcp.InputRequiredResult, request: Request) -> bytes:
+        if not request.era.modern:
+            raise ToolFailed("needs_newer_client", "This needs a client of MCP 2026-07-28.")
+        data = value.model_dump(mode="json", by_alias=True, exclude_none=True)
+        needed = {_CAPABILITY[each["method"]] for each in data.get("inputRequests", {}).values()}
+        if missing := needed - request.channel.capabilities.keys():
+            capabilities: dict[str, Any] = {name: {} for name in sorted(missing)}
+            raise ToolFailed(
+                NO_CAPABILITY,
+                f"This needs a client that offers {', '.join(sorted(missing))}.",
+                {"requiredCapabilities": capabilities},
+            )
+        if value.request_state is not None:
+            data["requestState"] = self._signer.seal(
+                value.request_state, request.caller, _purpose(request)
+            )
+        return request.era.result(request.method, data)
+
+    def _resumed(
+        self, request: Request, item: Item, given: Mapping[str, Any]
+    ) -> Callable[[], Resumption]:
+        """Compares the parameter headers, and opens the state of an earlier round."""
+        if not request.era.modern:
+            return begin_anew
+
+        def resume() -> Resumption:
+            reason = header_values.mismatch(item.headers, given, request.context.headers)
+            if reason:
+                raise ToolFailed(BAD_HEADER, f"The header {reason}.")
+            state = request.params.get("requestState")
+            if state is not None:
+                state = self._signer.open(state, request.caller, _purpose(request))
+            return Resumption(state, request.params.get("inputResponses"))
+
+        return resume
+
+
+def kind_of(request: Request) -> str:
+    """What the records call a request's call where it finds nothing."""
+    return request.method.partition("/")[0].rstrip("s")
+
+
+def _purpose(request: Request) -> str:
+    """What a state is good for: this method, this item, these arguments."""
+    asked = [request.params.get(key) for key in ("name", "uri", "arguments")]
+    digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    return f"{request.method}:{digest}"
+
+
+def _reading(item: Item, variables: Mapping[str, str]) -> tuple[Any, str]:
+    """What reads the resource behind an item, and the media type of what it reads."""
+    declared = item.declared
+    if isinstance(declared, Skill):
+        return file_reader(item), item.files[variables["path"]].mime_type
+    if isinstance(declared, Resource):
+        return lambda _, caller: declared.read(caller), declared.mime_type
+    template = _declared(item, ResourceTemplate)
+    return template.read, template.mime_type
+
+
+_T = TypeVar("_T")
+
+
+def _declared(item: Item, kind: type[_T]) -> _T:
+    if not isinstance(item.declared, kind):
+        raise TypeError(f"{item.key} is not a {kind.__name__}")
+    return item.declared
