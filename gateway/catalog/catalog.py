@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from auth import Caller, Tier
-from gateway.catalog.decisions import Decisions, item_key
+from gateway.catalog.decisions import Decisions
 from gateway.catalog.items import (
     BadDeclaration,
     Item,
@@ -201,7 +201,7 @@ class Catalog:
 
     def explain(self, item: Item, caller: Caller) -> Explanation:
         """Why a caller may use an item, or may not: the one way to ask."""
-        key, decision = item_key(item), self._decisions[item]
+        key, decision = self._decisions.keys[item.key], self._decisions[item]
         allowed = may_use(caller, key, decision)
         if not within_limits(caller, key):
             because = f"the credential is for {', '.join(sorted(caller.tools or ()))} only"
@@ -325,7 +325,11 @@ class Catalog:
         for item in self._items["tool"].values():
             decision = self._decisions[item]
             beyond = not caller.tier.allows(decision.tier) and not decision.hidden
-            if beyond and only in (None, item.plugin) and within_limits(caller, item_key(item)):
+            if (
+                beyond
+                and only in (None, item.plugin)
+                and within_limits(caller, self._decisions.keys[item.key])
+            ):
                 more.setdefault(decision.tier, []).append(item)
         return dict(sorted(more.items(), key=lambda pair: pair[0].level))
 
@@ -342,7 +346,7 @@ class Catalog:
         return [
             item
             for item in self.items()
-            if name in (item.name, item.key, f"{item_key(item)}")
+            if name in (item.name, item.key, f"{self._decisions.keys[item.key]}")
             or item.may_hold(name)
             or (item.kind == "family" and name.startswith(item.key[:-1]))
         ]
@@ -350,11 +354,11 @@ class Catalog:
     def decisions(self, rules: TierRules | None = None) -> list[tuple[str, Decision]]:
         """Every item's key, and what these rules decide for it, or those in force."""
         decided = self._decide(rules) if rules else self._decisions
-        return [(f"{item_key(item)}", decided[item]) for item in self.items()]
+        return [(f"{self._decisions.keys[item.key]}", decided[item]) for item in self.items()]
 
     def keys(self) -> list[ItemKey]:
         """The key of every item, as ``tiers.yaml`` writes it."""
-        return [item_key(item) for item in self.items()]
+        return list(self._decisions.keys.values())
 
     def holds(self, kind: Kind, name: str) -> bool:
         """Whether a plugin has declared an item of that kind under that very name."""
@@ -376,10 +380,10 @@ class Catalog:
 
     def _admit(self, item: Item, gate: Item, asked: tuple[str, str], caller: Caller) -> Item:
         """Let a caller have an item, under what was decided for another that holds it."""
-        decision = self._decisions[gate]
-        if may_use(caller, item_key(item), decision):
+        key, decision = self._decisions.keys[item.key], self._decisions[gate]
+        if may_use(caller, key, decision):
             return item
-        if not may_know(caller, item_key(item), decision):
+        if not may_know(caller, key, decision):
             raise unknown(*asked)
         if caller.tools is not None and caller.tier.allows(decision.tier):
             raise BeyondToken(item.key, decision.tier, caller.tier, caller.tools)
@@ -387,4 +391,4 @@ class Catalog:
         raise NotAllowed(item.key, decision.tier, caller.tier, how)
 
     def _is_for(self, caller: Caller, item: Item) -> bool:
-        return may_use(caller, item_key(item), self._decisions[item])
+        return may_use(caller, self._decisions.keys[item.key], self._decisions[item])

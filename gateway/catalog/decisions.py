@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from auth import Tier
@@ -19,11 +19,6 @@ _KEY_KIND: Mapping[Kind, Literal["tool", "prompt", "resource"]] = {
 }
 
 
-def item_key(item: Item) -> ItemKey:
-    """What ``tiers.yaml`` calls an item."""
-    return ItemKey(item.plugin, _KEY_KIND[item.kind], item.name)
-
-
 class Decisions:
     """What some rules decide; made anew whenever the rules or the items change.
 
@@ -31,6 +26,9 @@ class Decisions:
         rules: the rules.
         items: every item of the portal.
         above: gives the skills around a nested one.
+
+    Attributes:
+        keys: what ``tiers.yaml`` calls each item, by what records call it (``Item.key``).
     """
 
     def __init__(
@@ -38,7 +36,8 @@ class Decisions:
     ) -> None:
         everything = list(items)
         self._rules, self._above = rules, above
-        self._rows = RowRules(rules, _doors(everything))
+        self.keys = _keys(everything)
+        self._rows = RowRules(rules, self._doors(everything))
         self._of = {item.key: self._decided(item) for item in everything}
 
     def __getitem__(self, item: Item) -> Decision:
@@ -74,16 +73,32 @@ class Decisions:
         return strictest(*several, *(each for each in of_rows if each is not None))
 
     def _alone(self, item: Item) -> Decision:
-        return self._rules.decide(item_key(item), item.declared.tier, item.declared.floor)
+        key = self.keys[item.key]
+        return self._rules.decide(key, item.declared.tier, item.declared.floor)
+
+    def _doors(self, items: Iterable[Item]) -> dict[ItemKey, list[ItemKey]]:
+        """The keys of the items that show a row, by the row's own."""
+        doors: dict[ItemKey, list[ItemKey]] = {}
+        for item in items:
+            for row in _rows(item)[:1]:
+                doors.setdefault(row, []).append(self.keys[item.key])
+        return doors
 
 
-def _doors(items: Iterable[Item]) -> dict[ItemKey, list[ItemKey]]:
-    """The keys of the items that show a row, by the row's own."""
-    doors: dict[ItemKey, list[ItemKey]] = {}
+def _keys(items: Sequence[Item]) -> dict[str, ItemKey]:
+    """The keys of items: what a plugin declares, and not what an alias makes of it.
+
+    A line that names an alias counts as long as no other item is declared under that name: else
+    two aliases that are swapped would swap what the lines allow.
+    """
+    declared = {(item.plugin, _KEY_KIND[item.kind], item.identity): item for item in items}
+    keys: dict[str, ItemKey] = {}
     for item in items:
-        for row in _rows(item)[:1]:
-            doors.setdefault(row, []).append(item_key(item))
-    return doors
+        plugin, kind = item.plugin, _KEY_KIND[item.kind]
+        listed = item.name if item.name != item.identity else ""
+        alias = "" if (plugin, kind, listed) in declared else listed
+        keys[item.key] = ItemKey(plugin, kind, item.identity, alias, listed)
+    return keys
 
 
 def _rows(item: Item) -> list[ItemKey]:

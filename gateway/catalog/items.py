@@ -83,8 +83,15 @@ class Item:
 
     @property
     def key(self) -> str:
-        """The item's key in ``tiers.yaml``, such as ``knowledge/prompt:research-topic``."""
+        """What messages and records call it, such as ``knowledge/prompt:research-topic``."""
         return f"{self.plugin}/{_PREFIX[self.kind]}{self.name}"
+
+    @property
+    def identity(self) -> str:
+        """What its plugin declares it as, whatever an alias has the portal call it."""
+        if self.kind in ("tool", "prompt", "family"):
+            return getattr(self.declared, "name", self.name)
+        return self.name
 
     def variables(self, uri: str) -> dict[str, str] | None:
         """The template's variables in a URI, or None where the URI is not of the template."""

@@ -34,16 +34,29 @@ class ItemKey:
     Attributes:
         plugin: the plugin's name.
         kind: what sort of item it is.
-        name: the tool's or prompt's name, the resource's URI, or its URI template; of a row its
-            kind and its name, such as ``document:pattern/coordination``.
+        name: the tool's or prompt's name as its plugin declares it, the resource's URI, or its URI
+            template; of a row its kind and its name, such as ``document:pattern/coordination``.
+        alias: the other name by which lines may speak about it: the portal's, where no other item
+            of the plugin is declared under that one.
+        listed: the portal's name, where it is another than the declared one.
     """
 
     plugin: str
     kind: Literal["tool", "prompt", "resource", "row"]
     name: str
+    alias: str = ""
+    listed: str = ""
 
     def __str__(self) -> str:
-        return f"{self.plugin}/{_PREFIX[self.kind]}{self.name}"
+        return self._called(self.name)
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """The keys by which lines may speak about it; its own one first."""
+        return tuple(self._called(name) for name in (self.name, self.alias) if name)
+
+    def _called(self, name: str) -> str:
+        return f"{self.plugin}/{_PREFIX[self.kind]}{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +118,7 @@ class Rule:
         """Whether the rule speaks about an item; of a row only where it names rows of its kind."""
         if item.kind == "row" and self.row_kind is None:
             return False
-        return self._expression.fullmatch(f"{item}") is not None
+        return any(map(self._expression.fullmatch, item.called))
 
     @cached_property
     def row_kind(self) -> str | None:
@@ -243,7 +256,9 @@ def within_limits(caller: Caller, item: ItemKey) -> bool:
 
     The tools are named as the portal lists them.
     """
-    return caller.tools is None or (item.kind == "tool" and item.name in caller.tools)
+    if caller.tools is None:
+        return True
+    return item.kind == "tool" and (item.listed or item.name) in caller.tools
 
 
 def named_items(rules: TierRules, items: Iterable[ItemKey]) -> dict[Rule, list[ItemKey]]:

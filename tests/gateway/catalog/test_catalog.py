@@ -60,6 +60,44 @@ def test_an_alias_serves_both():
     assert catalog.tool("b", CALLERS[Tier.MEMBERS]).plugin == "two"
 
 
+def test_aliases_that_are_swapped_leave_the_lines_with_the_tools_they_name():
+    rules = TierRules((Rule("demo/look", Tier.OPEN), Rule("demo/erase", Tier.MEMBERS)))
+    offer = Offer([_tool("look"), _tool("erase")])
+    for alias in ({}, {"look": "erase", "erase": "look"}, {"look": "erase", "erase": "gone"}):
+        catalog = Catalog(rules)
+        catalog.add("demo", offer, alias)
+        served = {name: alias.get(name, name) for name in ("look", "erase")}
+        assert catalog.tool(served["look"], CALLERS[Tier.OPEN]).identity == "look"
+        with pytest.raises(NotAllowed):
+            catalog.tool(served["erase"], CALLERS[Tier.PUBLIC])
+
+
+def test_a_line_may_name_an_alias_that_no_other_tool_is_declared_as():
+    offer = Offer([_tool("look"), _tool("erase")])
+    for line in ("demo/peek", "demo/pe*", "demo/look"):
+        catalog = Catalog(TierRules((Rule("demo", Tier.MEMBERS), Rule(line, Tier.OPEN))))
+        catalog.add("demo", offer, {"look": "peek"})
+        assert catalog.tool("peek", CALLERS[Tier.OPEN]).identity == "look"
+        assert [item.name for item in catalog.listed("tool", CALLERS[Tier.OPEN])] == ["peek"]
+
+
+def test_the_key_of_an_item_is_what_its_plugin_declares():
+    catalog = Catalog(TierRules())
+    catalog.add("demo", Offer([_tool("look")]), {"look": "peek"})
+    (key,) = catalog.keys()
+    assert str(key) == "demo/look"
+    assert [item.key for item in catalog.named("demo/look")] == ["demo/peek"]
+
+
+def test_a_token_for_named_tools_is_for_those_of_the_portal_s_names():
+    catalog = _catalog(Rule("demo", Tier.MEMBERS), offers={})
+    catalog.add("demo", Offer([_tool("look"), _tool("erase")]), {"look": "erase", "erase": "look"})
+    caller = Caller(person="p", tier=Tier.MEMBERS, tools=frozenset({"look"}))
+    assert catalog.tool("look", caller).identity == "erase"
+    with pytest.raises(NotAllowed):
+        catalog.tool("erase", caller)
+
+
 def test_a_bad_declaration_is_set_aside_and_the_rest_is_served():
     bad = Tool("bad", "A tool.", _run, input_schema={"type": "array"})
     catalog = _catalog(offers={"demo": Offer([bad, _tool("good")])})
