@@ -57,8 +57,8 @@ coverage: dev ## run every test and print how much of each package ran; fails be
 	@$(MAKE) --no-print-directory test ALL=1 ARGS="--cov --cov-report= $(ARGS)"
 	@$(BIN)/python scripts/covered.py
 
-mutants: $(DEV) ## count the mutants of memory's algorithms that its tests kill; about ten minutes
-	@$(BIN)/python scripts/mutants.py
+mutants: $(DEV) ## count the mutants that tests kill, set by set; ARGS=rules one set, in minutes
+	@$(BIN)/python -m scripts.mutants $(ARGS)
 
 versions: $(DEV) ## run a smaller suite on every other Python that is declared and installed here
 	@$(BIN)/python scripts/versions.py $(ARGS)

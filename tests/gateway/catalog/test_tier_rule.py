@@ -272,3 +272,28 @@ def test_the_more_specific_of_two_lines_about_rows_counts() -> None:
     decided = _row_decision(Rule("demo/page:*", Tier.MEMBERS), Rule("demo/page:a", Tier.OPEN))
     assert decided is not None
     assert decided.tier is Tier.OPEN
+
+
+def test_a_line_that_names_no_rows_speaks_about_none() -> None:
+    assert not Rule("demo/*", MEMBERS).matches(ROW)
+    assert Rule("demo/page:*", MEMBERS).matches(ROW)
+
+
+def test_a_line_about_all_of_a_plugin_does_not_decide_a_row_beside_lines_that_name_others() -> None:
+    assert _row_decision(Rule("demo", MEMBERS), Rule("demo/page:b", PUBLIC)) is None
+
+
+def test_what_no_line_names_is_not_hidden() -> None:
+    for suggestion in (PUBLIC, None):
+        assert rules().decide(tool("kb/get"), suggestion, OPEN).hidden is False
+
+
+def test_only_so_many_decisions_on_rows_are_remembered() -> None:
+    assert RowRules(TierRules(), {}).decide.cache_info().maxsize == 65536
+
+
+def test_a_credential_for_named_tools_may_know_of_these_where_they_are_hidden() -> None:
+    caller = Caller(person="x", tier=MEMBERS, tools=frozenset({"get"}))
+    decision = Decision(PUBLIC, True, "")
+    assert may_know(caller, ItemKey("kb", "tool", "get"), decision)
+    assert not may_know(caller, ItemKey("kb", "tool", "put"), decision)
