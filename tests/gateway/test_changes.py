@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -86,7 +87,7 @@ async def test_noise_on_the_channel_does_not_end_the_news(changes, cache, noise)
 
 async def test_a_listener_may_stop_while_it_hears(changes):
     ear = Ear()
-    stops = []
+    stops: list[Callable[[], None]] = []
 
     def once(change: Change) -> None:
         ear(change)

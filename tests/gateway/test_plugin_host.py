@@ -66,6 +66,10 @@ def _raise(error):
     raise error
 
 
+def _unopened(config, host):
+    raise AssertionError("a plugin that is refused is not opened")
+
+
 class EntryPoint:
     """An installed plugin that cannot be imported, or can."""
 
@@ -95,7 +99,10 @@ async def test_a_plugin_that_cannot_be_imported_is_named_and_the_others_are_foun
         (_module("none", lambda: None), "must return"),
         (_module("raises", lambda: _raise(RuntimeError("no luck"))), "no luck"),
         (_module("empty"), "porch_plugin"),
-        (_module("word", lambda: Plugin("word", "x", None, command="Two words")), "the command"),
+        (
+            _module("word", lambda: Plugin("word", "x", _unopened, command="Two words")),
+            "the command",
+        ),
         (_module("odd", lambda: None, porch_surprise=lambda: None), "porch_surprise"),
     ],
     ids=["contract", "name", "type", "raises", "no hook", "command", "unknown hook"],
@@ -117,7 +124,7 @@ async def test_of_two_plugins_with_one_name_the_later_is_broken_and_hears_nothin
 
 
 async def test_plugins_open_by_name_and_close_in_reverse():
-    diary = []
+    diary: list[str] = []
     async with open_test_portal(*[_plugin(name, diary) for name in ("b", "c", "a")]) as portal:
         assert diary == ["open a", "open b", "open c"]
         assert set(portal.running.plugins.offers) == {"a", "b", "c"}
@@ -125,7 +132,7 @@ async def test_plugins_open_by_name_and_close_in_reverse():
 
 
 async def test_a_plugin_that_raises_while_opening_is_alone_in_it():
-    diary = []
+    diary: list[str] = []
     bad = _plugin("a", diary, opening=RuntimeError("no disk"))
     async with open_test_portal(bad, _plugin("b", diary)) as portal:
         assert set(await portal.tools()) == {"b_tool"}
@@ -135,7 +142,7 @@ async def test_a_plugin_that_raises_while_opening_is_alone_in_it():
 
 
 async def test_a_plugin_that_raises_while_closing_does_not_keep_the_others_from_it():
-    diary = []
+    diary: list[str] = []
     bad = _plugin("b", diary, closing=RuntimeError("stuck"))
     async with open_test_portal(_plugin("a", diary), bad):
         pass
@@ -143,7 +150,7 @@ async def test_a_plugin_that_raises_while_closing_does_not_keep_the_others_from_
 
 
 async def test_what_is_no_offer_is_closed_again_and_named():
-    diary = []
+    diary: list[str] = []
     async with open_test_portal(_plugin("a", diary, offer="tools")) as portal:
         assert diary == ["open a", "close a"]
         assert "must yield" in str(await portal.health())
@@ -158,7 +165,7 @@ async def test_an_item_that_cannot_be_read_is_set_aside_alone():
 
 
 async def test_a_plugin_that_is_switched_off_is_not_opened():
-    diary = []
+    diary: list[str] = []
     config = {"plugins": {"a": {"enabled": False}}}
     async with open_test_portal(_plugin("a", diary), config=config) as portal:
         assert await portal.tools() == {}
@@ -166,7 +173,7 @@ async def test_a_plugin_that_is_switched_off_is_not_opened():
 
 
 async def test_news_reaches_a_plugin_though_another_one_breaks_on_it():
-    heard = asyncio.Queue()
+    heard: asyncio.Queue[Change] = asyncio.Queue()
     loud, deaf = _plugin("loud"), _plugin("deaf")
     loud.porch_changed = hookimpl(lambda change: heard.put_nowait(change))
     deaf.porch_changed = hookimpl(lambda change: _raise(RuntimeError("deaf")))
@@ -259,7 +266,8 @@ async def _all_of_it_is_served(running, http, ran):
 
 async def test_a_plugin_that_opens_late_is_served_whole_once_it_has(monkeypatch, tmp_path):
     monkeypatch.setattr(plugin_host, "OPENING", 0.05)
-    may_open, ran, told = asyncio.Event(), asyncio.Event(), asyncio.Queue()
+    may_open, ran = asyncio.Event(), asyncio.Event()
+    told: asyncio.Queue[Change] = asyncio.Queue()
     late = _whole("late", may_open.wait, ran)
     async with _serving(tmp_path, late, _plugin("well")) as (running, http):
         assert running.board.opening == {"late"}
@@ -288,9 +296,12 @@ async def test_a_plugin_that_fails_is_tried_again_with_growing_pauses(monkeypatc
 
     late = _whole("late", third_time, ran)
     failed = HealthBoard.failed
-    monkeypatch.setattr(
-        HealthBoard, "failed", lambda *args: (details.append(args[2]), failed(*args))
-    )
+
+    def noting(*args):
+        details.append(args[2])
+        failed(*args)
+
+    monkeypatch.setattr(HealthBoard, "failed", noting)
     async with _serving(tmp_path, late, _plugin("well")) as (running, http):
 
         async def served():
@@ -306,7 +317,7 @@ async def test_a_plugin_that_fails_is_tried_again_with_growing_pauses(monkeypatc
 
 async def test_what_an_admin_has_to_mend_is_not_tried_again(monkeypatch, tmp_path):
     monkeypatch.setattr(openings, "FIRST_RETRY_S", 0.0)
-    diary = []
+    diary: list[str] = []
     bad = _plugin("bad", diary, opening=ConfigError([Problem("portal.yaml", 3, "a", "is wrong")]))
     async with _serving(tmp_path, bad) as (running, _):
         report = await running.board.report()
@@ -317,7 +328,7 @@ async def test_what_an_admin_has_to_mend_is_not_tried_again(monkeypatch, tmp_pat
 
 async def test_a_plugin_that_is_opening_still_does_not_hold_up_the_end(monkeypatch, tmp_path):
     monkeypatch.setattr(plugin_host, "OPENING", 0.05)
-    diary = []
+    diary: list[str] = []
 
     async def never():
         try:

@@ -49,7 +49,7 @@ async def _reoffering(*others, tiers="default: members"):
 
     module = _module("b", lambda: Plugin("b", "A plugin.", opened))
     async with open_test_portal(_plugin("a"), module, *others, tiers=tiers) as portal:
-        told = asyncio.Queue()
+        told: asyncio.Queue[Change] = asyncio.Queue()
         portal.running.changes.listen(told.put_nowait)
         yield portal, hosts[0], told
 

@@ -1,6 +1,7 @@
 """A lean schema takes all that the whole one takes, and is much smaller."""
 
 from contextlib import asynccontextmanager
+from typing import Any
 
 import jsonschema_rs
 from hypothesis import given, settings
@@ -104,7 +105,9 @@ def test_a_large_schema_is_described_less_deep():
 
 
 def test_what_cannot_be_cut_without_loss_is_left_as_it_is():
-    inner = {"not": {"properties": {"a": {"properties": {"b": {"properties": {"c": {}}}}}}}}
+    inner: dict[str, Any] = {
+        "not": {"properties": {"a": {"properties": {"b": {"properties": {"c": {}}}}}}}
+    }
     for schema in (
         {"type": "object", "properties": {"a": inner}},
         {"type": "object", "properties": {"a": {"$ref": "#/properties/b"}, "b": {"title": "B"}}},

@@ -3,6 +3,7 @@
 import hashlib
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,15 @@ from hypothesis import strategies as st
 
 from auth import Caller, Tier
 from gateway.catalog.catalog import Catalog
-from gateway.catalog.skills import MOST_BYTES, MOST_FILES, SkillTree, path_of, skill_item, uri_of
+from gateway.catalog.skills import (
+    MOST_BYTES,
+    MOST_FILES,
+    SkillTree,
+    declared_skill,
+    path_of,
+    skill_item,
+    uri_of,
+)
 from gateway.catalog.tier_rule import Rule, TierRules
 from gateway.contract import Offer, Resource, Skill, SkillFile
 from gateway.errors import NotAllowed, NotFound
@@ -23,7 +32,7 @@ async def _read(path, caller):
     return b""
 
 
-def _skill(path: str, *files: str, tier: Tier | None = Tier.OPEN, **frontmatter) -> Skill:
+def _skill(path: str, *files: str, tier: Tier | None = Tier.OPEN, **frontmatter: Any) -> Skill:
     said = {"name": path.rpartition("/")[2], "description": "What it does."} | frontmatter
     manifest = [SkillFile(each, DIGEST, 0) for each in ("SKILL.md", *files)]
     return Skill(path, said, manifest, _read, tier=tier)
@@ -70,7 +79,7 @@ def _children(catalog: Catalog, uri: str, tier: Tier = Tier.OPEN) -> list[str]:
             replace(_skill("bake"), files=[SkillFile("SKILL.md", DIGEST, MOST_BYTES + 1)]),
             "16777217 bytes",
         ),
-        (replace(_skill("bake"), frontmatter=["name"]), "AttributeError"),
+        (replace(_skill("bake"), frontmatter=["name"]), "AttributeError"),  # type: ignore[arg-type]
     ],
 )
 def test_a_skill_that_hosts_would_refuse_is_set_aside_with_the_reason(skill, reason):
@@ -94,9 +103,13 @@ def test_limits_are_reached_and_not_passed():
 def test_frontmatter_is_kept_as_json_whatever_yaml_made_of_it():
     import datetime
 
-    written = {"license": "MIT", "since": datetime.date(2026, 1, 2), "metadata": {"tags": ["a"]}}
+    written: dict[str, Any] = {
+        "license": "MIT",
+        "since": datetime.date(2026, 1, 2),
+        "metadata": {"tags": ["a"]},
+    }
     item = skill_item("shelf", _skill("bake", **written))
-    assert item.declared.frontmatter == {
+    assert declared_skill(item).frontmatter == {
         "name": "bake",
         "description": "What it does.",
         "license": "MIT",

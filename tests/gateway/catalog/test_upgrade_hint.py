@@ -7,16 +7,16 @@ import pytest
 from auth import ANONYMOUS, Caller, Tier
 from gateway.catalog.upgrade_hint import UpgradeHint
 
-PUBLIC = {"tier": Tier.PUBLIC}
+PUBLIC = Tier.PUBLIC
 CALLERS = {
     "stranger": ANONYMOUS,
-    "person": Caller("person:ann", **PUBLIC),
-    "narrow": Caller("person:ann", **PUBLIC, ceiling=Tier.PUBLIC),
-    "unsure": Caller("person:ann", **PUBLIC, degraded=True),
-    "too long ago": Caller("person:ann", **PUBLIC, degraded=True, sign_in_again=True),
-    "operator": Caller("token:ci", **PUBLIC, ceiling=Tier.PUBLIC),
-    "static": Caller("static:1a2b", **PUBLIC),
-    "at the command line": Caller("local", **PUBLIC),
+    "person": Caller("person:ann", PUBLIC),
+    "narrow": Caller("person:ann", PUBLIC, ceiling=Tier.PUBLIC),
+    "unsure": Caller("person:ann", PUBLIC, degraded=True),
+    "too long ago": Caller("person:ann", PUBLIC, degraded=True, sign_in_again=True),
+    "operator": Caller("token:ci", PUBLIC, ceiling=Tier.PUBLIC),
+    "static": Caller("static:1a2b", PUBLIC),
+    "at the command line": Caller("local", PUBLIC),
 }
 TOLD = {
     "stranger": "Sign in at https://porch.example/signin, or connect the client to "

@@ -21,7 +21,7 @@ def test_a_data_directory_that_is_made_here_is_its_users_alone(tmp_path: Path) -
 def test_a_data_directory_that_is_made_in_a_checkout_is_left_out_by_git(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     with held(tmp_path / "data"):
-        status = ["git", "-C", tmp_path, "status", "--porcelain"]
+        status = ["git", "-C", str(tmp_path), "status", "--porcelain"]
         assert subprocess.run(status, capture_output=True, check=True).stdout == b""
 
 

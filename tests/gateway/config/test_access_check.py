@@ -1,5 +1,7 @@
 """The rules of tiers.yaml held against portal.yaml."""
 
+from typing import Any
+
 import pytest
 
 from gateway.config.access_check import check_access
@@ -16,7 +18,7 @@ TOKEN = (
 )
 
 
-def check(condition: str, config: dict) -> tuple[list[str], list[str]]:
+def check(condition: str, config: dict[str, Any]) -> tuple[list[str], list[str]]:
     text = f"access:\n  members:\n    any_of:\n      - signed_in\n      - {condition}\n"
     found = check_access(
         parse_tiers(text.encode(), "tiers.yaml"), PortalConfig.model_validate(config)

@@ -13,11 +13,11 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from auth.site import is_safe
+from auth.stores import Stores
 from gateway.config.models import PortalConfig
 from gateway.config.portal import load_portal
 from gateway.errors import ConfigError
 from gateway.identity.sign_in import SignInMethods
-from gateway.identity.stores import Stores
 from gateway.plugin_host import discover
 from gateway.services.vectors import open_vectors
 
@@ -47,7 +47,8 @@ def within(annotation: Any) -> Iterator[Any]:
 
 def takes(field: FieldInfo, text: str) -> bool:
     """Whether a field takes a text, alone or as all of a list or mapping."""
-    adapter = TypeAdapter(Annotated[field.annotation, field, *field.metadata])
+    annotated: Any = Annotated[field.annotation, field, *field.metadata]
+    adapter: TypeAdapter[Any] = TypeAdapter(annotated)
     for shape in (text, [text], {"key": text}):
         try:
             adapter.validate_python(shape)
@@ -58,7 +59,10 @@ def takes(field: FieldInfo, text: str) -> bool:
 
 
 def every_field() -> Iterator[tuple[str, str, FieldInfo]]:
-    roots = [PortalConfig, *(plugin.config for plugin in discover().plugins.values())]
+    roots: list[type[BaseModel]] = [
+        PortalConfig,
+        *(plugin.config for plugin in discover().plugins.values()),
+    ]
     seen: set[type] = set()
     for root in roots:
         for model in models(root, seen):

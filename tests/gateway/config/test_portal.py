@@ -222,7 +222,7 @@ def test_any_text_is_a_portal_or_a_list_of_problems(tmp_path_factory, text):
     directory = tmp_path_factory.mktemp("any")
     (directory / "portal.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
     try:
-        outcome = load_portal(directory).config
+        outcome: object = load_portal(directory).config
     except ConfigError as error:
         outcome = error.problems
     assert outcome

@@ -213,7 +213,8 @@ def test_a_result_larger_than_a_page_is_brief_and_cut_where_that_is_not_enough()
 
 @given(st.text(st.characters()), st.integers(1, 40))
 def test_the_pieces_of_a_text_are_the_text(text: str, limit: int) -> None:
-    whole, parts, offset = text.encode(errors="replace").decode(), [], 0
+    whole, parts = text.encode(errors="replace").decode(), []
+    offset: int | None = 0
     while offset is not None:
         part = piece(text, offset, limit)
         assert part.offset == offset

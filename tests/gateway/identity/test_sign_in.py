@@ -38,6 +38,7 @@ async def test_a_wallet_keeps_its_name_while_the_chain_does_not_answer(tmp_path)
         account = Account.of_key(ALICE.address, "alice.eth")
         await stores.people.signed_in(account)
         methods = SignInMethods(portal, portal.config.site, b"k" * 32, stores)
+        assert methods.wallet is not None
         base = "http://127.0.0.1:8321"
         message = methods.wallet.challenge(base, ALICE.address, 1, "browser")
         signed = ALICE.sign_message(encode_defunct(text=message)).signature.hex()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import httpx
@@ -25,7 +24,7 @@ def answered(**changes: Any) -> dict[str, Any]:
     return {name: value for name, value in (said | changes).items() if value is not None}
 
 
-async def read(body: Any, headers: Mapping[str, str] | None = None) -> File | NotModified:
+async def read(body: Any, headers: dict[str, str] | None = None) -> File | NotModified:
     async with httpx.AsyncClient() as client:
         with respx.mock(base_url=API) as routes:
             text = body if isinstance(body, bytes) else json.dumps(body).encode()

@@ -3,10 +3,10 @@
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-import onnxruntime
+import onnxruntime  # type: ignore[import-untyped]
 import pytest
 
 from gateway.services.bert_onnx import build, read_safetensors
@@ -14,14 +14,16 @@ from tests.gateway.services.tiny_models import TINY, tiny_weights
 
 erf = np.vectorize(math.erf)
 
+Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.floating[Any]]]"
 
-def reference(tokens: list[int], w: dict[str, Any]) -> np.ndarray:
+
+def reference(tokens: list[int], w: dict[str, Floats]) -> Floats:
     """One text through the encoder, as its authors describe it."""
 
-    def dense(x: np.ndarray, name: str) -> np.ndarray:
+    def dense(x: Floats, name: str) -> Any:
         return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
 
-    def norm(x: np.ndarray, name: str) -> np.ndarray:
+    def norm(x: Floats, name: str) -> Any:
         scaled = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + TINY.epsilon)
         return scaled * w[f"{name}.weight"] + w[f"{name}.bias"]
 
@@ -44,7 +46,8 @@ def reference(tokens: list[int], w: dict[str, Any]) -> np.ndarray:
         inner = inner * 0.5 * (1 + erf(inner / math.sqrt(2)))
         x = norm(x + dense(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
     mean = x.mean(axis=0)
-    return mean / np.linalg.norm(mean)
+    normed: Floats = mean / np.linalg.norm(mean)
+    return normed
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Coroutine
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pytest
 from hypothesis import settings
@@ -127,7 +127,7 @@ async def test_listening_goes_on_after_the_server_drops_the_connection(redis_url
         clients = await admin.client_list("pubsub")
         (ours,) = [client["id"] for client in clients if client["name"] == name]
         await admin.client_kill_filter(_id=ours)
-        heard = asyncio.create_task(anext(listener))
+        heard = asyncio.ensure_future(anext(listener))
         async with asyncio.timeout(20):
             while not heard.done():
                 await service.publish(name, b"still there?")
@@ -230,7 +230,7 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     try:
         coroutine.send(None)
     except StopIteration as finished:
-        return finished.value
+        return cast(T, finished.value)
     raise AssertionError("the memory cache waited")
 
 

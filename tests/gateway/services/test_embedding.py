@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -130,7 +130,7 @@ async def test_usage_counts_texts_runs_and_seconds_but_not_loading() -> None:
 
 async def test_a_failing_load_fails_the_call_and_the_next_call_tries_again() -> None:
     model = Recorder()
-    attempts = iter([ModelUnavailable("not yet"), model])
+    attempts: Iterator[ModelUnavailable | Recorder] = iter([ModelUnavailable("not yet"), model])
 
     def load() -> Recorder:
         outcome = next(attempts)

@@ -108,9 +108,10 @@ async def test_the_first_time_comes_before_the_pause_or_after_it() -> None:
     async def work() -> None:
         done.append("x")
 
-    async with background(
-        every(3600, work, done.append), every(3600, work, done.append, at_once=True)
-    ):
+    def failed(error: Exception) -> None:
+        done.append(f"{error}")
+
+    async with background(every(3600, work, failed), every(3600, work, failed, at_once=True)):
         await asyncio.sleep(0)
         await asyncio.sleep(0)
     assert done == ["x"]

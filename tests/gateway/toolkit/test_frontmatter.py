@@ -109,6 +109,7 @@ def outcome(front: str) -> tuple[object, Broken | None]:
 @given(st.lists(LINE, max_size=8).map("\n".join))
 def test_what_is_strict_yaml_is_read_the_same(front: str) -> None:
     strict, broken = outcome(front)
+    notice: Broken | None
     try:
         found: Lenient | None = read_leniently(front)
     except Broken as refused:

@@ -28,7 +28,12 @@ def token(person: str, number: int = 0, **changes: Any) -> ApiToken:
     return replace(usual, **changes)
 
 
-OPERATOR = {"ceiling": Tier.MEMBERS, "granted": Tier.MEMBERS, "tools": None, "expires": None}
+OPERATOR: dict[str, Any] = {
+    "ceiling": Tier.MEMBERS,
+    "granted": Tier.MEMBERS,
+    "tools": None,
+    "expires": None,
+}
 
 
 async def test_a_token_is_found_by_its_digest_as_it_was_kept(stores: Stores) -> None:

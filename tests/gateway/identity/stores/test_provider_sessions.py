@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ async def test_what_came_of_it_ends_and_nothing_else(
     person = (await stores.people.signed_in(ANA)).id
     await stores.people.link(person, ALICE)
     for number, (subject, session_id) in BEGUN.items():
-        begun = {"account": subject, "sid": session_id}
+        begun: dict[str, Any] = {"account": subject, "sid": session_id}
         await stores.sessions.add(replace(session(person, number), **begun))
         given = replace(grant(person, number), **begun)
         await stores.grants.add(given, code(number), f"code-{number}")

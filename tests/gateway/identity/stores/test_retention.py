@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from auth.stores import Code, RefreshToken
 from gateway.identity.stores import purge
 from gateway.identity.stores import retention as purging
-from gateway.identity.stores.tables import metadata
+from gateway.identity.stores.tables import people
 from gateway.services.database import OwnedDatabase
 from tests.gateway.identity.stores.conftest import ALICE, NOON, Clock, Replica
 from tests.gateway.identity.stores.test_api_tokens import OPERATOR, token
@@ -24,7 +24,7 @@ MINUTES = timedelta(minutes=10)
 async def counts(database: OwnedDatabase) -> dict[str, int]:
     found = {}
     async with database.engine.connect() as connection:
-        for name, table in metadata.tables.items():
+        for name, table in people.metadata.tables.items():
             found[name.removeprefix("porch_")] = (
                 await connection.scalar(select(func.count()).select_from(table)) or 0
             )

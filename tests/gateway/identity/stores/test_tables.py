@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.identity.stores.tables import metadata
+from gateway.identity.stores.tables import people
 from gateway.services.database import OwnedDatabase
 from tests.migrated import differences
 
@@ -10,8 +10,8 @@ from tests.migrated import differences
 async def test_the_migrations_make_the_tables_that_the_code_declares(
     database: OwnedDatabase,
 ) -> None:
-    assert await differences(database, metadata) == []
+    assert await differences(database, people.metadata) == []
 
 
 def test_every_table_is_known_as_the_portals() -> None:
-    assert all(name.startswith("porch_") for name in metadata.tables)
+    assert all(name.startswith("porch_") for name in people.metadata.tables)
