@@ -11,6 +11,7 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Protocol
 
 ROOT = Path(__file__).parent.parent
 SERVER_CORE, CLIENT_CORE = 0, 1
@@ -86,7 +87,22 @@ def running(
         yield process
 
 
-def await_port(process: subprocess.Popen[bytes], port: int, seconds: float = 60) -> None:
+class Process(Protocol):
+    """What is asked of a process that is waited for; :class:`subprocess.Popen` is one."""
+
+    @property
+    def args(self) -> Any:
+        """The command."""
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code, once it has ended."""
+
+    def poll(self) -> int | None:
+        """Its exit code, if it has ended."""
+
+
+def await_port(process: Process, port: int, seconds: float = 60) -> None:
     """Wait until a process listens; raises ``RuntimeError`` where it does not."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

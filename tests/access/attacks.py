@@ -62,13 +62,15 @@ class Attacked:
         transport = httpx2.ASGITransport(
             self.portal.app, raise_app_exceptions=False, client=(peer, 4711)
         )
-        self.opened.append(httpx2.AsyncClient(transport=transport, base_url=self.base))
-        return self.opened[-1]
+        client = httpx2.AsyncClient(transport=transport, base_url=self.base)
+        self.opened.append(client)
+        return client
 
     def browser(self) -> Browser:
         """A browser."""
-        self.opened.append(Browser(self.portal.app, self.base))
-        return self.opened[-1]
+        browser = Browser(self.portal.app, self.base)
+        self.opened.append(browser)
+        return browser
 
     async def person(self, account: Account | None = None) -> Person:
         """Someone who has signed in; by default with a wallet of their own."""
@@ -110,7 +112,7 @@ class Attacked:
             for name, table in metadata.tables.items():
                 if name.startswith("porch_"):
                     query = select(func.count()).select_from(table)
-                    found[name] = await connection.scalar(query)
+                    found[name] = (await connection.execute(query)).scalar_one()
         return found
 
 

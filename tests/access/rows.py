@@ -146,13 +146,15 @@ def write(root: Path) -> dict[str, Any]:
     handbook = {"name": "handbook", "kind": "docs", "directory": str(root / "docs")}
     sources = [{**each, "tier": "open"} for each in (house, crew, handbook)]
     names = [word("repository", flower) for flower in FLOWERS]
-    code = [{"name": each, "path": str(root / "code" / each), "tier": "open"} for each in names]
+    repositories = [
+        {"name": each, "path": str(root / "code" / each), "tier": "open"} for each in names
+    ]
     return {
         "name": "Town",
         "plugins": {
             "skills_repo": {"sources": sources},
             "knowledge": {"sources": [{"directory": str(root / "notes")}]},
-            "codegraph": {"repositories": code},
+            "codegraph": {"repositories": repositories},
             "workflows": {"starter": False},
         },
     }

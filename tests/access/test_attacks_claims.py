@@ -13,7 +13,7 @@ from tests.access.attacks import TIERS, Attacked, attacked
 from tests.servers.identity_provider import IdentityProvider
 
 RULE = {"any_of": [{"claim": {"name": "groups", "value": "staff"}}]}
-STAFF = {**TIERS, "access": {"public": {"any_of": ["signed_in"]}, "members": RULE}}
+STAFF: dict[str, Any] = {**TIERS, "access": {"public": {"any_of": ["signed_in"]}, "members": RULE}}
 
 
 @pytest.fixture

@@ -17,9 +17,10 @@ from auth import Account
 from auth.hat_ids import parse
 from auth.stores import Person
 from gateway.identity.stores.tables import accounts
-from tests.access.attacks import TIERS, Attacked, Browser, attacked, person_of
+from tests.access.attacks import TIERS, Attacked, attacked, person_of
 from tests.access.test_attacks_wallets import asked, given, signed
 from tests.chain.anvil import Chain, running
+from tests.gateway.surfaces.pages.browser import Browser
 
 HAT = "30.3.1"
 VALID = bytes.fromhex("1626ba7e").ljust(32, b"\0")

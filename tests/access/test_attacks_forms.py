@@ -171,7 +171,7 @@ async def test_a_session_that_was_planted_before_the_sign_in_is_worth_nothing(
 ) -> None:
     mallory, victim = portal.browser(), portal.browser()
     await mallory.sign_in()
-    planted = next(c.value for c in mallory.client.cookies.jar if c.name == "porch_session")
+    planted = mallory.client.cookies["porch_session"]
     for value in (planted, "x" * 43):
         victim.client.cookies.clear()
         victim.client.cookies.set("porch_session", value)

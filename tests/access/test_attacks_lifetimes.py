@@ -206,7 +206,7 @@ async def test_a_token_in_the_address_identifies_nobody(portal: Attacked, name: 
 async def test_a_bad_credential_is_refused_and_never_a_step_down(
     portal: Attacked, headers: dict[str, str]
 ) -> None:
-    raw = {name: value.encode("latin-1") for name, value in headers.items()}
+    raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
     answer = await portal.client().post("/mcp", json={}, headers=raw)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"].startswith("Bearer ")

@@ -23,13 +23,12 @@ from tests.access.attacks import (
     REDIRECT,
     TOKEN_NAMES,
     Attacked,
-    Browser,
     attacked,
     register,
 )
 from tests.examples import examples
 from tests.gateway.surfaces.oauth.surface import pkce
-from tests.gateway.surfaces.pages.browser import forms
+from tests.gateway.surfaces.pages.browser import Browser, forms
 
 pytestmark = [pytest.mark.heavy, pytest.mark.one_database]
 
@@ -121,7 +120,7 @@ def _lift_limits(portal: Attacked) -> None:
                 parts = getattr(holder, "parts", holder)
                 if hasattr(parts, "attempts"):
                     object.__setattr__(parts, "attempts", wide)
-                if hasattr(parts, "limits"):
+                if parts is not None and hasattr(parts, "limits"):
                     for name in ("authorize", "register", "fail"):
                         object.__setattr__(parts.limits, name, wide)
 

@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx2
 import pytest
@@ -129,7 +130,7 @@ async def test_a_forwarded_address_escapes_no_limit() -> None:
 
 
 async def test_behind_a_proxy_only_the_address_that_the_proxy_wrote_counts() -> None:
-    config = {"trusted_proxies": ["127.0.0.1/32"], "public_url": "http://localhost"}
+    config: dict[str, Any] = {"trusted_proxies": ["127.0.0.1/32"], "public_url": "http://localhost"}
     async with attacked(**config) as portal, served(portal) as address:
         async with httpx2.AsyncClient(base_url=address) as client:
 

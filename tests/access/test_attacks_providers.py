@@ -13,7 +13,8 @@ import pytest
 from eth_account import Account as Key
 
 from auth import Account
-from tests.access.attacks import TIERS, Attacked, Browser, attacked, person_of
+from tests.access.attacks import TIERS, Attacked, attacked, person_of
+from tests.gateway.surfaces.pages.browser import Browser
 from tests.servers.github import Github, Org
 from tests.servers.identity_provider import IdentityProvider
 from tests.servers.identity_provider import Key as SigningKey
@@ -230,13 +231,12 @@ async def test_an_address_that_github_has_not_verified_opens_nothing(
     rule = {"members": {"any_of": [{"email": "boss@example.org"}]}}
     tiers = {**TIERS, "access": rule}
     async with attacked(tiers=tiers, sign_in=sign_in(providers)) as portal:
-        for number, said in enumerate(
-            [
-                {"primary": True, "verified": False},
-                {"primary": False, "verified": True},
-                {"primary": "true", "verified": "true"},
-            ]
-        ):
+        refused: list[dict[str, Any]] = [
+            {"primary": True, "verified": False},
+            {"primary": False, "verified": True},
+            {"primary": "true", "verified": "true"},
+        ]
+        for number, said in enumerate(refused):
             email = {"email": "boss@example.org", **said}
             providers.github.add(f"mallory{number}", emails=[email])
             providers.github.approves = f"mallory{number}"

@@ -14,7 +14,8 @@ from eth_account.messages import encode_defunct
 from auth.sealer import Sealer
 from auth.sign_in.wallet import WalletSignIn
 from auth.site import Site
-from tests.access.attacks import BASE, Attacked, Browser, attacked, person_of
+from tests.access.attacks import BASE, Attacked, attacked, person_of
+from tests.gateway.surfaces.pages.browser import Browser
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ async def asked(browser: Browser, key: Any, chain: str = "1") -> str:
 
 def signed(key: Any, message: str) -> str:
     """A wallet's signature."""
-    return "0x" + key.sign_message(encode_defunct(text=message)).signature.hex()
+    return f"0x{key.sign_message(encode_defunct(text=message)).signature.hex()}"
 
 
 async def given(browser: Browser, message: str, signature: str) -> httpx2.Response:

@@ -153,7 +153,7 @@ async def test_a_client_without_oauth_reads_the_sentence_and_stays_connected(
 
 async def _typescript(url: str, era: str, *more: str) -> list[dict[str, Any]]:
     """What happened to the TypeScript client, in order; it can sign in if told where to return."""
-    command = (NODE, SCRIPT, f"{url}/mcp", era, PUBLIC, *more)
+    command: tuple[str | Path, ...] = (NODE, SCRIPT, f"{url}/mcp", era, PUBLIC, *more)
     pipe = asyncio.subprocess.PIPE
     node = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)
     assert node.stdin is not None

@@ -21,7 +21,7 @@ from tests.servers.identity_provider import IdentityProvider
 LOGOUT = "/signin/oidc/provider/logout"
 DAY_S = 86_400
 RULE = {"any_of": [{"claim": {"name": "groups", "value": "core"}}]}
-CORE = {**TIERS, "access": {"public": {"any_of": ["signed_in"]}, "members": RULE}}
+CORE: dict[str, Any] = {**TIERS, "access": {"public": {"any_of": ["signed_in"]}, "members": RULE}}
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from mcp import Client
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
+from mcp_types import TextContent
 
 from tests.access.conftest import REDIRECT, Publisher
 from tests.access.person import Person
@@ -90,7 +91,7 @@ async def test_who_has_not_signed_in_uses_what_is_open(url: str, era: str) -> No
 async def test_a_call_above_the_tier_signs_the_person_in_and_then_runs(url: str, era: str) -> None:
     async with connected(f"{url}/mcp", era, Kept()) as (client, user):
         result = await client.call_tool("water", {"name": "north"})
-        assert result.content[0].text == "north watered at the tier public"
+        assert result.content == [TextContent(text="north watered at the tier public")]
     assert [asked["resource"] for asked in user.asked] == [f"{url}/mcp"]
 
 
@@ -101,7 +102,7 @@ async def test_a_call_above_the_tokens_scope_asks_for_more(url: str, era: str) -
         assert kept.tokens is not None
         assert kept.tokens.scope == "public"
         result = await client.call_tool("harvest")
-        assert result.content[0].text == "Harvested."
+        assert result.content == [TextContent(text="Harvested.")]
         assert kept.tokens.scope == "public members"
     assert [asked["scope"] for asked in user.asked] == ["public", "public members"]
 

@@ -80,8 +80,8 @@ class Normal:
         if isinstance(value, str):
             return self.text(value, seen)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            told = self.text(str(value)) if value > 1e9 else ""
-            return told if told.startswith("<") else value
+            text = self.text(str(value)) if value > 1e9 else ""
+            return text if text.startswith("<") else value
         return value
 
     def text(self, text: str, seen: dict[str, str] | None = None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -59,7 +59,7 @@ def test_every_kind_of_credential_is_taken_and_a_made_up_one_is_not(
     issuer, port = Issuer(), free_port()
     with issuer.serving():
         portal = configure(tmp_path, port, issuer=issuer)
-        tokens: Mapping[str, object] = asyncio.run(credentials(tmp_path, portal, issuer, 2))
+        tokens: Mapping[str, Sequence[str]] = asyncio.run(credentials(tmp_path, portal, issuer, 2))
         assert tokens.keys() == access.KINDS.keys()
         with running(["-m", "benchmarks.members", str(tmp_path), str(port)], port):
             found = taken(port, {turns.ANONYMOUS: [""], **tokens}, rounds=2)

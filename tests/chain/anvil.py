@@ -171,7 +171,7 @@ def namehash(name: str) -> bytes:
 def running(chain_id: int = 10) -> Iterator[Chain]:
     """Run a chain on a free port of the loopback address for as long as the block lasts."""
     with tempfile.TemporaryFile("w+") as output:
-        command = [_binary(), "--port", "0", "--chain-id", str(chain_id)]
+        command: list[str | Path] = [_binary(), "--port", "0", "--chain-id", str(chain_id)]
         # Into a file: a pipe that nobody reads would fill up and stop it.
         with subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT

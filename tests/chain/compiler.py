@@ -33,7 +33,8 @@ class Contract:
 @functools.cache
 def compiled() -> dict[str, Contract]:
     """Every contract by its name: ``hats``, ``erc20``, ``wallet`` and so on."""
-    command = [sys.executable, "-m", "vyper", "-f", "combined_json", *sorted(SOURCES.glob("*.vy"))]
+    sources = sorted(f"{path}" for path in SOURCES.glob("*.vy"))
+    command = [sys.executable, "-m", "vyper", "-f", "combined_json", *sources]
     output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     return {
         Path(path).stem: _contract(output)

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import mcp_types as mcp
-from unfinished import elicit, need, obj, sample, unfinished_tools
 
 from gateway.contract import (
     Change,
@@ -28,6 +27,7 @@ from gateway.contract import (
     ToolFailed,
     hookimpl,
 )
+from tests.conformance.unfinished import elicit, need, obj, sample, unfinished_tools
 
 PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5Er"

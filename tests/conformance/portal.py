@@ -8,13 +8,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import everything
 import uvloop
 
 from gateway.app import PortalApp
 from gateway.cli.server import held, serve
 from gateway.config.portal import load_portal
 from gateway.observability import logs, telemetry
+from tests.conformance import everything
 
 
 def main(directory: Path) -> None:

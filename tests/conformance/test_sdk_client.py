@@ -17,6 +17,12 @@ async def _accept(context, params):
     return mcp.ElicitResult(action="accept", content={"name": "Ada"})
 
 
+def text_of(result: mcp.CallToolResult) -> str:
+    (only,) = result.content
+    assert isinstance(only, mcp.TextContent)
+    return only.text
+
+
 @pytest.fixture(params=ERAS)
 async def client(request, url):
     async with Client(url, mode=request.param, elicitation_callback=_accept) as client:
@@ -26,7 +32,7 @@ async def client(request, url):
 async def test_the_client_lists_and_calls_tools(client):
     assert "test_simple_text" in {tool.name for tool in (await client.list_tools()).tools}
     result = await client.call_tool("test_simple_text")
-    assert "simple text" in result.content[0].text
+    assert "simple text" in text_of(result)
 
 
 async def test_the_client_hears_of_progress(client):
@@ -50,13 +56,13 @@ async def test_the_client_reads_resources_and_prompts_and_completes(client):
 async def test_a_legacy_client_answers_a_question(url):
     async with Client(url, mode="legacy", elicitation_callback=_accept) as client:
         result = await client.call_tool("test_elicitation", {"message": "Who?"})
-    assert "action=accept" in result.content[0].text
+    assert "action=accept" in text_of(result)
 
 
 async def test_a_modern_client_answers_in_a_second_round(url):
     async with Client(url, mode=ERAS[1], elicitation_callback=_accept) as client:
         result = await client.call_tool("test_input_required_result_elicitation")
-    assert result.content[0].text == "Hello, Ada!"
+    assert text_of(result) == "Hello, Ada!"
 
 
 async def test_a_client_finds_the_era_by_itself(url):

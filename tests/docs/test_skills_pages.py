@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 
@@ -19,22 +20,22 @@ PAGES = [
     ROOT / "docs" / "members" / "skills.md",
     ROOT / "plugins" / "skills_repo" / "README.md",
 ]
-BLOCKS = [
-    pytest.param(match[2], id=f"{page.parent.name}-{match[1]}-{number}")
+BLOCKS = {
+    f"{page.parent.name}-{match[1]}-{number}": match[2]
     for page in PAGES
     for number, match in enumerate(re.finditer(r"```(yaml|sh)\n(.*?)```", page.read_text(), re.S))
-]
+}
 
 
-def of(language: str) -> list[object]:
-    return [block for block in BLOCKS if f"-{language}-" in str(block.id)]
+def of(language: str) -> dict[str, str]:
+    return {name: text for name, text in BLOCKS.items() if f"-{language}-" in name}
 
 
 def commands_in(text: str) -> list[tuple[str, str]]:
     return re.findall(r"\bporch ([a-z-]+)(?: (?!--)([a-z_]+))?", text)
 
 
-@pytest.mark.parametrize("text", of("yaml"))
+@pytest.mark.parametrize("text", of("yaml").values(), ids=of("yaml"))
 def test_the_yaml_is_what_an_admin_may_write(text: str) -> None:
     written = yaml.safe_load(text)
     if "plugins" not in written:
@@ -46,9 +47,9 @@ def test_the_yaml_is_what_an_admin_may_write(text: str) -> None:
 
 def test_the_admin_s_page_shows_each_kind_each_credential_and_both_operators() -> None:
     sections = [
-        SkillsRepoConfig.model_validate(yaml.safe_load(block.values[0])["plugins"]["skills_repo"])
-        for block in of("yaml")
-        if "plugins:" in block.values[0]
+        SkillsRepoConfig.model_validate(yaml.safe_load(text)["plugins"]["skills_repo"])
+        for text in of("yaml").values()
+        if "plugins:" in text
     ]
     sources = [source for section in sections for source in section.sources]
     assert {source.kind for source in sources} == {"skills", "agents", "docs"}
@@ -65,4 +66,5 @@ def test_the_commands_are_ones_that_there_are(page: Path) -> None:
         assert command in main.list_commands(context), command
         if command == "skills" and word:
             group = main.get_command(context, command)
+            assert isinstance(group, click.Group)
             assert word in group.list_commands(context), word

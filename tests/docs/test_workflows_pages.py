@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 
@@ -19,18 +20,18 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "plugins" / "workflows" / "README.md"
 PAGES = [ROOT / "docs" / "admins" / "workflows.md", ROOT / "docs" / "members" / "workflows.md"]
 PAGES.append(README)
-BLOCKS = [
-    pytest.param(match[1], id=f"{page.parent.name}-{number}")
+BLOCKS = {
+    f"{page.parent.name}-{number}": match[1]
     for page in PAGES
     for number, match in enumerate(re.finditer(r"```yaml\n(.*?)```", page.read_text(), re.S))
-]
+}
 
 
 ARGUMENTS = {"is_active", "remove_stages", "not_kept"}
 """Words of calls and answers that members meet, and that are no tools."""
 
 
-@pytest.mark.parametrize("text", BLOCKS)
+@pytest.mark.parametrize("text", BLOCKS.values(), ids=BLOCKS)
 def test_the_yaml_is_what_an_admin_may_write(text: str) -> None:
     written = yaml.safe_load(text)
     if "plugins" in written:
@@ -43,9 +44,7 @@ def test_the_yaml_is_what_an_admin_may_write(text: str) -> None:
 def test_the_tiers_on_the_admin_s_page_are_the_shipped_ones() -> None:
     shipped = yaml.safe_load((ROOT / "config" / "tiers.yaml").read_text())["items"]
     (shown,) = (
-        yaml.safe_load(block.values[0])["items"]
-        for block in BLOCKS
-        if str(block.values[0]).startswith("items:")
+        yaml.safe_load(text)["items"] for text in BLOCKS.values() if text.startswith("items:")
     )
     assert shown == {key: tier for key, tier in shipped.items() if key.startswith("workflows")}
 
@@ -57,7 +56,9 @@ def test_the_commands_are_ones_that_there_are(page: Path) -> None:
     for command, word in named:
         assert command in main.list_commands(context), command
         if command == "workflows" and word:
-            assert word in main.get_command(context, command).list_commands(context), word
+            group = main.get_command(context, command)
+            assert isinstance(group, click.Group)
+            assert word in group.list_commands(context), word
 
 
 async def test_the_readme_s_tools_and_their_tiers_are_those_that_are_offered() -> None:

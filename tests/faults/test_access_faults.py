@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from eth_account import Account as Key
@@ -58,6 +59,10 @@ def ended_well(portal: Portal) -> None:
     assert "Traceback" not in portal.printed, portal.printed
 
 
+def _is_unavailable(member: Member, credential: str) -> bool:
+    return member.tier(credential) == "unavailable"
+
+
 def test_without_its_database_a_portal_recognises_nobody_and_serves_what_is_open(
     place: Place, postgres_url: str
 ) -> None:
@@ -82,7 +87,7 @@ def test_without_its_database_a_portal_recognises_nobody_and_serves_what_is_open
                 answer = member.submit(page, "/account/tokens/revoke", number=at)
                 assert answer.status_code == 303
             for each in credentials:
-                eventually(lambda e=each: member.tier(e) == "unavailable", "it is not believed")
+                eventually(partial(_is_unavailable, member, each), "it is not believed")
             assert time.monotonic() - since < TRUSTED + 1
             check_what_is_left(portal, member, client, tokens)
             line.join()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -46,18 +47,16 @@ def _keys(portal: Portal) -> list[str]:
             return keys
 
 
+def _moved_on(portal: Portal, before: int) -> bool:
+    return _done(portal) > before or bool(portal.health()["status"] == "ok")
+
+
 @pytest.mark.timeout(300)
 def test_killed_again_and_again_nothing_is_lost_and_nothing_is_there_twice(civic: Place) -> None:
     unfinished = 0
     for _ in range(3):
         portal = civic.serve()
-        before = _done(portal)
-        eventually(
-            lambda portal=portal, before=before: (
-                _done(portal) > before or portal.health()["status"] == "ok"
-            ),
-            "a batch is indexed",
-        )
+        eventually(partial(_moved_on, portal, _done(portal)), "a batch is indexed")
         unfinished += portal.health()["status"] != "ok"
         portal.kill()
     assert unfinished

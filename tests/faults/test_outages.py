@@ -9,6 +9,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from socket import SHUT_RDWR, create_connection, socket
 from urllib.parse import urlsplit
@@ -147,7 +148,7 @@ def test_postgresql_may_go_away_and_come_back(place: Place, postgres_url: str) -
         cable.cut()
         assert _answers(portal)
         for said in ("Audit records cannot be written (", "The database has not answered for "):
-            eventually(lambda said=said: told(said), "the admin is told")
+            eventually(partial(told, said), "the admin is told")
         eventually(lambda: portal.health()["status"] == "failed", "nobody is sent here any more")
         place.page("later", "Later")
         eventually(lambda: _answers(portal, "later"), "the new page is found meanwhile")

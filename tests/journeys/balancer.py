@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -83,6 +83,14 @@ def empty_database(address: str) -> Iterator[str]:
         execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
+class Running(Protocol):
+    """A portal that runs."""
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+
+
 class Balancer(httpx2.BaseTransport):
     """What holds the certificate and hands requests on, to a portal below a path without it.
 
@@ -91,7 +99,7 @@ class Balancer(httpx2.BaseTransport):
         prefix: the path that is taken away.
     """
 
-    def __init__(self, portal: Portal, prefix: str = "") -> None:
+    def __init__(self, portal: Running, prefix: str = "") -> None:
         self.portal = portal
         self.prefix = prefix
         self._peer = f"192.0.2.{next(_peers) % 250}"
@@ -133,7 +141,7 @@ class Member:
         key: the wallet.
     """
 
-    def __init__(self, portal: Portal, base: str = PUBLIC) -> None:
+    def __init__(self, portal: Running, base: str = PUBLIC) -> None:
         self.base = base
         self.key = Key.create()
         self._balancer = Balancer(portal, urlsplit(base).path)
@@ -147,12 +155,12 @@ class Member:
     def __exit__(self, *_: object) -> None:
         self.http.close()
 
-    def go_to(self, portal: Portal) -> None:
+    def go_to(self, portal: Running) -> None:
         """Everything goes to this portal from now on."""
         self._balancer.portal = portal
 
     @contextmanager
-    def at(self, portal: Portal) -> Iterator[Member]:
+    def at(self, portal: Running) -> Iterator[Member]:
         """Everything goes to this portal while the block lasts."""
         before, self._balancer.portal = self._balancer.portal, portal
         try:

@@ -23,7 +23,7 @@ from benchmarks.processes import free_port
 from tests.servers import forked
 from tests.servers.serving import bound, serving
 
-PORCH = Path(sys.executable).with_name("porch")
+PORCH = f"{Path(sys.executable).with_name('porch')}"
 PATIENCE = 40.0
 LOG = "portal.log"
 PAGE = (

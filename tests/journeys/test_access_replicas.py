@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from typing import NamedTuple
 
 import httpx2
@@ -57,7 +58,7 @@ def pair(
         stack.callback(stopped, place)
         both = [serve(place, name, **environment) for name in "ab"]
         for each in both:
-            eventually(lambda each=each: is_ready(each), "it is ready")
+            eventually(partial(is_ready, each), "it is ready")
         yield Pair(place, environment, *both)
         for each in both:
             assert "Traceback" not in each.printed, each.printed
@@ -189,11 +190,11 @@ def porch(pair: Pair, *words: str) -> str:
     return done.stdout
 
 
-def pressed(action: str, **fields: str) -> Callable[[Pair, Member, str], None]:
+def pressed(action: str, number: int = 0, **fields: str) -> Callable[[Pair, Member, str], None]:
     """Presses a button of the account page."""
 
     def press(pair: Pair, member: Member, token: str) -> None:
-        answer = member.submit(member.get("/account"), action, **fields)
+        answer = member.submit(member.get("/account"), action, number, **fields)
         assert answer.status_code == 303, answer.text
 
     return press

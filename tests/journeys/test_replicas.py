@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from subprocess import run
 from typing import Any
@@ -31,7 +32,7 @@ plugins: {{knowledge: {{sources: [{{directory: ./content}}]}}}}
 limits: {{calls: none}}
 """
 NOTE = "---\ntype: pattern\ntitle: {title}\ndate: 2026-01-02\npublish: true\n---\n{body}\n"
-INITIALIZE = {
+INITIALIZE: dict[str, Any] = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
     "clientInfo": {"name": "journey", "version": "1"},
@@ -41,7 +42,7 @@ HEADERS = {
     "accept": "application/json, text/event-stream",
     "mcp-protocol-version": "2025-11-25",
 }
-SEARCH = {"name": "search_knowledge", "arguments": {"query": "funding"}}
+SEARCH: dict[str, Any] = {"name": "search_knowledge", "arguments": {"query": "funding"}}
 PATIENCE = 40.0
 
 
@@ -97,6 +98,18 @@ def eventually(true: Callable[[], Any], what: str) -> None:
         time.sleep(0.05)
 
 
+def lacks(replica: Replica, tool: str) -> bool:
+    return tool not in replica.tools()
+
+
+def finds(replica: Replica, query: str, titles: list[str]) -> bool:
+    return replica.found(query) == titles
+
+
+def recorded(replica: Replica, calls: set[str]) -> bool:
+    return calls <= {call["request_id"] for call in replica.audit()}
+
+
 def note(root: Path, name: str, title: str, body: str = "A page.") -> None:
     (root / "content" / f"{name}.md").write_text(NOTE.format(title=title, body=body))
 
@@ -126,7 +139,8 @@ def replicas(
 
 
 async def test_two_processes_answer_as_one_portal(replicas: tuple[Replica, Replica]) -> None:
-    for check in (check_sessions, check_news, check_content, check_audit):
+    checks: list[Callable[..., None]] = [check_sessions, check_news, check_content, check_audit]
+    for check in checks:
         await asyncio.to_thread(check, *replicas)
 
 
@@ -150,7 +164,7 @@ def check_news(*replicas: Replica) -> None:
         for stream in streams:
             assert any("notifications/tools/list_changed" in line for line in stream)
     for replica in replicas:
-        eventually(lambda one=replica: "list_groups" not in one.tools(), "the tool is hidden")
+        eventually(partial(lacks, replica, "list_groups"), "the tool is hidden")
 
 
 def check_content(*replicas: Replica) -> None:
@@ -159,10 +173,8 @@ def check_content(*replicas: Replica) -> None:
     note(root, "seasons", "Funding seasons")
     (root / "content" / "cells.md").unlink()
     for replica in replicas:
-        eventually(
-            lambda one=replica: one.found("funding seasons") == ["Funding seasons"], "it is found"
-        )
-        eventually(lambda one=replica: not one.found("cell governance"), "it is gone")
+        eventually(partial(finds, replica, "funding seasons", ["Funding seasons"]), "it is found")
+        eventually(partial(finds, replica, "cell governance", []), "it is gone")
         page = httpx2.get(replica.url("/api/v1/entries/pattern/seasons"))
         assert page.json()["metadata"]["title"] == "Funding seasons"
 
@@ -172,7 +184,4 @@ def check_audit(*replicas: Replica) -> None:
     answers = [replica.post("tools/call", replica.session(), **SEARCH) for replica in replicas]
     calls = {answer.headers["x-request-id"] for answer in answers}
     for replica in replicas:
-        eventually(
-            lambda one=replica: calls <= {call["request_id"] for call in one.audit()},
-            "all calls are recorded",
-        )
+        eventually(partial(recorded, replica, calls), "all calls are recorded")

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import httpx2
@@ -50,7 +51,7 @@ def pair(
             for port in ports
         ]
         for each in both:
-            eventually(lambda each=each: is_ready(each), "it is ready")
+            eventually(partial(is_ready, each), "it is ready")
         yield Pair(place, *both)
         for each in both:
             assert "Traceback" not in each.printed, each.printed
@@ -64,7 +65,8 @@ def stopped(place: Place) -> None:
 
 def is_ready(portal: Portal) -> bool:
     try:
-        return portal.health()["status"] == "ok"
+        status: str = portal.health()["status"]
+        return status == "ok"
     except httpx2.TransportError:
         assert portal.process.poll() is None, portal.printed
         return False
@@ -172,7 +174,7 @@ def test_two_clients_of_one_run_get_each_step_once(ana: Person, ana_too: Person)
     run = ana.call("select_workflow", workflow_id=made["id"], start_run=True)["run"]["runId"]
 
     def walk(person: Person) -> list[int]:
-        steps = []
+        steps: list[int] = []
         while True:
             done, answer = person.attempt("get_next_step", run_id=run)
             if not done:

@@ -17,7 +17,7 @@ import html
 import secrets
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import cache
 from itertools import cycle
@@ -38,7 +38,7 @@ USERS = {
     "ana": {"name": "Ana", "email": "Ana@Example.org", "email_verified": True, "groups": ["core"]},
     "ben": {"name": "Ben", "email": "ben@example.org", "email_verified": False},
 }
-MAKERS = {
+MAKERS: Mapping[str, tuple[Callable[[], Any], Any]] = {
     "RS256": (lambda: rsa.generate_private_key(65537, 2048), RSAAlgorithm),
     "PS256": (lambda: rsa.generate_private_key(65537, 2048), RSAAlgorithm),
     "ES256": (lambda: ec.generate_private_key(ec.SECP256R1()), ECAlgorithm),
@@ -165,7 +165,9 @@ class IdentityProvider:
             claims: what it says differently; None takes a claim away.
             how: as :meth:`mint` takes it.
         """
-        event = {"http://schemas.openid.net/event/backchannel-logout": {}}
+        event: dict[str, dict[str, Any]] = {
+            "http://schemas.openid.net/event/backchannel-logout": {}
+        }
         said = {"sub": subject, "sid": sid, "jti": secrets.token_hex(8), "events": event}
         header = {"typ": "logout+jwt", **how.pop("header", {})}
         return self.mint({**said, **(claims or {})}, subject="", header=header, lifetime=120, **how)
