@@ -23,6 +23,7 @@ from gateway.services.database import is_postgres
 from gateway.services.jobs_log import JobsLog
 from gateway.services.jobs_owned import OwnedJobs
 from gateway.services.jobs_progress import Progress, ProgressBoard
+from gateway.services.jobs_queues import APPLICATION, make_queues, settings_of
 from gateway.services.jobs_sqlite import Connection
 
 if TYPE_CHECKING:
@@ -36,9 +37,6 @@ SCHEMA = "porch_jobs"
 """The schema of DBOS's tables in PostgreSQL."""
 JOBS_FILE = "jobs.db"
 """The file of DBOS's tables in the data directory, beside SQLite."""
-POLLING, PATIENT = 0.25, 2.0
-"""Seconds between two looks at a queue: of a job that somebody waits for, and of one with a
-schedule. Each look takes milliseconds of this process, also where nothing is queued."""
 _CLOSING = 5.0
 _LISTENER_INTERVAL_S = 0.05
 """Seconds between two looks of DBOS's listener for messages between jobs. We send none, so a look
@@ -147,9 +145,13 @@ class JobService:
             if not self._running:
                 await self._launch()
                 return
+            from dbos import DBOS
+
             for name in names:
                 self._workflows[name] = self._declare(name, self._jobs[name])
-            await self._queue(names)
+            for name in names:
+                await DBOS.register_queue_async(name, **settings_of(self._jobs[name]))
+            await asyncio.to_thread(self._schedule)
             await self._go_on(names)
 
     async def _launch(self) -> None:
@@ -159,20 +161,6 @@ class JobService:
         self._running = True
         # On the loop's own thread: DBOS runs its workflows on the loop it finds here.
         DBOS.launch()
-        await self._queue(list(self._workflows))
-
-    async def _queue(self, names: Sequence[str]) -> None:
-        """Make the queues of some jobs, and the schedules of all."""
-        from dbos import DBOS
-
-        for name in names:
-            job = self._jobs[name]
-            await DBOS.register_queue_async(
-                name,
-                global_concurrency=job.concurrency,
-                polling_interval_sec=PATIENT if job.schedule else POLLING,
-                on_conflict="always_update",
-            )
         await asyncio.to_thread(self._schedule)
 
     async def _go_on(self, names: Sequence[str]) -> None:
@@ -271,7 +259,7 @@ class JobService:
         url = _url(self._address, self._data_dir)
         DBOS.migrate(url, schema=SCHEMA)
         config: DBOSConfig = {
-            "name": "porch",
+            "name": APPLICATION,
             "system_database_url": url,
             "dbos_system_schema": SCHEMA,
             # Both pinned: a job is taken up again only by the executor and version it began with.
@@ -283,6 +271,7 @@ class JobService:
         }
         if self._address == "sqlite":
             config["db_engine_kwargs"] = {"connect_args": {"factory": Connection}}
+        make_queues(url, SCHEMA, self._jobs)
         DBOS(config=config)
         for name, job in list(self._jobs.items()):
             self._workflows[name] = self._declare(name, job)

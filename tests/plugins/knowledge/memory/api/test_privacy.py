@@ -154,7 +154,7 @@ async def village() -> AsyncGenerator[Village]:
 
 
 @settings(
-    max_examples=examples(10),
+    max_examples=examples(10, ordinary=5),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

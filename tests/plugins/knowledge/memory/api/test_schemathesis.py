@@ -24,9 +24,10 @@ from gateway.testing import open_test_portal
 from gateway.testing.portal import TestPortal
 from plugins.knowledge import plugin
 from plugins.knowledge.memory.api.api import PREFIXES
+from tests.examples import times
 
 DOCUMENT = f"{PREFIXES[0]}/openapi.json"
-EXAMPLES = 25
+EXAMPLES = times(thorough=25, ordinary=8)
 """Requests that chance makes for an operation, beside those of the document's boundaries."""
 LEAST = 10
 """Requests of one operation; with fewer, it was not tried."""
@@ -44,7 +45,7 @@ BATCH = {
 # A stream ends when its client leaves: after this many seconds.
 STREAM = {
     "include-path": f"{PREFIXES[0]}/stream",
-    "request-timeout": 0.5,
+    "request-timeout": 0.2,
     # 426 is for format=websocket, whatever else is wrong.
     "checks": {"negative_data_rejection": {"expected-statuses": [400, 401, 403, 404, 405, 426]}},
 }

@@ -11,6 +11,7 @@ import pytest
 
 from plugins.knowledge.memory.model.requests import DeleteRequest
 from plugins.knowledge.memory.store.vectors import collection_name
+from tests.examples import IS_THOROUGH
 from tests.migrated import Migrated
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, Clock, World, opened
 from tests.plugins.knowledge.memory.upkeep.conftest import named, points, rows, upkeep
@@ -19,7 +20,7 @@ from tests.plugins.knowledge.retrieval.conftest import WordEmbedder
 pytestmark = [pytest.mark.anyio, pytest.mark.heavy, pytest.mark.timeout(240)]
 ROOT = Path(__file__).parents[5]
 LATER = 91
-MOMENTS = [3, 8, 15, 24, 36, 60]
+MOMENTS = [3, 8, 15, 24, 36, 60] if IS_THOROUGH else [3, 15, 36]
 
 
 @pytest.fixture

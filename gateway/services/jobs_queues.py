@@ -1,0 +1,57 @@
+"""The queues of the jobs: one for each, made before DBOS looks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from gateway.services.jobs_sqlite import Connection
+
+if TYPE_CHECKING:
+    from gateway.contract import Job
+
+APPLICATION = "porch"
+"""The name by which DBOS tells our queues from those of others."""
+POLLING, PATIENT = 0.25, 2.0
+"""Seconds between two looks at a queue: of a job that somebody waits for, and of one with a
+schedule. Each look takes milliseconds of this process, also where nothing is queued."""
+
+
+def make_queues(url: str, schema: str, jobs: Mapping[str, Job]) -> None:
+    """Make the queues of some jobs, or give them the settings that hold now.
+
+    DBOS looks for queues when it is launched, and once a second after that. Until it has found a
+    job's queue, the job waits.
+
+    Args:
+        url: where DBOS's tables are, brought up to date.
+        schema: their schema, in PostgreSQL.
+        jobs: by the names of their queues.
+    """
+    from dbos import DBOSClient
+    from sqlalchemy import create_engine
+
+    engine = None
+    if url.startswith("sqlite"):
+        engine = create_engine(url, connect_args={"factory": Connection})
+        client = DBOSClient(system_database_engine=engine, application_name=APPLICATION)
+    else:
+        client = DBOSClient(
+            system_database_url=url, dbos_system_schema=schema, application_name=APPLICATION
+        )
+    try:
+        for name, job in jobs.items():
+            client.register_queue(name, **settings_of(job))
+    finally:
+        client.destroy()
+        if engine is not None:
+            engine.dispose()
+
+
+def settings_of(job: Job) -> dict[str, Any]:
+    """How DBOS registers the queue of a job."""
+    return {
+        "global_concurrency": job.concurrency,
+        "polling_interval_sec": PATIENT if job.schedule else POLLING,
+        "on_conflict": "always_update",
+    }
