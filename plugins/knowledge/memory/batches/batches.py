@@ -130,7 +130,8 @@ class Batches:
         batch = await self.store.get(id)
         if batch is None or not (caller.admin or caller.person == batch.person):
             raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such batch, or it is not yours.")
-        items = await self.store.items(id, offset, limit)
+        # No database counts as far as a caller may.
+        items = await self.store.items(id, min(offset, batch.total), limit)
         failures = await self.store.failures(id, MAX_ERRORS) if batch.failed else ()
         after = offset + len(items)
         return BatchReport(

@@ -78,6 +78,8 @@ async def test_its_results_come_in_pages(portal: TestPortal) -> None:
         for offset in (0, 2, 4)
     ]
     assert [page.get("next_offset") for page in pages] == [2, 4, None]
+    beyond = await portal.http("members").get(f"{sent.results_url}?offset={2**90}")
+    assert (beyond.status_code, beyond.json()["entries"]) == (200, [])
     assert [each["index"] for page in pages for each in page["entries"]] == list(range(5))
 
 
