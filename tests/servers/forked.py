@@ -69,7 +69,9 @@ class Forked:
     ) -> None:
         arguments = (words, str(cwd), dict(env), str(stdout), str(stderr or stdout))
         self.args = words
-        self._process: ForkServerProcess = _context().Process(target=_run, args=arguments)
+        self._process: ForkServerProcess = _context().Process(
+            target=_run, args=arguments, daemon=True
+        )
         self._process.start()
 
     @property

@@ -14,12 +14,13 @@ from plugins.workflows.inputs import Writer
 from plugins.workflows.model import PORTAL
 from plugins.workflows.offer import MIGRATIONS
 from plugins.workflows.search.search import Search
+from tests.examples import times
 from tests.plugins.workflows.search.conftest import Opener, Replica
 from tests.plugins.workflows.search.lessons import lessons, shelve
 
 pytestmark = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
 
-MANY = 10_000
+MANY = times(thorough=10_000, ordinary=1_500)
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ async def test_each_task_finds_its_workflow_first(real: Replica, test_data: Path
 
 @pytest.mark.heavy
 @pytest.mark.timeout(600)
-async def test_each_task_finds_its_workflow_first_among_ten_thousand_others(
+async def test_each_task_finds_its_workflow_first_among_very_many_others(
     real: Replica, test_data: Path
 ) -> None:
     every = list(lessons(MANY))
