@@ -17,6 +17,7 @@ import yaml
 from gateway.contract import Change
 from gateway.testing import TestPortal, open_test_portal
 from plugins.codegraph import plugin
+from tests.servers import forked
 
 
 def garden(tmp_path: Path, files: int = 3) -> Path:
@@ -66,13 +67,14 @@ async def test_the_tools_are_listed_from_the_first_repository_on(tmp_path: Path)
         told: asyncio.Queue[Change] = asyncio.Queue()
         portal.running.changes.listen(told.put_nowait)
         assert await portal.tools() == {}
-        command = [sys.executable, "-m", "gateway.cli", "codegraph", "add", str(garden(tmp_path))]
-        added = await asyncio.create_subprocess_exec(*command, "--data", str(data))
+        words = ("codegraph", "add", str(garden(tmp_path)), "--data", str(data))
+        run = asyncio.to_thread(forked.run, words, Path.cwd(), dict(os.environ), 60)
+        added = asyncio.create_task(run)
         async with asyncio.timeout(60):
             while await told.get() != Change("codegraph", "tools"):
                 pass
         assert "get_callers" in await portal.tools()
-        assert await added.wait() == 0
+        assert (await added).returncode == 0
     async with open_test_portal(plugin, tiers=tiers, data_dir=data) as portal:
         assert "get_callers" in await portal.tools()
 

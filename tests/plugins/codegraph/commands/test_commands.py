@@ -9,7 +9,7 @@ import pty
 import signal
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 
 from gateway.cli import main
 from gateway.testing import TestPortal, open_test_portal
+from gateway.testing.migrations import replayed_migrations
 from plugins.codegraph import plugin
 from tests.plugins.codegraph.checkouts import committed
 from tests.servers import forked
@@ -44,14 +45,15 @@ def where(tmp_path: Path) -> Callable[..., list[str]]:
 
 
 @pytest.fixture
-def porch(where: Callable[..., list[str]]) -> Porch:
+def porch(where: Callable[..., list[str]]) -> Iterator[Porch]:
     """Run ``porch codegraph``."""
 
     def run(*words: str, codegraph: Any = None) -> Result:
         words = ("codegraph", *words, *where(codegraph))
         return CliRunner().invoke(main, words, prog_name="porch", catch_exceptions=False)
 
-    return run
+    with replayed_migrations():
+        yield run
 
 
 @pytest.fixture
