@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import gc
 import hashlib
 import os
 import signal
@@ -26,6 +27,8 @@ from gateway.errors import ConfigError, Problem
 _LONGEST_SOCKET_PATH = 100
 _LONGEST_MESSAGE = 64 * 1024
 """Bytes of one WebSocket message; no surface reads any, so few are accepted."""
+_COLLECTED_AT = 20_000
+"""Objects that may be new before the garbage collector looks through them."""
 _UNREAD = 60
 """Seconds after which a connection breaks whose client takes nothing of what was sent to it."""
 
@@ -158,6 +161,9 @@ async def serve(
     """
     public = _Public(_uvicorn(app, config), app.stopping)
     local = _Server(_uvicorn(Local(app), config))
+    # A call leaves no cycles behind, so the collector, which by default looks every 700 objects,
+    # may look at more of them at a time.
+    gc.set_threshold(_COLLECTED_AT, *gc.get_threshold()[1:])
     with _listen(config) as tcp, _unix(local_socket(data_dir)) as unix:
         async with app.opened():
             serving = asyncio.create_task(public.serve([tcp]))

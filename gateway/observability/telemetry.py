@@ -122,14 +122,18 @@ def configure(service_name: str, *, enabled: bool = False) -> TracerProvider | N
 def _provider(service_name: str) -> TracerProvider:
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
     current = trace.get_tracer_provider()
     if isinstance(current, TracerProvider):
         return current
     name = os.environ.get("OTEL_SERVICE_NAME") or service_name
-    provider = TracerProvider(resource=Resource.create({"service.name": name}))
+    resource = Resource.create({"service.name": name})
     if any(os.environ.get(endpoint) for endpoint in _ENDPOINTS):
+        provider = TracerProvider(resource=resource)
         _export(provider)
+    else:  # nobody sees what a span holds; its ids are in the logs all the same
+        provider = TracerProvider(sampler=ALWAYS_OFF, resource=resource)
     trace.set_tracer_provider(provider)
     return provider
 

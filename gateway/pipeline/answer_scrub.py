@@ -11,7 +11,7 @@ from typing import Any
 from gateway.catalog.items import Item
 from gateway.contract import ToolFailed
 from gateway.observability.logs import get_logger
-from gateway.scrubbing.contents import ContentScrub, size_of
+from gateway.scrubbing.contents import ContentScrub, few_texts_of
 from gateway.scrubbing.scrubber import Redaction
 
 LONG = 100_000
@@ -35,24 +35,24 @@ class AnswerScrub:
         self, allow: tuple[str, ...] = (), as_is: tuple[str, ...] = (), *, enabled: bool = True
     ) -> None:
         self._allow, self._as_is, self._enabled = allow, as_is, enabled
+        self._scrubs: dict[str, ContentScrub | None] = {}
         self._told: dict[tuple[str, str], None] = {}
 
     async def answer(self, item: Item, value: Any) -> tuple[Any, Sequence[Redaction]]:
         """An answer without its secrets; a long one is looked through beside the event loop."""
         scrub = self._of(item.plugin)
-        if not scrub.at_answers():
+        if scrub is None:
             return value, ()
-        if size_of(value, LONG) > LONG:
+        if (texts := few_texts_of(value, LONG)) is None:
             cleaned, found = await asyncio.to_thread(scrub.value, value)
         else:
-            cleaned, found = scrub.value(value)
+            cleaned, found = scrub.value(value, texts)
         self._tell(item, found)
         return cleaned, found
 
     def failure(self, item: Item, failed: ToolFailed) -> None:
         """Take the secrets out of an error that is about to be told."""
-        scrub = self._of(item.plugin)
-        if scrub.at_answers():
+        if scrub := self._of(item.plugin):
             told = {"message": failed.message, "details": failed.details}
             cleaned, found = scrub.value(told)
             failed.message, failed.details = cleaned["message"], cleaned["details"]
@@ -70,8 +70,12 @@ class AnswerScrub:
                 f"{more}. Find them where its contents come from, and have them replaced."
             )
 
-    def _of(self, plugin: str) -> ContentScrub:
-        return ContentScrub(plugin, self._enabled, self._allow, self._as_is)
+    def _of(self, plugin: str) -> ContentScrub | None:
+        """What looks through a plugin's answers; None where they are left as they are."""
+        if plugin not in self._scrubs:
+            scrub = ContentScrub(plugin, self._enabled, self._allow, self._as_is)
+            self._scrubs[plugin] = scrub if scrub.at_answers() else None
+        return self._scrubs[plugin]
 
     def _tell(self, item: Item, found: Sequence[Redaction]) -> None:
         for each in found:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gateway.scrubbing.opaque import NOTHING, Opaque
-from gateway.scrubbing.scrubber import Redaction, Scrubber
+from gateway.scrubbing.scrubber import Redaction, Scrubber, texts_of
 
 LONG = 200_000
 """Characters of arguments from which on looking for secrets would hold up other calls."""
@@ -35,9 +35,10 @@ class ArgumentScrub:
         """
         if self._scrubber is None or opaque is None:
             return raw, ()
-        if _room_left(raw, LONG) < 0:
-            return await asyncio.to_thread(self._scrubber.arguments, raw, opaque)
-        return self._scrubber.arguments(raw, opaque)
+        texts = texts_of(raw, opaque)
+        if sum(map(len, texts)) > LONG:
+            return await asyncio.to_thread(self._scrubber.arguments, raw, opaque, texts)
+        return self._scrubber.arguments(raw, opaque, texts)
 
     def now(self, answered: Mapping[str, Any]) -> Cleaned:
         """What a client answered to a question, without its secrets."""
@@ -48,15 +49,3 @@ class ArgumentScrub:
     def text(self, text: str) -> str:
         """A name or an address as it may be said back, without the secrets in it."""
         return self._scrubber.text(text)[0] if self._scrubber else text
-
-
-def _room_left(value: Any, room: int) -> int:
-    """What is left of some room once a JSON value is in it; below 0 it does not fit."""
-    if isinstance(value, str):
-        return room - len(value)
-    parts = value.values() if isinstance(value, Mapping) else value
-    for each in parts if isinstance(value, Mapping | list) else ():
-        room = _room_left(each, room - 1)
-        if room < 0:
-            break
-    return room

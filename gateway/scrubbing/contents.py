@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import inf
 from pathlib import PurePath
 from typing import Any
 
@@ -104,17 +105,18 @@ class ContentScrub:
         part = _PLAIN_PARTS.get(PurePath(path).suffix.lower())
         return (part.sub(lambda some: _plain(some[0], found), cleaned) if part else cleaned), found
 
-    def value(self, value: Any) -> tuple[Any, list[Redaction]]:
+    def value(self, value: Any, texts: list[str] | None = None) -> tuple[Any, list[Redaction]]:
         """An answer of any shape without its secrets.
 
         Args:
             value: a text, bytes, JSON values, or models of such; it is not changed.
+            texts: its texts (:func:`texts_of`), where they are known already.
 
         Returns:
             The same where there are none, else a changed copy of the same type.
         """
-        texts: list[str] = []
-        _collect(value, texts)
+        if texts is None:
+            texts = texts_of(value)
         if not texts:
             return value, []
         scrubber = _scrubber(self.allow)
@@ -123,13 +125,6 @@ class ContentScrub:
         found: list[Redaction] = []
         cleaned = _cleaned(value, scrubber, "", found)
         return (cleaned if found else value), found
-
-
-def size_of(value: Any, most: int) -> int:
-    """How many characters an answer has, counted until there are more than ``most``."""
-    texts: list[str] = []
-    _collect(value, texts, most)
-    return sum(map(len, texts))
 
 
 @lru_cache(maxsize=4)
@@ -143,20 +138,38 @@ def _for_contents(rule: Rule) -> Rule:
     return replace(rule, check=check, mark=f"[REDACTED: {rule.kind}]")
 
 
+_WITHOUT_TEXT = frozenset({int, float, bool, type(None)})
 _LOOSE = frozenset({"curl-user", "sqlserver-password"})
 
 
-def _collect(value: Any, texts: list[str], most: int | None = None) -> None:
-    """Every text of an answer; with ``most``, until there are more characters than that."""
+def texts_of(value: Any) -> list[str]:
+    """Every text of an answer that is long enough to hold a secret."""
+    found: list[str] = []
+    _collect(value, found, inf)
+    return found
+
+
+def few_texts_of(value: Any, most: int) -> list[str] | None:
+    """The same; None where they have more characters than ``most``."""
+    found: list[str] = []
+    return found if _collect(value, found, most) <= most else None
+
+
+def _collect(value: Any, texts: list[str], most: float) -> int:
+    """Every text of an answer, until there are more characters than ``most``; how many."""
     todo, size = [value], 0
-    while todo and (most is None or size <= most):
+    while todo and size <= most:
         each = todo.pop()
-        text = _text(each)
+        kind = type(each)
+        if kind in _WITHOUT_TEXT:
+            continue
+        text = each if kind is str else _text(each)
         if text is None:
             todo += _parts(each)
         elif len(text) >= SHORTEST:
             texts.append(text)
             size += len(text)
+    return size
 
 
 def _plain(text: bytes, found: Iterable[Redaction]) -> bytes:
@@ -173,11 +186,10 @@ def _text(value: Any) -> str | None:
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    if isinstance(value, Mapping):
-        return [each for name, each in value.items() if not _is_bytes(value, name)]
     if isinstance(value, list | tuple):
         return value
-    return (_fields(value) or {}).values()
+    fields = value if isinstance(value, Mapping) else _fields(value) or {}
+    return [each for name, each in fields.items() if not _is_bytes(fields, name)]
 
 
 def _fields(value: Any) -> dict[str, Any] | None:
@@ -187,7 +199,7 @@ def _fields(value: Any) -> dict[str, Any] | None:
     fields = {**value.__dict__, **(value.__pydantic_extra__ or {})}
     if type(value).__name__ in _ENCODED:
         fields = {name: each for name, each in fields.items() if name not in ("data", "blob")}
-    return {name: each for name, each in fields.items() if not _is_bytes(fields, name)}
+    return fields
 
 
 def _is_bytes(fields: Mapping[str, Any], name: str) -> bool:
@@ -212,7 +224,11 @@ def _cleaned(value: Any, scrubber: Scrubber, path: str, out: list[Redaction]) ->
         return made if isinstance(value, list) else type(value)(made)
     if (fields := _fields(value)) is not None:
         before = len(out)
-        made_of = {name: _cleaned(v, scrubber, _at(path, name), out) for name, v in fields.items()}
+        made_of = {
+            name: _cleaned(v, scrubber, _at(path, name), out)
+            for name, v in fields.items()
+            if not _is_bytes(fields, name)
+        }
         return value.model_copy(update=made_of) if len(out) > before else value
     return value
 

@@ -82,20 +82,23 @@ class Scrubber:
         return (data.decode("utf-8", "surrogatepass"), redactions) if redactions else (text, [])
 
     def arguments(
-        self, raw: Mapping[str, Any], opaque: Opaque = NOTHING
+        self,
+        raw: Mapping[str, Any],
+        opaque: Opaque = NOTHING,
+        texts: Sequence[str] | None = None,
     ) -> tuple[Mapping[str, Any], list[Redaction]]:
         """Arguments without their secrets, and what was taken out; a few microseconds.
 
         Args:
             raw: JSON values; they are not changed.
             opaque: what to leave alone (:func:`gateway.scrubbing.opaque.opaque`).
+            texts: what is to be looked at (:func:`texts_of`), where that is known already.
 
         Returns:
             The same mapping where there are none, else a changed copy.
         """
-        texts: list[str] = []
-        _collect(raw, opaque, texts)
-        data = "\n".join(texts).encode("utf-8", "surrogatepass")
+        looked_at = texts_of(raw, opaque) if texts is None else texts
+        data = "\n".join(looked_at).encode("utf-8", "surrogatepass")
         if not data or not self.scanner.may_hold(data):
             return raw, []
         redactions: list[Redaction] = []
@@ -145,6 +148,13 @@ class Scrubber:
                 found = []
         out += found
         return cleaned
+
+
+def texts_of(raw: Mapping[str, Any], opaque: Opaque) -> list[str]:
+    """Every text of arguments in which a secret is looked for, names among them."""
+    texts: list[str] = []
+    _collect(raw, opaque, texts)
+    return texts
 
 
 def _collect(value: Any, opaque: Opaque, texts: list[str]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pydantic_core import to_json
@@ -46,11 +47,24 @@ class Outbox:
 
     It closes when the client leaves, and where it reads so slowly that ``FRAMES`` messages
     wait: nothing more is taken then, and what waits is still sent.
+
+    Attributes:
+        closed: whether messages are no longer taken.
     """
 
     def __init__(self) -> None:
-        self.frames: asyncio.Queue[bytes] = asyncio.Queue(FRAMES)
-        self._closed = asyncio.Event()
+        self.closed = False
+
+    # Most calls send nothing before their reply, and have neither made.
+
+    @cached_property
+    def frames(self) -> asyncio.Queue[bytes]:
+        """What waits to be sent."""
+        return asyncio.Queue(FRAMES)
+
+    @cached_property
+    def _end(self) -> asyncio.Event:
+        return asyncio.Event()
 
     @classmethod
     def of(cls, headers: Mapping[str, str]) -> Outbox:
@@ -62,17 +76,20 @@ class Outbox:
         return outbox
 
     @property
-    def closed(self) -> bool:
-        """Whether messages are no longer taken."""
-        return self._closed.is_set()
+    def is_empty(self) -> bool:
+        """Whether nothing waits."""
+        return "frames" not in self.__dict__ or self.frames.empty()
 
     def close(self) -> None:
         """Take no more messages."""
-        self._closed.set()
+        self.closed = True
+        if "_end" in self.__dict__:
+            self._end.set()
 
     async def wait_closed(self) -> None:
         """Wait until messages are no longer taken."""
-        await self._closed.wait()
+        if not self.closed:
+            await self._end.wait()
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Queue a JSON-RPC message; dropped where the outbox is closed."""
@@ -138,7 +155,7 @@ class _Watch:
     async def finish(self, reply: Reply) -> None:
         """Send the reply, after every message that was sent before it."""
         self._timer.cancel()
-        if self._watcher is None and self._outbox.frames.empty():
+        if self._watcher is None and self._outbox.is_empty:
             return await send_json(self._send, reply.body, reply.status, reply.headers)
         self._reply.set_result(reply)
         if self._watcher is None:
@@ -176,7 +193,7 @@ async def _watch(task: asyncio.Future[Reply], outbox: Outbox, receive: Receive, 
     frame = asyncio.ensure_future(outbox.frames.get())
     committed = False
     try:
-        while not (task.done() and outbox.frames.empty() and not frame.done()):
+        while not (task.done() and outbox.is_empty and not frame.done()):
             waiting: set[asyncio.Future[Any]] = (
                 {frame, left} if task.done() else {task, frame, left}
             )

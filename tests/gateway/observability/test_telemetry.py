@@ -104,7 +104,8 @@ from opentelemetry import trace
 from gateway.observability import telemetry
 provider = telemetry.configure("porch", enabled={enabled})
 with telemetry.call_span("tool", "search", "open"):
-    recording = trace.get_current_span().is_recording()
+    span = trace.get_current_span()
+    recording = span.is_recording() or ("ids" if span.get_span_context().is_valid else "nothing")
 again = telemetry.configure("porch", enabled={enabled})
 name = provider and provider.resource.attributes["service.name"]
 exports = provider and len(provider._active_span_processor._span_processors)
@@ -129,11 +130,11 @@ def configured(enabled: bool, **environment: str) -> str:
 
 
 def test_nothing_is_traced_unless_asked_for() -> None:
-    assert configured(False) == "False True None None"
+    assert configured(False) == "nothing True None None"
 
 
-def test_the_configuration_asks_for_spans_without_an_exporter() -> None:
-    assert configured(True) == "True True porch 0"
+def test_without_an_exporter_a_call_has_ids_for_the_logs_and_no_span_is_recorded() -> None:
+    assert configured(True) == "ids True porch 0"
 
 
 def test_an_endpoint_in_the_environment_gets_the_spans() -> None:
