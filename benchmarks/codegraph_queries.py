@@ -89,13 +89,13 @@ async def _find(graph: Graph, entity: Entity) -> Any:
 
 def _walk(kind: EdgeKind, incoming: bool, depth: int) -> Question:
     async def question(graph: Graph, entity: Entity) -> Any:
-        return await graph.neighbours(entity.key, kind, incoming, depth)
+        return await graph.walk([entity.key], kind, incoming, depth)
 
     return question
 
 
 async def _imports(graph: Graph, entity: Entity) -> Any:
-    return await graph.neighbours(entity.parent or 0, EdgeKind.IMPORTS, incoming=False)
+    return await graph.walk([entity.parent or 0], EdgeKind.IMPORTS, incoming=False)
 
 
 async def _words(graph: Graph, entity: Entity) -> Any:

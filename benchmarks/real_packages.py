@@ -21,8 +21,8 @@ from pathlib import Path
 
 from benchmarks.table import Unmeasurable
 from benchmarks.trees import python_tree
-from plugins.codegraph.linker.in_memory import LinkedRepo, link_tree
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind
+from tests.plugins.codegraph.linker.in_memory import LinkedRepo, link_tree
 
 JUDGED = Path(__file__).parent / "data" / "codegraph_edges.json"
 PROJECT = Path(__file__).parents[1]

@@ -120,7 +120,6 @@ class Limits:
 async def git(
     directory: Path,
     *arguments: str,
-    top: Path | None = None,
     remote: Remote | None = None,
     limits: Limits | None = None,
     watch: Watch | None = None,
@@ -130,7 +129,6 @@ async def git(
     Args:
         directory: where it runs.
         arguments: the command and what follows it; paths and addresses after ``--``.
-        top: the root of the working tree, which holds ``.git``; the directory if not given.
         remote: the host that it may reach; without one it reaches none.
         limits: what it may cost.
         watch: told how far a fetch is.
@@ -139,7 +137,7 @@ async def git(
         GitFailed: Git is missing, fails, is too slow or answers too much.
     """
     limits = limits or Limits()
-    command = _command(directory, top or directory, arguments, remote)
+    command = _command(directory, arguments, remote)
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -228,9 +226,7 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
         await process.communicate()
 
 
-def _command(
-    directory: Path, top: Path, arguments: Sequence[str], remote: Remote | None
-) -> list[str]:
+def _command(directory: Path, arguments: Sequence[str], remote: Remote | None) -> list[str]:
     program = shutil.which("git")
     if program is None:
         raise GitMissing
@@ -241,7 +237,7 @@ def _command(
     flags = ["--no-pager", "--literal-pathspecs", "--no-replace-objects"]
     if arguments[0] not in _NO_REPOSITORY:
         # Both said, so that no setting of the repository (core.worktree) leads elsewhere.
-        flags += [f"--git-dir={top / '.git'}", f"--work-tree={top}"]
+        flags += [f"--git-dir={directory / '.git'}", f"--work-tree={directory}"]
     return [program, *flags, *settings, "-C", str(directory), *arguments]
 
 

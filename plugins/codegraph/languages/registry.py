@@ -67,8 +67,3 @@ def languages() -> tuple[Language, ...]:
 def manifest_patterns() -> frozenset[str]:
     """The file names and patterns of the manifests of all languages."""
     return frozenset(pattern for each in languages() for pattern in each.manifests)
-
-
-def code_suffixes() -> frozenset[str]:
-    """The endings of the files that some language reads."""
-    return frozenset(_MODULES)

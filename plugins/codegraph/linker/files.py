@@ -32,14 +32,9 @@ class Files(Generic[File]):
     def __init__(
         self, repo: str, files: Mapping[str, File], manifests: Mapping[str, bytes]
     ) -> None:
-        self._repo = repo
+        self.repo = repo
         self._files = files
         self._manifests = manifests
-
-    @property
-    def repo(self) -> str:
-        """The repository's id."""
-        return self._repo
 
     def exists(self, path: str) -> bool:
         """Whether there is such a file."""

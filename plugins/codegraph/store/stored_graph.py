@@ -56,18 +56,13 @@ class Graph:
 
     Args:
         database: the plugin's database.
-        view: the repository, as its caller sees it.
+        repo: the repository, as its caller sees it.
         names: remembers the names of layers, for those that are like an unknown one.
     """
 
-    def __init__(self, database: Database, view: RepositoryView, names: KnownNames) -> None:
-        self._database, self._view, self._names = database, view, names
-        self._visibility = Visibility(view)
-
-    @property
-    def repo(self) -> RepositoryView:
-        """Which repository, and which state of it."""
-        return self._view
+    def __init__(self, database: Database, repo: RepositoryView, names: KnownNames) -> None:
+        self._database, self.repo, self._names = database, repo, names
+        self._visibility = Visibility(repo)
 
     async def find(
         self, name: str, file: str | None = None, kinds: Collection[EntityKind] = ()
@@ -97,7 +92,7 @@ class Graph:
     ) -> list[Entity]:
         """The entities whose names are most like an unknown one, the likest first."""
         async with self._database.read() as connection:
-            known = await self._names.of(connection, self._visibility, self._view.version)
+            known = await self._names.of(connection, self._visibility, self.repo.version)
             names = await asyncio.to_thread(name_match.most_similar, name, known, limit)
             named = entities.c.name.in_(names)
             found = await self._entities(connection, named, *_only(kinds))
@@ -108,27 +103,6 @@ class Graph:
         async with self._database.read() as connection:
             return await self._by_keys(connection, keys)
 
-    async def neighbours(
-        self,
-        key: int,
-        kind: EdgeKind | Collection[EdgeKind],
-        incoming: bool,
-        depth: int = 1,
-        limit: int = MAX_REACHED,
-        min_confidence: float = 0.0,
-    ) -> Walk:
-        """Walk along edges, breadth first; nothing is reached twice, nor the start itself.
-
-        Args:
-            key: where to start; or more than one of them, see :meth:`walk`.
-            kind: along edges of this kind, or of any of several.
-            incoming: against their direction: callers rather than callees.
-            depth: how many steps, 1 to 5.
-            limit: the most entities given; more are still counted.
-            min_confidence: only along edges at least so sure.
-        """
-        return await self.walk([key], kind, incoming, depth, limit, min_confidence)
-
     async def walk(
         self,
         keys: Collection[int],
@@ -138,7 +112,16 @@ class Graph:
         limit: int = MAX_REACHED,
         min_confidence: float = 0.0,
     ) -> Walk:
-        """:meth:`neighbours` of several entities at once: of a class and its methods, say."""
+        """Walk along edges, breadth first; nothing is reached twice, nor the start itself.
+
+        Args:
+            keys: where to start: at one entity, or at several, such as a class and its methods.
+            kind: along edges of this kind, or of any of several.
+            incoming: against their direction: callers rather than callees.
+            depth: how many steps, 1 to 5.
+            limit: the most entities given; more are still counted.
+            min_confidence: only along edges at least so sure.
+        """
         along = Along(edge_codes(kind), incoming, sure_codes(min_confidence))
         depth = max(1, min(depth, MAX_DEPTH))
         async with self._database.read() as connection:
@@ -183,7 +166,7 @@ class Graph:
         async with self._database.read() as connection:
             here = files.c.path == path, files.c.skipped.is_(False)
             for report in await self._reports(connection, *here):
-                owner = Owner(self._view.org, self._view.id)
+                owner = Owner(self.repo.org, self.repo.id)
                 return await contents.text_of(connection, owner, report.digest)
         return None
 

@@ -60,13 +60,13 @@ class EntityDetail:
         elif entity.kind in TYPES:
             members = await self._graph.contained(entity.key)
             fields["members"] = [each.name for each in members[:MAX_MEMBERS]]
-            bases = await self._graph.neighbours(entity.key, INHERITS, False)
+            bases = await self._graph.walk([entity.key], INHERITS, False)
             fields["bases"] = [each.entity.qualified for each in bases.reached]
         return fields
 
     async def calls(self, key: int, incoming: bool, limit: int) -> Walk:
         """What calls an entity directly, or what it calls."""
-        return await self._graph.neighbours(key, EdgeKind.CALLS, incoming, limit=limit)
+        return await self._graph.walk([key], EdgeKind.CALLS, incoming, limit=limit)
 
 
 def _first(lines: Sequence[bytes], at: int) -> int:

@@ -21,7 +21,6 @@ from gateway.contract import Caller, Host, Listing, Tier, Tool, ToolFailed
 from gateway.pipeline.pager import Cursors, Pager
 from gateway.plugin_host import make_host
 from gateway.services import open_services
-from plugins.codegraph.linker.in_memory import link_tree
 from plugins.codegraph.model import FileReport
 from plugins.codegraph.repositories.repository import State
 from plugins.codegraph.store.deflating import Content, deflated
@@ -31,6 +30,7 @@ from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.rows import FileGraph
 from plugins.codegraph.store.store import GraphStore
 from plugins.codegraph.tools.parts import ToolParts
+from tests.plugins.codegraph.linker.in_memory import link_tree
 from tests.plugins.codegraph.store.graphs import STAMP, register
 
 MIGRATIONS = Path(__file__).parents[3] / "plugins" / "codegraph" / "migrations"

@@ -7,8 +7,6 @@ from alembic import op
 
 revision = "0001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 PLAIN = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
@@ -185,12 +183,3 @@ def _index(table: str, name: str, *columns: str, unique: bool = False) -> None:
     op.create_index(
         f"ix_codegraph_{table}_{name}", f"codegraph_{table}", list(columns), unique=unique
     )
-
-
-def downgrade() -> None:
-    if op.get_bind().dialect.name == "postgresql":
-        op.drop_table("codegraph_words")
-    for table in ("texts", "unresolved", "incoming", "edges", "entities", "manifests", "links"):
-        op.drop_table(f"codegraph_{table}")
-    for table in ("files", "layers", "repositories"):
-        op.drop_table(f"codegraph_{table}")

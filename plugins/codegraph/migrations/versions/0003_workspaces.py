@@ -33,8 +33,3 @@ def upgrade() -> None:
         sa.Column("mark", sa.Text, nullable=False),
         sa.Column("texts", sa.Text, nullable=False),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("codegraph_embedded")
-    op.drop_table("codegraph_workspaces")

@@ -30,7 +30,3 @@ def upgrade() -> None:
         if ":now" in statement:
             text = text.bindparams(sa.bindparam("now", now, sa.DateTime))
         op.execute(text)
-
-
-def downgrade() -> None:
-    op.drop_column("codegraph_files", "secrets")

@@ -38,7 +38,3 @@ def upgrade() -> None:
         if ":now" in statement:
             text = text.bindparams(sa.bindparam("now", now, sa.DateTime))
         op.execute(text)
-
-
-def downgrade() -> None:
-    op.drop_table("codegraph_mentions")

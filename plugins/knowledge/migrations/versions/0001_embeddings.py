@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -18,7 +16,3 @@ def upgrade() -> None:
         sa.Column("vector", sa.LargeBinary, nullable=False),
     )
     op.create_index("knowledge_embeddings_text", "knowledge_embeddings", ["text_hash", "model"])
-
-
-def downgrade() -> None:
-    op.drop_table("knowledge_embeddings")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0002"
 down_revision = "0001"
-branch_labels = None
-depends_on = None
 
 PLAIN = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
@@ -130,10 +128,3 @@ def _append_only(table: str) -> None:
             f"CREATE TRIGGER {table}_{change.lower()} BEFORE {change} ON {table} "
             f"BEGIN SELECT RAISE(ABORT, '{table} is only added to'); END"
         )
-
-
-def downgrade() -> None:
-    for table in ("audit", "approvals", "events", "versions", "words", "labels", "entries"):
-        op.drop_table(f"memory_{table}")
-    if op.get_bind().dialect.name == "postgresql":
-        op.execute("DROP FUNCTION memory_audit_stays()")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0003"
 down_revision = "0002"
-branch_labels = None
-depends_on = None
 
 PLAIN = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
@@ -42,8 +40,3 @@ def upgrade() -> None:
         sa.Column("approval", sa.Text),
         sa.Column("error", sa.Text),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("memory_batch_entries")
-    op.drop_table("memory_batches")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0004"
 down_revision = "0003"
-branch_labels = None
-depends_on = None
 
 PLAIN = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")

@@ -13,8 +13,6 @@ from alembic import op
 
 revision = "0006"
 down_revision = "0005"
-branch_labels = None
-depends_on = None
 
 ENTRIES = sa.table(
     "memory_entries",

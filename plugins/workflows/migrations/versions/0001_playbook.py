@@ -7,8 +7,6 @@ from alembic import op
 
 revision = "0001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 PLAIN = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
@@ -201,28 +199,3 @@ def _of(name: str, table: str, **options: Any) -> sa.Column[Any]:
 
 def _index(table: str, column: str) -> None:
     op.create_index(f"ix_playbook_{table}_{column}", f"playbook_{table}", [column])
-
-
-def downgrade() -> None:
-    for table in [
-        "notes",
-        "counters",
-        "runs",
-        "plans",
-        "library",
-        "folder_items",
-        "folders",
-        "revisions",
-        "skill_embeddings",
-        "skill_tags",
-        "workflow_embeddings",
-        "workflow_tags",
-        "stage_skills",
-        "stage_mini_prompts",
-        "stages",
-        "skill_attachments",
-        "skills",
-        "mini_prompts",
-        "workflows",
-    ]:
-        op.drop_table(f"playbook_{table}")

@@ -7,8 +7,6 @@ from alembic import op
 
 revision = "0002"
 down_revision = "0001"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -21,9 +19,3 @@ def upgrade() -> None:
         sa.Column("digest", sa.Text, primary_key=True),
     )
     op.create_index("ix_playbook_revision_files_digest", "playbook_revision_files", ["digest"])
-
-
-def downgrade() -> None:
-    """Take it out again."""
-    op.drop_table("playbook_revision_files")
-    op.drop_column("playbook_revisions", "content")

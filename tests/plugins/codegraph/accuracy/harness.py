@@ -22,8 +22,8 @@ from pathlib import Path
 
 import yaml
 
-from plugins.codegraph.linker.in_memory import LinkedRepo, link_tree
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind
+from tests.plugins.codegraph.linker.in_memory import LinkedRepo, link_tree
 
 EXPECTED = "expected.yaml"
 CASES = Path(__file__).parent

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from plugins.codegraph.git import command as module
-from plugins.codegraph.git.checkout import Checkout
 from plugins.codegraph.git.command import GitFailed, GitMissing, Limits, Remote, git
-from tests.plugins.codegraph.checkouts import committed, run_git
+from plugins.codegraph.indexer import scan as scanning
+from plugins.codegraph.indexer.scan import scan
+from tests.plugins.codegraph.checkouts import run_git
 
 
 @pytest.fixture
@@ -96,12 +97,10 @@ def hostile(tree: Path, trap: Path) -> Path:
 async def test_reading_a_hostile_checkout_starts_nothing_that_it_names(
     hostile: Path, ran: Path
 ) -> None:
-    checkout = Checkout.of(hostile)
-    assert checkout is not None
-    listed = {each.path for each in await checkout.files()}
-    assert listed == {".gitattributes", "lib/seed.py", "water.py"}
-    assert len(await checkout.commit()) == 40
-    assert await checkout.branch() == "main"
+    seen = await scan(hostile, scanning.Limits(), 0)
+    assert [each.path for each in seen.found] == [".gitattributes", "lib/seed.py", "water.py"]
+    assert len(seen.commit) == 40
+    assert seen.branch == "main"
     assert not started(ran)
 
 
@@ -159,69 +158,44 @@ async def test_a_work_tree_elsewhere_is_not_listed(tree: Path, tmp_path: Path) -
     private.mkdir()
     (private / "secret.txt").write_text("a secret")
     run_git(tree, "config", "core.worktree", str(private))
-    checkout = Checkout.of(tree)
-    assert checkout is not None
-    assert {each.path for each in await checkout.files()} == {"lib/seed.py", "water.py"}
-
-
-async def test_links_and_submodules_are_told_apart_and_not_entered(
-    tree: Path, tmp_path: Path
-) -> None:
-    inner = tmp_path / "inner"
-    committed(inner, {"inside.py": "x = 1\n"})
-    run_git(tree, "submodule", "add", "-q", str(inner), "vendor")
-    (tree / "out").symlink_to(tmp_path)
-    committed(tree, {})
-    checkout = Checkout.of(tree)
-    assert checkout is not None
-    kinds = {each.path: (each.is_link, each.is_submodule) for each in await checkout.files()}
-    assert kinds["out"] == (True, False)
-    assert kinds["vendor"] == (False, True)
-    assert not [path for path in kinds if path.startswith(("out/", "vendor/"))]
+    seen = await scan(tree, scanning.Limits(), 0)
+    assert [each.path for each in seen.found] == ["lib/seed.py", "water.py"]
 
 
 async def test_names_of_any_bytes_come_back_as_the_file_system_has_them(tree: Path) -> None:
-    for name in (b"gr\xfc\xdfe.py", b"a\nb.py", b"-rf.py", b"*.py", "größe.py".encode()):
+    names = {b"a\nb.py", b"-rf.py", b"*.py", "größe.py".encode()}
+    for name in (b"gr\xfc\xdfe.py", *names):
         (tree / os.fsdecode(name)).write_text("x = 1\n")
-    checkout = Checkout.of(tree)
-    assert checkout is not None
-    listed = {os.fsencode(each.path) for each in await checkout.files()}
-    assert listed >= {b"gr\xfc\xdfe.py", b"a\nb.py", b"-rf.py", b"*.py", "größe.py".encode()}
+    seen = await scan(tree, scanning.Limits(), 0)
+    assert {os.fsencode(each.path) for each in seen.found} >= names
 
 
 async def test_a_directory_inside_a_checkout_lists_its_own_files(tree: Path) -> None:
-    checkout = Checkout.of(tree / "lib")
-    assert checkout is not None
-    assert [each.path for each in await checkout.files()] == ["seed.py"]
+    seen = await scan(tree / "lib", scanning.Limits(), 0)
+    assert [each.path for each in seen.found] == ["seed.py"]
 
 
 async def test_a_second_worktree_is_a_checkout_like_any_other(tree: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     run_git(tree, "worktree", "add", "-q", "-b", "spring", str(other))
     (other / "new.py").write_text("x = 1\n")
-    checkout = Checkout.of(other)
-    assert checkout is not None
-    assert {each.path for each in await checkout.files()} == {"lib/seed.py", "new.py", "water.py"}
-    assert await checkout.branch() == "spring"
-
-
-def test_a_plain_directory_is_no_checkout(tmp_path: Path) -> None:
-    (tmp_path / "plain").mkdir()
-    assert Checkout.of(tmp_path / "plain") is None
+    seen = await scan(other, scanning.Limits(), 0)
+    assert [each.path for each in seen.found] == ["lib/seed.py", "new.py", "water.py"]
+    assert seen.branch == "spring"
 
 
 async def test_a_checkout_without_a_commit_has_files_and_no_commit(tmp_path: Path) -> None:
     run_git(tmp_path, "init", "-q", "-b", "main")
     (tmp_path / "new.py").write_text("x = 1\n")
-    checkout = Checkout(tmp_path, tmp_path)
-    assert [each.path for each in await checkout.files()] == ["new.py"]
-    assert await checkout.commit() == ""
+    seen = await scan(tmp_path, scanning.Limits(), 0)
+    assert [each.path for each in seen.found] == ["new.py"]
+    assert seen.commit == ""
 
 
 async def test_what_is_no_repository_is_said_in_words(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     with pytest.raises(GitFailed, match="no Git repository, or a damaged one"):
-        await Checkout(tmp_path, tmp_path).files()
+        await git(tmp_path, "ls-files", "-z")
 
 
 async def test_without_git_the_message_says_what_to_install(

@@ -68,7 +68,7 @@ class Bench:
         things = [entity for _, entity in await graph.page()]
         told: Dump = {"entities": sorted(tuple(map(str, each)) for each in map(astuple, things))}
         walks = [
-            (entity, kind, await graph.neighbours(entity.key, kind, incoming))
+            (entity, kind, await graph.walk([entity.key], kind, incoming))
             for entity in things
             for kind in EdgeKind
             for incoming in (True, False)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plugins.codegraph.languages.registry import code_suffixes, language_named, language_of
-from plugins.codegraph.linker.in_memory import link_tree
+from plugins.codegraph.languages.registry import language_named, language_of
 from plugins.codegraph.model import EntityKind
+from tests.plugins.codegraph.linker.in_memory import link_tree
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,3 @@ def test_they_are_entities_without_edges() -> None:
     assert linked.entities[1].end_line == 1
     assert not linked.edges
     assert not linked.unresolved
-
-
-def test_their_suffixes_are_none_of_code() -> None:
-    assert ".md" not in code_suffixes()

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from plugins.codegraph.facts import FileFacts, decoded, encoded
 from plugins.codegraph.languages.registry import language_of
-from plugins.codegraph.linker.in_memory import link_tree
 from tests.examples import examples
 from tests.plugins.codegraph.accuracy.harness import CASES
+from tests.plugins.codegraph.linker.in_memory import link_tree
 
 SUFFIXES = {"go": ".go", "java": ".java", "rust": ".rs"}
 LANGUAGES = sorted(SUFFIXES)

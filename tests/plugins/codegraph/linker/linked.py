@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from textwrap import dedent
 
-from plugins.codegraph.linker.in_memory import LinkedRepo, link_tree
 from plugins.codegraph.model import EdgeKind
 from tests.plugins.codegraph.accuracy.harness import found_edges
+from tests.plugins.codegraph.linker.in_memory import LinkedRepo, link_tree
 
 
 def linked(files: Mapping[str, str]) -> LinkedRepo:

@@ -6,10 +6,10 @@ from textwrap import dedent
 
 import pytest
 
-from plugins.codegraph.linker.in_memory import InMemoryView, link_tree, parse_tree
 from plugins.codegraph.linker.linker import Linker
 from plugins.codegraph.model import EdgeKind, Strategy
 from tests.plugins.codegraph.accuracy.harness import found_edges
+from tests.plugins.codegraph.linker.in_memory import InMemoryView, link_tree, parse_tree
 from tests.plugins.codegraph.linker.linked import calls, linked, python, unresolved
 
 

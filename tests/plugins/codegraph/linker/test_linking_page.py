@@ -12,9 +12,9 @@ from plugins.codegraph import facts
 from plugins.codegraph.linker import values
 from plugins.codegraph.linker.engine import Engine
 from plugins.codegraph.linker.evaluate import evaluate
-from plugins.codegraph.linker.in_memory import InMemoryView, link_tree, parse_tree
 from plugins.codegraph.linker.linker import Linker
 from tests.plugins.codegraph.accuracy.harness import shown
+from tests.plugins.codegraph.linker.in_memory import InMemoryView, link_tree, parse_tree
 
 PAGE = Path(__file__).parents[4] / "plugins" / "codegraph" / "docs" / "linking.md"
 BLOCKS = re.findall(r"^```(\w+) ?([^\n]*)\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)

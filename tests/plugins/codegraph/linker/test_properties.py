@@ -6,9 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from plugins.codegraph.linker.digest import interface_digest
-from plugins.codegraph.linker.in_memory import InMemoryView, link_tree, parse_tree
 from plugins.codegraph.linker.linker import LinkedFile, Linker
 from tests.examples import examples
+from tests.plugins.codegraph.linker.in_memory import InMemoryView, link_tree, parse_tree
 from tests.plugins.codegraph.linker.programs import programs
 
 _SLOW = settings(

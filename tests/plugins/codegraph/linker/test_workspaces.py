@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from plugins.codegraph.languages.registry import languages
-from plugins.codegraph.linker.in_memory import InMemoryView, link_tree, parse_tree
 from plugins.codegraph.model import EdgeKind
+from tests.plugins.codegraph.linker.in_memory import InMemoryView, link_tree, parse_tree
 
 Files = dict[str, str]
 JAVASCRIPT = {

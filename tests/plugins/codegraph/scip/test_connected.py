@@ -91,7 +91,7 @@ async def calls(shop: Bench, name: str = "main") -> dict[tuple[str, str], Strate
         for each in await graph.find(name)
         if each.name == name and "main.ts" in each.path and each.kind.value != "file"
     ]
-    walk = await graph.neighbours(entity.key, EdgeKind.CALLS, incoming=False)
+    walk = await graph.walk([entity.key], EdgeKind.CALLS, incoming=False)
     return {(entity.qualified, each.entity.qualified): each.strategy for each in walk.reached}
 
 

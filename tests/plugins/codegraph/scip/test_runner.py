@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from plugins.codegraph.linker.in_memory import link_tree
 from plugins.codegraph.scip.runner import INDEXERS, Indexer, run, wanted
 from plugins.codegraph.scip.union import united
+from tests.plugins.codegraph.linker.in_memory import link_tree
 
 TYPESCRIPT, PYTHON = INDEXERS
 PACKAGES = Path(__file__).parents[3] / "node/node_modules/@sourcegraph"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from plugins.codegraph.linker.in_memory import LinkedRepo, link_tree
 from plugins.codegraph.model import Edge, Strategy
 from plugins.codegraph.scip.index import DEFINITION, Document, Occurrence
 from plugins.codegraph.scip.union import Union, united
+from tests.plugins.codegraph.linker.in_memory import LinkedRepo, link_tree
 
 MARK = re.compile(r"«(=?)([^:»]+):([^»]+)»")
 

@@ -140,5 +140,5 @@ async def graph_of(store: GraphStore, owner: Owner, person: str | None = None) -
 
 async def callers(graph: Graph, owner: Owner, name: str, depth: int = 1) -> list[str]:
     """Who calls a function, as ``path:name``."""
-    walk = await graph.neighbours(key_of(owner, name), EdgeKind.CALLS, True, depth)
+    walk = await graph.walk([key_of(owner, name)], EdgeKind.CALLS, True, depth)
     return [f"{each.entity.path}:{each.entity.name}" for each in walk.reached]

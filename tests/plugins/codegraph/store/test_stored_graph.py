@@ -92,7 +92,7 @@ async def test_a_walk_ends_in_a_circle(store: GraphStore) -> None:
 
 async def test_a_walk_gives_so_many_and_counts_all(shop: Graph) -> None:
     key = key_of(SHOP, "app/cart.py:checkStock")
-    walk = await shop.neighbours(key, EdgeKind.CALLS, True, depth=3, limit=2)
+    walk = await shop.walk([key], EdgeKind.CALLS, True, depth=3, limit=2)
     assert (len(walk.reached), walk.total, walk.capped) == (2, 4, False)
 
 
@@ -101,13 +101,13 @@ async def test_a_walk_follows_only_edges_that_are_sure_enough(store: GraphStore)
     await serve(store, SHOP, files_of(SHOP, CALLS, Strategy.INFERRED))
     graph = await graph_of(store, SHOP)
     key = key_of(SHOP, "app/pay.py:pay")
-    assert (await graph.neighbours(key, EdgeKind.CALLS, True, min_confidence=0.95)).total == 0
-    assert (await graph.neighbours(key, EdgeKind.CALLS, True, min_confidence=0.9)).total == 1
+    assert (await graph.walk([key], EdgeKind.CALLS, True, min_confidence=0.95)).total == 0
+    assert (await graph.walk([key], EdgeKind.CALLS, True, min_confidence=0.9)).total == 1
 
 
 async def test_a_walk_says_where_the_code_says_so(shop: Graph) -> None:
     key = key_of(SHOP, "app/main.py:run")
-    walk = await shop.neighbours(key, EdgeKind.CALLS, incoming=False)
+    walk = await shop.walk([key], EdgeKind.CALLS, incoming=False)
     assert {(each.path, each.line, each.via) for each in walk.reached} == {("app/main.py", 1, key)}
 
 

@@ -98,12 +98,12 @@ async def dump(graph: Graph) -> dict[str, Any]:
     edges = set()
     for each in entities:
         for kind in EdgeKind:
-            walk = await graph.neighbours(each.key, kind, incoming=False)
+            walk = await graph.walk([each.key], kind, incoming=False)
             edges |= {
                 (each.key, kind, one.entity.key, one.path, one.line, one.strategy, one.sites)
                 for one in walk.reached
             }
-            back = await graph.neighbours(each.key, kind, incoming=True)
+            back = await graph.walk([each.key], kind, incoming=True)
             assert all(one.entity.key in {e.key for e in entities} for one in back.reached)
     paths = sorted({each.path for each in entities})
     names = sorted({each.name for each in entities} | {"take", "run", "missing"})

@@ -7,8 +7,8 @@ import pytest
 from plugins.codegraph.languages.base import Package
 from plugins.codegraph.languages.go import LANGUAGES
 from plugins.codegraph.languages.go.modules import Modules
-from plugins.codegraph.linker.in_memory import InMemoryView, link_tree
 from plugins.codegraph.model import EdgeKind
+from tests.plugins.codegraph.linker.in_memory import InMemoryView, link_tree
 
 MANIFESTS = {
     "go.work": b"go 1.22\nuse (\n\t./app\n\t./lib // shared\n)\nuse ./tools\n",

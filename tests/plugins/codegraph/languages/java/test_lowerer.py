@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from plugins.codegraph.facts import Definition, FileFacts
 from plugins.codegraph.languages.java import LANGUAGES
-from plugins.codegraph.linker.in_memory import link_tree
 from plugins.codegraph.model import EdgeKind
+from tests.plugins.codegraph.linker.in_memory import link_tree
 
 SOURCE = """
 package org.example;

@@ -7,7 +7,7 @@ import pytest
 from plugins.codegraph.facts import Import
 from plugins.codegraph.languages.python import LANGUAGES
 from plugins.codegraph.languages.rules import Target
-from plugins.codegraph.linker.in_memory import InMemoryView, parse_tree
+from tests.plugins.codegraph.linker.in_memory import InMemoryView, parse_tree
 
 
 def _target(files: list[str], path: str, module: str, level: int = 0, **manifests: str) -> Target:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from plugins.codegraph.languages.base import Package
 from plugins.codegraph.languages.rust import LANGUAGES
-from plugins.codegraph.linker.in_memory import InMemoryView, link_tree
 from plugins.codegraph.model import EdgeKind
+from tests.plugins.codegraph.linker.in_memory import InMemoryView, link_tree
 
 WORKSPACE = {
     "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\nexclude = ["crates/old"]\n',

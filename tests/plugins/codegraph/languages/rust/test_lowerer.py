@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from plugins.codegraph.facts import Call, Definition, FileFacts, Many
 from plugins.codegraph.languages.rust import LANGUAGES
-from plugins.codegraph.linker.in_memory import link_tree
 from plugins.codegraph.model import EdgeKind
+from tests.plugins.codegraph.linker.in_memory import link_tree
 
 SOURCE = """
 //! A crate.

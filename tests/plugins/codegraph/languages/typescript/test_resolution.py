@@ -7,7 +7,7 @@ import pytest
 from plugins.codegraph.languages.typescript import LANGUAGES
 from plugins.codegraph.languages.typescript.resolution import resolve
 from plugins.codegraph.languages.typescript.workspaces import packages
-from plugins.codegraph.linker.in_memory import InMemoryView, parse_tree
+from tests.plugins.codegraph.linker.in_memory import InMemoryView, parse_tree
 
 OUTSIDE = "outside"
 UNKNOWN = ""

@@ -1,4 +1,4 @@
-"""Linking a whole repository in memory: for tests, benchmarks and small trees."""
+"""Linking a whole repository in memory: for tests and benchmarks."""
 
 from __future__ import annotations
 
