@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from auth.callers import Account
@@ -17,24 +18,19 @@ MAX_AGENT_LENGTH = 200
 """Characters of a User-Agent header that are stored."""
 
 
+@dataclass(eq=False, repr=False)
 class BrowserSessions:
     """Begins, finds and ends sessions.
 
-    Args:
+    Attributes:
         store: stores them.
         lifetime: how long one lasts.
         clock: the time, in UTC; replaced in tests.
     """
 
-    def __init__(
-        self,
-        store: SessionStore,
-        lifetime: timedelta,
-        clock: Callable[[], datetime] = utc_now,
-    ) -> None:
-        self._store = store
-        self._lifetime = lifetime
-        self._clock = clock
+    store: SessionStore
+    lifetime: timedelta
+    clock: Callable[[], datetime] = utc_now
 
     async def begin(self, person: str, agent: str = "", account: Account | None = None) -> str:
         """Begin a session of a person who has just proved who they are.
@@ -51,13 +47,13 @@ class BrowserSessions:
             NoSuchPerson: there is no such person.
         """
         value = secrets.token_urlsafe(32)
-        now = self._clock()
-        await self._store.add(
+        now = self.clock()
+        await self.store.add(
             Session(
                 digest(value),
                 person,
                 now,
-                now + self._lifetime,
+                now + self.lifetime,
                 agent[:MAX_AGENT_LENGTH],
                 account.subject if account else None,
                 account.sid if account else None,
@@ -67,8 +63,8 @@ class BrowserSessions:
 
     async def find(self, value: str) -> Session | None:
         """The session of a cookie's value, where it has not ended."""
-        return await self._store.get(digest(value)) if value else None
+        return await self.store.get(digest(value)) if value else None
 
     async def end(self, value: str) -> None:
         """End the session of a cookie's value; one that is not known is no error."""
-        await self._store.end(digest(value))
+        await self.store.end(digest(value))

@@ -18,6 +18,7 @@ from gateway.pipeline.pager import Cursors, Pager
 from gateway.pipeline.truncation import size
 from gateway.plugin_host import make_host
 from gateway.services import open_services
+from plugins.codegraph import offer
 from plugins.codegraph.indexer.indexer import Indexer
 from plugins.codegraph.indexer.source import Source
 from plugins.codegraph.repositories.indexes import Indexes
@@ -132,7 +133,8 @@ async def code_library(data: Path, embedding: str = "embedded") -> AsyncGenerato
         await host.database.migrate(_PLUGIN / "migrations")
         store = GraphStore(host.database)
         indexer = Indexer(store, data / "indexing")
-        parts = ToolParts.of(host, Everything(), store, Indexes(indexer, store))
+        registry: Any = Everything()
+        parts = ToolParts.of(host, registry, store, Indexes(indexer, store), 12, offer.now)
         try:
             items = {each.name: tool_item("codegraph", each, each.name) for each in parts.tools()}
             yield CodeLibrary(host, store, parts, indexer, items)

@@ -91,7 +91,7 @@ class Watch:
         return frozenset()
 
     def _of_hats(self, log: Mapping[str, Any]) -> Iterator[str]:
-        topic, data = log["topics"][0].lower(), _data(log)
+        topic, data = log["topics"][0].lower(), bytes.fromhex(log["data"].removeprefix("0x"))
         if topic in {_topic(_SINGLE), _topic(_BATCH)}:
             wearers = [_address(each) for each in log["topics"][2:4]]
             hats = _ids(topic, data)
@@ -172,10 +172,6 @@ def _address(topic: str) -> str:
     if len(topic) != len(_ZERO) or int(topic, 16) >> 160:
         raise Undecodable
     return "0x" + topic[-40:].lower()
-
-
-def _data(log: Mapping[str, Any]) -> bytes:
-    return bytes.fromhex(log["data"].removeprefix("0x"))
 
 
 def _word(data: bytes, place: int) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
@@ -38,24 +39,19 @@ _DEFAULT_METHOD = "client_secret_basic"
 _DEFAULT_NAME = "A client without a name"
 
 
+@dataclass(eq=False, repr=False)
 class Clients:
     """Finds clients by their id, and registers them.
 
-    Args:
+    Attributes:
         sealer: seals registrations; its purpose is theirs alone.
         documents: finds clients that publish a metadata document.
         clock: seconds since the epoch; replaced in tests.
     """
 
-    def __init__(
-        self,
-        sealer: Sealer,
-        documents: ClientDocuments,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._sealer = sealer
-        self._documents = documents
-        self._clock = clock
+    sealer: Sealer
+    documents: ClientDocuments
+    clock: Callable[[], float] = time.time
 
     async def get(self, client_id: str) -> PortalClient | None:
         """The client of that id as the SDK's handlers take it, or None."""
@@ -75,9 +71,9 @@ class Clients:
         if len(client_id) > MAX_CLIENT_ID_LENGTH:
             raise UnknownClient("The client_id is too long.")
         if client_id.startswith("https://"):
-            return await self._documents.get(client_id)
+            return await self.documents.get(client_id)
         try:
-            sealed = self._sealer.open(client_id)
+            sealed = self.sealer.open(client_id)
         except BadSeal:
             raise UnknownClient(
                 "The client is not registered here, or no longer. It must register again."
@@ -89,7 +85,7 @@ class Clients:
         return (
             client_id.startswith("https://")
             and len(client_id) <= MAX_CLIENT_ID_LENGTH
-            and not self._documents.remembers(client_id)
+            and not self.documents.remembers(client_id)
         )
 
     def register(self, metadata: OAuthClientMetadata | OAuthClientInformationFull) -> PortalClient:
@@ -112,7 +108,7 @@ class Clients:
                 "invalid_client_metadata",
                 f"token_endpoint_auth_method must be one of {', '.join(sorted(_METHODS))}.",
             )
-        issued = int(self._clock())
+        issued = int(self.clock())
         sealed: dict[str, Any] = {
             "r": _redirect_uris([str(each) for each in metadata.redirect_uris or ()]),
             "m": method,
@@ -122,7 +118,7 @@ class Clients:
         }
         if name := shown_name(metadata.client_name, instead=""):
             sealed["n"] = name
-        client_id = self._sealer.seal(sealed, REGISTRATION_LIFETIME_S)
+        client_id = self.sealer.seal(sealed, REGISTRATION_LIFETIME_S)
         if len(client_id) > MAX_CLIENT_ID_LENGTH:
             raise RegistrationRefused(
                 "invalid_client_metadata", "The redirect_uris are too many or too long."
@@ -136,7 +132,7 @@ class Clients:
             name=sealed.get("n", _DEFAULT_NAME),
             redirect_uris=tuple(sealed["r"]),
             method=sealed["m"],
-            secret=self._sealer.mark(f"secret:{client_id}") if confidential else None,
+            secret=self.sealer.mark(f"secret:{client_id}") if confidential else None,
             secret_expires=sealed["t"] + REGISTRATION_LIFETIME_S if confidential else None,
         )
 

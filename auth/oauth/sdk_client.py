@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from mcp.shared.auth import InvalidRedirectUriError, OAuthClientInformationFull
 from pydantic import AnyUrl, Field, TypeAdapter
 
@@ -65,7 +63,7 @@ def sdk_client(record: ClientRecord, issued: int | None = None) -> PortalClient:
         client_id=record.client_id,
         client_name=record.name,
         client_uri=record.uri,
-        redirect_uris=_urls(record.redirect_uris),
+        redirect_uris=[_URL.validate_python(each) for each in record.redirect_uris],
         token_endpoint_auth_method=record.method,
         grant_types=list(GRANTS),
         scope=" ".join(SCOPES),
@@ -73,7 +71,3 @@ def sdk_client(record: ClientRecord, issued: int | None = None) -> PortalClient:
         client_id_issued_at=issued,
         client_secret_expires_at=record.secret_expires,
     )
-
-
-def _urls(texts: Sequence[str]) -> list[AnyUrl]:
-    return [_URL.validate_python(each) for each in texts]

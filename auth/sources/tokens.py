@@ -7,7 +7,7 @@ no, as a rule with ``not`` would take a no for permission.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from auth.chain import abi
@@ -66,10 +66,11 @@ class TokensSource:
         known = {
             question: number
             for question, each in zip(questions, returned, strict=True)
-            if (number := abi.word(each)) is not None and _plausible(question, number)
+            if (number := abi.word(each)) is not None
+            and (question.key[0] != "decimals" or number <= _MAX_DECIMALS)
         }
         if not known:
-            contracts = ", ".join(sorted(_contracts(questions)))
+            contracts = ", ".join(sorted({str(question.key[2]) for question in questions}))
             raise SourceUnavailable(
                 f"No token contract of that kind answers at {contracts} on the chain {chain}: "
                 "check the rule's address and standard."
@@ -85,11 +86,3 @@ def _token_call(question: Question) -> Call:
     if standard == "erc1155":
         return abi.call(str(contract), "balanceOf(address,uint256)", holder, token)
     return abi.call(str(contract), "balanceOf(address)", holder)
-
-
-def _plausible(question: Question, number: int) -> bool:
-    return question.key[0] != "decimals" or number <= _MAX_DECIMALS
-
-
-def _contracts(questions: Iterable[Question]) -> set[str]:
-    return {str(question.key[2]) for question in questions}

@@ -98,7 +98,8 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
     await host.database.migrate(MIGRATIONS)
     base = CoreParts.of(config, host)
     problems = await declare(base.repositories, config)
-    parts = ToolParts.of(host, base.repositories, base.store, base.indexes, config.workspace_hours)
+    hours = config.workspace_hours
+    parts = ToolParts.of(host, base.repositories, base.store, base.indexes, hours, now)
     jobs = _jobs(config, host, base, parts)
     # Most portals serve no code, and every client of theirs would carry these tools in vain; who
     # connected before the first repository, with a client that is deaf to list_changed, connects

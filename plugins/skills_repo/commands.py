@@ -15,7 +15,6 @@ from gateway.repositories import Repository
 from gateway.toolkit.progress_bar import progress_bar
 from plugins.skills_repo.config import SkillsRepoConfig, Source
 from plugins.skills_repo.index.build import SKILL_FILE, build
-from plugins.skills_repo.index.entries import SourceIndex
 from plugins.skills_repo.index.store import IndexStore
 from plugins.skills_repo.inspection import Inspection, Problem
 from plugins.skills_repo.repositories import open_repositories
@@ -70,12 +69,8 @@ async def _index_source(
     return said | {
         "entries": len(made),
         "commit": made.commit,
-        "unreadable": [*made.faults, *_passed_over(made)],
+        "unreadable": [*made.faults, *[f"{made.source}/{each}" for each in made.passed_over]],
     }
-
-
-def _passed_over(made: SourceIndex) -> list[str]:
-    return [f"{made.source}/{each}" for each in made.passed_over]
 
 
 def _line(done: dict[str, Any]) -> str:

@@ -50,21 +50,17 @@ class LookupRequest:
     has_token: bool
 
 
+@dataclass(eq=False, repr=False)
 class FallbackLookup(Generic[Found]):
     """Looks for a file in the sources whose index may be out of date.
 
-    Args:
+    Attributes:
         heads: says which sources may hold more than their index.
         behind: told of each source that has moved on since it was indexed.
     """
 
-    def __init__(
-        self,
-        heads: RemoteHeads,
-        behind: Callable[[str], None],
-    ) -> None:
-        self._heads = heads
-        self._behind = behind
+    heads: RemoteHeads
+    behind: Callable[[str], None]
 
     async def find(
         self,
@@ -100,9 +96,9 @@ class FallbackLookup(Generic[Found]):
 
     async def _may_hold_more(self, library: Library, source: Source, wanted: LookupRequest) -> bool:
         index = library.indexes.get(source.name)
-        more = await self._heads.may_hold_more(source, index, anew=wanted.anew)
+        more = await self.heads.may_hold_more(source, index, anew=wanted.anew)
         if more and index is not None and source.github is not None:
-            self._behind(source.name)
+            self.behind(source.name)
         return more
 
     def _lacks_token(self, library: Library, source: Source, wanted: LookupRequest) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gateway.repositories import Repository, SourceFailed
 from plugins.skills_repo.config import Source
@@ -24,23 +24,19 @@ class _Head:
     asked: float
 
 
+@dataclass(eq=False, repr=False)
 class RemoteHeads:
     """The commit that each source's branch points to.
 
-    Args:
+    Attributes:
         repositories: by the names of the sources.
         clock: seconds that only grow; replaced in tests.
     """
 
-    def __init__(
-        self,
-        repositories: Mapping[str, Repository],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._repositories = repositories
-        self._clock = clock
-        self._heads: dict[str, _Head] = {}
-        self._flights: SingleFlight[_Head] = SingleFlight()
+    repositories: Mapping[str, Repository]
+    clock: Callable[[], float] = time.monotonic
+    _heads: dict[str, _Head] = field(default_factory=dict, init=False)
+    _flights: SingleFlight[_Head] = field(default_factory=SingleFlight, init=False)
 
     async def may_hold_more(self, source: Source, index: SourceIndex | None, *, anew: bool) -> bool:
         """Whether a source may hold a file that its index does not know.
@@ -60,7 +56,7 @@ class RemoteHeads:
         if index is None or index.commit is None or source.github is None:
             return True
         head = self._heads.get(source.name)
-        if anew or head is None or self._clock() >= head.asked + HEAD_TTL_S:
+        if anew or head is None or self.clock() >= head.asked + HEAD_TTL_S:
             head = await self._flights.share((source.name,), lambda: self._ask(source))
         if head.failure is not None and source.credential != "caller":
             raise head.failure.again()
@@ -71,9 +67,9 @@ class RemoteHeads:
         await self._flights.close()
 
     async def _ask(self, source: Source) -> _Head:
-        asked = self._clock()
+        asked = self.clock()
         try:
-            head = _Head(await self._repositories[source.name].stamp(), None, asked)
+            head = _Head(await self.repositories[source.name].stamp(), None, asked)
         except SourceFailed as failure:
             head = _Head(None, failure, asked)
         self._heads[source.name] = head

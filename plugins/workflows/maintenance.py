@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from itertools import count
 
 from sqlalchemy import ColumnElement, ScalarSelect, func, select
@@ -26,10 +27,11 @@ TakeIn = Callable[[], Awaitable[bool]]
 """``await take_in()``: takes in the starter workflows; whether anything changed."""
 
 
+@dataclass(eq=False, repr=False)
 class Maintenance:
     """Keeps an open playbook up to date, and reports its health.
 
-    Args:
+    Attributes:
         host: the plugin's services.
         take_in: takes in what Porch brings.
         embed: gives vectors to what has none by the model in use; how many it did.
@@ -37,25 +39,19 @@ class Maintenance:
         sweep: deletes what deleted cards have left in the object store; how many files.
     """
 
-    def __init__(
-        self,
-        host: Host,
-        take_in: TakeIn,
-        embed: Callable[[], Awaitable[int]],
-        notifications: Notifications,
-        sweep: Callable[[], Awaitable[int]],
-    ) -> None:
-        self._host, self._take_in, self._embed = host, take_in, embed
-        self._sweep = sweep
-        self._notifications = notifications
-        self._failed: dict[str, str] = {}
+    host: Host
+    take_in: TakeIn
+    embed: Callable[[], Awaitable[int]]
+    notifications: Notifications
+    sweep: Callable[[], Awaitable[int]]
+    _failed: dict[str, str] = field(default_factory=dict, init=False)
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """What Porch brings is there when the block begins; vectors too, if the host waits."""
-        if await self._tried("starter", self._take_in):
-            self._notifications.lists_changed()
-        if self._host.wait_ready:
+        if await self._tried("starter", self.take_in):
+            self.notifications.lists_changed()
+        if self.host.wait_ready:
             await self._embedded()
             yield
             return
@@ -66,22 +62,22 @@ class Maintenance:
         seen = await self._tried("changes", self._newest)
         for number in count():
             if number % SWEEP_EVERY_ROUNDS == 0:
-                await self._tried("files", self._sweep)
+                await self._tried("files", self.sweep)
             await self._embedded()
             await asyncio.sleep(MAINTENANCE_INTERVAL_S)
             newest = await self._tried("changes", self._newest)
             if newest != seen:
                 # Maybe by an import, or another replica, of which clients have not heard.
-                self._notifications.lists_changed()
+                self.notifications.lists_changed()
             seen = newest
 
     async def _newest(self) -> int:
-        async with self._host.database.engine.connect() as connection:
+        async with self.host.database.engine.connect() as connection:
             return await sequence.latest_value(connection)
 
     async def _embedded(self) -> None:
-        if done := await self._tried("search", self._embed):
-            self._host.log.info("workflows_embedded", items=done)
+        if done := await self._tried("search", self.embed):
+            self.host.log.info("workflows_embedded", items=done)
 
     async def _tried(self, what: str, work: Callable[[], Awaitable[int]]) -> int:
         """The result of a task, or 0 where it fails, which health then reports."""
@@ -91,14 +87,14 @@ class Maintenance:
             return done
         except Exception as error:
             self._failed[what] = str(error) or type(error).__name__
-            self._host.log.error("workflows_upkeep_failed", work=what, exc_info=error)
+            self.host.log.error("workflows_upkeep_failed", work=what, exc_info=error)
             return 0
 
     async def health(self) -> Health:
         """``degraded`` where something failed."""
         counts = {name: _count(which) for name, which in (_COUNTED | _UNKNOWN_VALUES).items()}
         query = select(*(count.label(name) for name, count in counts.items()))
-        async with self._host.database.engine.connect() as connection:
+        async with self.host.database.engine.connect() as connection:
             found = (await connection.execute(query)).one()._mapping
         facts = {name: found[name] for name in _COUNTED}
         if "starter" in self._failed:

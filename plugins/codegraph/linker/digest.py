@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -74,13 +73,9 @@ def _write(value: Any, into: list[Any]) -> None:
         each = todo.pop()
         if isinstance(each, msgspec.Struct):
             into.append(type(each).__name__)
-            todo += _fields(each)
+            todo += (getattr(each, name) for name in each.__struct_fields__ if name != "line")
         elif isinstance(each, tuple):
             into.append(len(each))
             todo += each
         else:
             into.append(each)
-
-
-def _fields(struct: msgspec.Struct) -> Iterator[Any]:
-    return (getattr(struct, name) for name in struct.__struct_fields__ if name != "line")

@@ -54,10 +54,6 @@ def evaluate(engine: Engine, index: FileIndex, number: int, expr: Expr | None) -
     return _KINDS[type(expr)](engine, index, number, expr)
 
 
-def _name(engine: Engine, index: FileIndex, number: int, expr: Name) -> Values:
-    return names.lookup(engine, index, number, expr.id)
-
-
 def _attr(engine: Engine, index: FileIndex, number: int, expr: Attr) -> Values:
     if type(expr.of) is Super:
         return members.inherited(engine, index, number, expr.name)
@@ -295,16 +291,12 @@ def _typed(engine: Engine, index: FileIndex, number: int, expr: Typed) -> Values
     return evaluate(engine, index, number, expr.value)
 
 
-def _super(engine: Engine, index: FileIndex, number: int, expr: Super) -> Values:
-    return members.bases_around(engine, index, number)
-
-
 def _many(engine: Engine, index: FileIndex, number: int, expr: Many) -> Values:
     return {Thing(expr.kind): SCOPE} if expr.kind else NOTHING
 
 
 _KINDS: dict[type, Callable[[Engine, FileIndex, int, Any], Values]] = {
-    Name: _name,
+    Name: lambda engine, index, number, expr: names.lookup(engine, index, number, expr.id),
     Attr: _attr,
     Call: _call,
     Item: _item,
@@ -318,6 +310,6 @@ _KINDS: dict[type, Callable[[Engine, FileIndex, int, Any], Values]] = {
     Inner: _inner,
     Literal: _literal,
     Typed: _typed,
-    Super: _super,
+    Super: lambda engine, index, number, expr: members.bases_around(engine, index, number),
     Many: _many,
 }

@@ -252,10 +252,6 @@ def iterated(engine: Engine, index: FileIndex, value: Instance, rank: int) -> Va
             else:
                 add(found, evaluate.elements(engine, index, {each: own}, -1))
         return found
-    return _of_outer_base(engine, index, value, rank)
-
-
-def _of_outer_base(engine: Engine, index: FileIndex, value: Instance, rank: int) -> Values:
     return evaluate.elements(engine, index, as_container(engine, index, value, rank), -1)
 
 

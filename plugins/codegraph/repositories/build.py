@@ -8,7 +8,7 @@ import errno
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.git.command import GitFailed, Remote
@@ -17,22 +17,11 @@ from plugins.codegraph.repositories.leases import Gone, Lease, Leases
 from plugins.codegraph.repositories.repository import Repository
 from plugins.codegraph.repositories.urls import host_of
 
+if TYPE_CHECKING:
+    from plugins.codegraph.repositories.indexes import Indexes
+
 Progress = Callable[[int, int, str], None]
 """``progress(done, total, message)``; returns at once."""
-
-
-class Index(Protocol):
-    """What indexes a directory (``indexer/``)."""
-
-    async def index(self, repository: Repository, root: Path, progress: Progress) -> dict[str, Any]:
-        """Index it, in full or what changed; what was found, as JSON values."""
-        ...
-
-    async def changed(
-        self, repository: Repository, root: Path, progress: Progress
-    ) -> dict[str, Any] | None:
-        """Take in what changed since; what was found, or None where nothing did."""
-        ...
 
 
 class Steps(Protocol):
@@ -71,7 +60,7 @@ class IndexBuilder:
     copies: Path
     secret: Callable[[str], str]
     leases: Leases
-    index: Index
+    index: Indexes
 
     async def make(
         self,

@@ -6,9 +6,10 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from gateway.contract import Caller, Exchange, ToolFailed
+from plugins.codegraph.repositories.registry import Repositories
+from plugins.codegraph.repositories.repository import Repository
 from plugins.codegraph.store.graph import RepositoryView
 from plugins.codegraph.store.store import GraphStore
 from plugins.codegraph.store.stored_graph import Graph
@@ -17,50 +18,6 @@ from plugins.codegraph.workspaces.workspaces import Workspace, Workspaces
 WAIT_TIMEOUT_S = 20.0
 """Seconds that a call waits for the first index of a repository; less than a call may take."""
 _POLL_INTERVAL_S = 0.5
-
-
-class Known(Protocol):
-    """A repository of the registry, as far as tools look at it."""
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-        ...
-
-    @property
-    def org(self) -> str:
-        """Its organisation."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """Its name in the portal."""
-        ...
-
-
-class Doing(Protocol):
-    """What is being done to a repository's index; as text, for a person, "" for nothing."""
-
-    @property
-    def under_way(self) -> bool:
-        """Whether an index is being made, or will be in a moment."""
-        ...
-
-
-class Registry(Protocol):
-    """The repositories, by who may see them."""
-
-    async def named(self, caller: Caller, name: str | None) -> Known:
-        """The repository of a name that the caller may see.
-
-        Raises:
-            ToolFailed: there is none, or none was named and the caller may see several.
-        """
-        ...
-
-    async def state(self, repo: str) -> Doing:
-        """What is being done to its index just now."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +47,7 @@ class Access:
 
     def __init__(
         self,
-        registry: Registry,
+        registry: Repositories,
         store: GraphStore,
         workspaces: Workspaces,
         exchange: Callable[[], Exchange],
@@ -98,8 +55,8 @@ class Access:
         self._registry, self._store, self._workspaces = registry, store, workspaces
         self._exchange = exchange
 
-    async def repository(self, caller: Caller, name: str | None) -> Known:
-        """The repository that a caller names; raises as ``Registry.named``."""
+    async def repository(self, caller: Caller, name: str | None) -> Repository:
+        """The repository that a caller names; raises as ``Repositories.named``."""
         return await self._registry.named(caller, name)
 
     async def __call__(self, caller: Caller, name: str | None) -> Opened:
@@ -130,7 +87,7 @@ class Access:
         """The graph of a view."""
         return self._store.open(view)
 
-    async def _awaited(self, known: Known) -> RepositoryView | None:
+    async def _awaited(self, known: Repository) -> RepositoryView | None:
         """A repository as it is served once its first index is made; None if that takes long."""
         began = time.monotonic()
         while (waited := time.monotonic() - began) < WAIT_TIMEOUT_S:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from datetime import datetime, timedelta
 
 from gateway.contract import Host, Tool
+from plugins.codegraph.repositories.indexes import Indexes
+from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.search.embedder import EntityEmbedder
 from plugins.codegraph.search.search import Search
 from plugins.codegraph.search.vectors import CodeVectors
@@ -16,33 +17,12 @@ from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.store import GraphStore
 from plugins.codegraph.tools import impact, lookup, stats, sync, traversal
 from plugins.codegraph.tools import search as search_tools
-from plugins.codegraph.tools.access import Access, Registry
+from plugins.codegraph.tools.access import Access
 from plugins.codegraph.workspaces.sync import Overlaid, WorkspaceSync
 from plugins.codegraph.workspaces.workspaces import Workspaces
 
 EMBEDDING_TIMEOUT_S = 8.0
 """How long a sync waits for the vectors of what it sends; what has none is found by its words."""
-
-
-class Overlays(Protocol):
-    """What links a person's files into an overlay: the indexer."""
-
-    async def overlay(
-        self,
-        owner: Owner,
-        files: Mapping[str, bytes | None],
-        person: str,
-        branch: str,
-        digest: str,
-        expires: datetime,
-    ) -> Any:
-        """Write an overlay over the base that is served, in place of the one of that branch."""
-        ...
-
-
-def now() -> datetime:
-    """The time, in UTC."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +47,11 @@ class ToolParts:
     def of(
         cls,
         host: Host,
-        registry: Registry,
+        registry: Repositories,
         store: GraphStore,
-        overlays: Overlays,
-        workspace_hours: int = 12,
-        clock: Callable[[], datetime] = now,
+        overlays: Indexes,
+        workspace_hours: int,
+        clock: Callable[[], datetime],
     ) -> ToolParts:
         """The parts over a portal's services.
 
@@ -79,7 +59,7 @@ class ToolParts:
             host: the plugin's services.
             registry: the repositories.
             store: the graphs.
-            overlays: the indexer.
+            overlays: what links a person's files into an overlay.
             workspace_hours: how long a workspace is kept after it was last sent, 1 to 24.
             clock: the time, in UTC.
         """
@@ -114,7 +94,7 @@ class _Writer:
     """Writes overlays with their vectors, and ends both."""
 
     def __init__(
-        self, host: Host, store: GraphStore, overlays: Overlays, embedder: EntityEmbedder
+        self, host: Host, store: GraphStore, overlays: Indexes, embedder: EntityEmbedder
     ) -> None:
         self._host, self._store = host, store
         self._overlays, self._embedding = overlays, embedder

@@ -9,8 +9,9 @@ from typing import Annotated
 from pydantic import Field
 
 from gateway.contract import Caller, Tier, Tool, ToolFailed, ToolResult
+from plugins.codegraph.repositories.repository import Repository
 from plugins.codegraph.store.stored_graph import Graph
-from plugins.codegraph.tools.access import Access, Known
+from plugins.codegraph.tools.access import Access
 from plugins.codegraph.tools.base import SETS, Repo, Wire
 from plugins.codegraph.workspaces.sync import SyncRequest, SyncResult, WorkspaceSync
 from plugins.codegraph.workspaces.workspaces import Place
@@ -92,7 +93,9 @@ def tools(access: Access, workspace_sync: WorkspaceSync) -> list[Tool]:
     ]
 
 
-async def _answer(access: Access, caller: Caller, known: Known, done: SyncResult) -> SyncAnswer:
+async def _answer(
+    access: Access, caller: Caller, known: Repository, done: SyncResult
+) -> SyncAnswer:
     workspace, view = done.workspace, done.view
     updated = 0
     if workspace.layer is not None:

@@ -111,7 +111,7 @@ def sections(diff: str) -> list[Section]:
         lines.pop()
     if lines and all(line.endswith("\r") for line in lines):
         lines = [line[:-1] for line in lines]  # a terminal's line ends, not the files'
-    starts = [at for at, line in enumerate(lines) if _begins(line)]
+    starts = [at for at, line in enumerate(lines) if line.startswith((_BEGIN, *_COMBINED))]
     if not starts and not diff.strip():
         return []
     for at, line in enumerate(lines[: starts[0] if starts else None]):
@@ -142,10 +142,6 @@ def read(section: Section) -> FileDiff:
             return found
         at += 1
     return replace(found, hunks=tuple(_hunks(section, at)))
-
-
-def _begins(line: str) -> bool:
-    return line.startswith((_BEGIN, *_COMBINED))
 
 
 def _is_noise(line: str) -> bool:

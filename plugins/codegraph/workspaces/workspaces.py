@@ -6,10 +6,10 @@ is an overlay layer of the graph; nobody else ever reads it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from gateway.contract import Database
 
@@ -48,12 +48,8 @@ class Place:
     person: str
 
 
-class OnEnd(Protocol):
-    """What ends an overlay layer."""
-
-    async def __call__(self, org: str, repo: str, layer: int) -> None:
-        """The layer is read no more."""
-        ...
+OnEnd = Callable[[str, str, int], Awaitable[None]]
+"""``await ended(org, repo, layer)``: the overlay layer is read no more."""
 
 
 class Workspaces:

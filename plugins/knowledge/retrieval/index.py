@@ -34,7 +34,10 @@ _EMBEDDING_BATCH_SIZE = 256
 
 
 class Index:
-    """The ``SearchIndex`` of ``index_protocol.py`` over the portal's services.
+    """Keeps the passages of the served documents, so that they are found.
+
+    Every call is idempotent: after a crash the sync repeats those of which it cannot know
+    whether they were finished.
 
     Args:
         collection: the points.
@@ -84,7 +87,7 @@ class Index:
         task.add_done_callback(self._passed)
 
     async def remove(self, keys: Sequence[str]) -> None:
-        """Forget documents, after those queued before are written."""
+        """Forget documents by their ``contentType/id``, after those queued before are written."""
         await self._settle()
         if keys:
             await self.collection.delete([Condition("key", any_of=tuple(keys))])
@@ -98,6 +101,8 @@ class Index:
 
     async def finish(self) -> None:
         """Wait until everything taken in is written, durable and quick to search.
+
+        The manifest records documents only after this.
 
         Raises:
             Exception: the first failure since the last call; the documents of a batch that

@@ -11,10 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from gateway.contract import Caller, Route
 from plugins.knowledge.sync.admin_tasks import AdminTask
 from plugins.knowledge.sync.differences import Verified
-from plugins.knowledge.sync.follower import Follower
 from plugins.knowledge.sync.handle import KnowledgeHandle
-from plugins.knowledge.sync.progress import Progress
-from plugins.knowledge.sync.sync import Sync
 
 
 class NoParams(BaseModel):
@@ -86,29 +83,20 @@ FullSync = AdminTask[list[str]]
 """A full sync; its result is what stayed behind, and why."""
 
 
-def state(
-    sync: Sync,
-    followers: Sequence[Follower],
-    *,
-    documents: int = 0,
-    progress: Progress | None = None,
-    running: bool = False,
-    errors: Sequence[str] = (),
+def handle_state(
+    handle: KnowledgeHandle, errors: Sequence[str] = (), *, running: bool = False
 ) -> SyncState:
-    """How the sync is just now.
+    """How the sync of a knowledge base is just now.
 
     Args:
-        sync: the sync.
-        followers: the sources on GitHub.
-        documents: how many documents are served.
-        progress: what is being done.
-        running: whether a full sync runs.
-        errors: what stayed behind in the last one.
+        handle: the knowledge base.
+        errors: what stayed behind in the last full sync.
+        running: whether one runs.
     """
-    progress = progress or Progress()
+    status, progress = handle.sync.status, handle.sync_loop.progress
     return SyncState(
-        error=sync.status.error,
-        documents=documents,
+        error=status.error,
+        documents=handle.sync_loop.documents,
         sources=[
             SourceState(
                 source=follower.source.key,
@@ -117,32 +105,17 @@ def state(
                 looked=follower.looked,
                 behind=follower.error,
             )
-            for follower in followers
+            for follower in handle.followers
         ],
         rejected=[
             Rejected(path=one.path, line=one.line, severity=one.severity, reason=one.reason)
-            for one in sync.status.problems
+            for one in status.problems
         ],
         running=running,
         doing=progress.doing if running else "",
         done=progress.done if running else 0,
         total=progress.total if running else 0,
         errors=list(errors),
-    )
-
-
-def handle_state(
-    handle: KnowledgeHandle, errors: Sequence[str] = (), *, running: bool = False
-) -> SyncState:
-    """How the sync of a knowledge base is just now."""
-    sync_loop = handle.sync_loop
-    return state(
-        handle.sync,
-        handle.followers,
-        documents=sync_loop.documents,
-        progress=sync_loop.progress,
-        running=running,
-        errors=errors,
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway.contract import Tier
-from plugins.knowledge.retrieval.index_protocol import SearchIndex
+from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.manifest import FileRecord, Manifest
 
@@ -57,7 +57,7 @@ def manifest_changes(mine: Manifest, theirs: Manifest) -> ManifestChanges:
 
 
 async def adopt_manifest(
-    found: ManifestChanges, theirs: Manifest, store: Store, index: SearchIndex, *, indexed: bool
+    found: ManifestChanges, theirs: Manifest, store: Store, index: Index, *, indexed: bool
 ) -> Manifest:
     """Bring the catalogue and the index to another process's manifest.
 

@@ -107,7 +107,7 @@ async def current(objects: Objects, own: Path, index: str) -> Manifest | None:
     shared = await written(objects)
     if shared is None or shared.index == index:
         return shared
-    kept = await asyncio.to_thread(lambda: _read(_bytes(own)))
+    kept = await asyncio.to_thread(lambda: _read(own.read_bytes() if own.is_file() else None))
     if kept is None or kept.index == index:
         return kept or shared
     pending = sorted({*shared.pending, *kept.pending})  # what it had begun may be in the index
@@ -168,10 +168,6 @@ async def save(objects: Objects, own: Path, manifest: Manifest) -> None:
 async def save_own(own: Path, manifest: Manifest) -> None:
     """Write it beside this process's data alone: what its index holds of the store."""
     await asyncio.to_thread(lambda: _replace(own, manifest.model_dump_json().encode()))
-
-
-def _bytes(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
 
 
 def _replace(path: Path, data: bytes) -> None:

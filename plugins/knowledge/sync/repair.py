@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 from gateway.contract import Objects
 from plugins.knowledge.store import Store
@@ -15,10 +16,11 @@ from plugins.knowledge.sync.verification import Comparison, Verifier, branch_dif
 SyncAll = Callable[[], Awaitable[object]]
 
 
+@dataclass(eq=False, repr=False)
 class Repair:
     """Keeps source, store and index the same.
 
-    Args:
+    Attributes:
         verifier: compares them.
         sync: writes; nothing is compared while it runs.
         store: where the documents are.
@@ -27,21 +29,12 @@ class Repair:
         sync_all: syncs every source.
     """
 
-    def __init__(
-        self,
-        verifier: Verifier,
-        sync: Sync,
-        store: Store,
-        objects: Objects,
-        followers: Sequence[Follower],
-        sync_all: SyncAll,
-    ) -> None:
-        self._verifier = verifier
-        self._sync = sync
-        self._store = store
-        self._objects = objects
-        self._followers = followers
-        self._sync_all = sync_all
+    verifier: Verifier
+    sync: Sync
+    store: Store
+    objects: Objects
+    followers: Sequence[Follower]
+    sync_all: SyncAll
 
     async def verify(self, *, repair: bool = False) -> Verified:
         """Compare; and where asked, mend and compare again.
@@ -52,27 +45,27 @@ class Repair:
         before = await self._compare()
         if not repair or not before.differences:
             return Verified(documents=before.documents, differences=before.differences)
-        await self._sync.exclusively(lambda: self._mend(before))
-        await self._sync_all()
+        await self.sync.exclusively(lambda: self._mend(before))
+        await self.sync_all()
         after = await self._compare()
         left = after.differences
         mended = [one for one in before.differences if one not in left]
         return Verified(documents=after.documents, differences=left, mended=mended)
 
     async def _compare(self) -> Comparison:
-        found = await self._sync.exclusively(self._verifier.compare)
-        if any(follower.is_busy for follower in self._followers):  # it needs what it fetches
+        found = await self.sync.exclusively(self.verifier.compare)
+        if any(follower.is_busy for follower in self.followers):  # it needs what it fetches
             found.differences = [one for one in found.differences if one.kind != "fetched"]
             found.waste = [key for key in found.waste if not key.startswith(FETCHED)]
-        found.differences = [*await branch_differences(self._followers), *found.differences]
+        found.differences = [*await branch_differences(self.followers), *found.differences]
         return found
 
     async def _mend(self, found: Comparison) -> None:
         """Take away waste, put back what can be, and have the next sync do all the rest."""
-        await self._store.put(found.restored)
+        await self.store.put(found.restored)
         for key in found.waste:
-            await self._objects.delete(key)
-        for follower in self._followers:
+            await self.objects.delete(key)
+        for follower in self.followers:
             if follower.source.listing.commit:
                 await follower.source.adopt(follower.source.listing)
-        await self._sync.mark_pending(found.manifest, found.keys, found.paths)
+        await self.sync.mark_pending(found.manifest, found.keys, found.paths)

@@ -12,7 +12,7 @@ from typing import TypeVar
 from gateway.contract import ContentScrub, Objects
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.notes.frontmatter import Problem, summed
-from plugins.knowledge.retrieval.index_protocol import SearchIndex
+from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync import manifest as manifests
 from plugins.knowledge.sync.adopt import adopt_manifest, manifest_changes
@@ -118,7 +118,7 @@ class Sync:
         sources: Sequence[NoteSource],
         objects: Objects,
         store: Store,
-        index: SearchIndex,
+        index: Index,
         rules: str,
         data_dir: Path,
     ) -> None:

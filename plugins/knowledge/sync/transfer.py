@@ -11,7 +11,7 @@ from pathlib import Path
 from gateway.contract import Objects, Tier
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.notes.ids import raw_key
-from plugins.knowledge.retrieval.index_protocol import SearchIndex
+from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.store import Store, write_together
 from plugins.knowledge.sync.manifest import FileRecord, Manifest
 from plugins.knowledge.sync.plan import Plan
@@ -42,7 +42,7 @@ class Transfer:
     """
 
     def __init__(
-        self, objects: Objects, store: Store, index: SearchIndex, save: SaveManifest, data_dir: Path
+        self, objects: Objects, store: Store, index: Index, save: SaveManifest, data_dir: Path
     ) -> None:
         self._objects = objects
         self._store = store

@@ -25,7 +25,8 @@ from plugins.knowledge.notes.ids import (
     raw_path,
 )
 from plugins.knowledge.notes.note import Origin, parse
-from plugins.knowledge.retrieval.index_protocol import IndexContents, SearchIndex
+from plugins.knowledge.retrieval.index import Index
+from plugins.knowledge.retrieval.index_contents import IndexContents
 from plugins.knowledge.sync import manifest as manifests
 from plugins.knowledge.sync.differences import Difference, Kind
 from plugins.knowledge.sync.follower import Follower
@@ -73,10 +74,11 @@ class Comparison:
         self.paths |= {path} - {""}
 
 
+@dataclass(eq=False, repr=False)
 class Verifier:
     """Compares, while no sync runs.
 
-    Args:
+    Attributes:
         sources: where the notes come from.
         objects: the plugin's share of the object store.
         index: the search index.
@@ -84,19 +86,11 @@ class Verifier:
         own: the manifest that this process keeps of its index.
     """
 
-    def __init__(
-        self,
-        sources: Sequence[NoteSource],
-        objects: Objects,
-        index: SearchIndex,
-        rules: str,
-        own: Path,
-    ) -> None:
-        self._sources = sources
-        self._objects = objects
-        self._index = index
-        self._rules = rules
-        self._own = own
+    sources: Sequence[NoteSource]
+    objects: Objects
+    index: Index
+    rules: str
+    own: Path
 
     async def compare(self) -> Comparison:
         """Compare everything.
@@ -105,8 +99,8 @@ class Verifier:
             OSError: a source cannot be listed, or the store not read.
         """
         found = Comparison()
-        fingerprint = self._index.fingerprint
-        manifest = await manifests.current(self._objects, self._own, fingerprint)
+        fingerprint = self.index.fingerprint
+        manifest = await manifests.current(self.objects, self.own, fingerprint)
         if manifest is None:
             await self._all_is_doubted(found)
         else:
@@ -124,16 +118,16 @@ class Verifier:
         found.paths |= {raw_path(key) for key in await self._keys(RAW_PREFIX)}
 
     def _look_at(self, manifest: Manifest, found: Comparison) -> None:
-        if manifest.index != self._index.fingerprint:
+        if manifest.index != self.index.fingerprint:
             found.add("manifest", "speaks of another index; every document is indexed again")
-        if manifest.rules != self._rules:
+        if manifest.rules != self.rules:
             found.add("manifest", "was written with other settings; every note is read again")
         if undone := len(manifest.pending):
             found.add("manifest", f"a sync was broken off; {undone} documents are done again")
 
     async def _look_at_documents(self, manifest: Manifest, found: Comparison) -> None:
         files = await self._scanned(manifest, found)
-        stock = await self._index.stock()
+        stock = await self.index.stock()
         served = [path for path, record in sorted(manifest.files.items()) if record.entry]
         found.documents = len(served)
         for start in range(0, len(served), MAX_CONCURRENT_READS):
@@ -150,8 +144,8 @@ class Verifier:
         self, manifest: Manifest, found: Comparison
     ) -> Mapping[str, tuple[NoteSource, File]]:
         """Every note that the sources hold; what has changed since the sync is a difference."""
-        scans = [(one, await asyncio.to_thread(one.scan)) for one in self._sources]
-        planner = Planner(manifest, scans, self._rules, self._index.fingerprint)
+        scans = [(one, await asyncio.to_thread(one.scan)) for one in self.sources]
+        planner = Planner(manifest, scans, self.rules, self.index.fingerprint)
         for path in planner.stale():
             what = "changed since it was synced" if path in manifest.files else "not synced yet"
             found.add("source", what, path=path)
@@ -173,8 +167,8 @@ class Verifier:
         """Compare one document with its original, its source and the index."""
         assert record.entry is not None  # noqa: S101  (only what is served is compared)
         key = record.entry.key
-        stored = await self._objects.get(content_key(key))
-        raw = await self._objects.get(raw_key(path))
+        stored = await self.objects.get(content_key(key))
+        raw = await self.objects.get(raw_key(path))
         wanted, what = await asyncio.to_thread(_original, raw, path, record, held)
         if what:
             found.mark_pending("original", what, key, path)
@@ -203,7 +197,7 @@ class Verifier:
 
     async def _look_for_waste(self, found: Comparison) -> None:
         """What syncs and sources have left behind, and listings that are gone."""
-        followed = [one for one in self._sources if isinstance(one, GithubSource)]
+        followed = [one for one in self.sources if isinstance(one, GithubSource)]
         listings = {one.listing_key: one for one in followed if one.listing.commit}
         for key in await self._keys(FETCHED):
             found.add("fetched", "left over from a sync that was broken off", path=key)
@@ -216,7 +210,7 @@ class Verifier:
             found.add("listing", "missing", path=source.key)
 
     async def _keys(self, prefix: str) -> list[str]:
-        return sorted([info.key async for info in self._objects.list(prefix)])
+        return sorted([info.key async for info in self.objects.list(prefix)])
 
 
 def _key_of(key: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -94,10 +95,7 @@ class FolderEdits:
         draft = replace(
             draft, key=draft.key and checks.key(draft.key), **_checked_texts(asdict(draft))
         )
-        async with self._database.begin() as connection:
-            await exclusive(
-                connection, lock_number("playbook", folder_store.lock_key(writer.person))
-            )
+        async with self._alone(writer) as connection:
             if draft.parent is not None:
                 parent = await folder_store.own(connection, draft.parent, writer.person)
                 (await _tree(connection, writer.person)).check_room(parent.id)
@@ -123,10 +121,7 @@ class FolderEdits:
                 it would be inside itself or too deep; an item is not there; or it is PUBLIC, or
                 is to be, and the writer may not publish.
         """
-        async with self._database.begin() as connection:
-            await exclusive(
-                connection, lock_number("playbook", folder_store.lock_key(writer.person))
-            )
+        async with self._alone(writer) as connection:
             folder = await _read_for_edit(connection, writer.person, ref, version)
             wanted = await _apply_fields(connection, writer, folder, changes.fields)
             changed = [
@@ -150,15 +145,20 @@ class FolderEdits:
         """
         gone = update(folders).where(folders.c.id == bindparam("folder"))
         gone = gone.values(deleted=self._clock(), key=folders.c.key + "~" + folders.c.id)
-        async with self._database.begin() as connection:
-            await exclusive(
-                connection, lock_number("playbook", folder_store.lock_key(writer.person))
-            )
+        async with self._alone(writer) as connection:
             folder = await _read_for_edit(connection, writer.person, ref, version)
             levels = (await _tree(connection, writer.person)).levels(folder.id)
             ids = [each for level in levels for each in level]
             await connection.execute(gone, [{"folder": each} for each in ids])
         return folder, len(ids) - 1
+
+    @asynccontextmanager
+    async def _alone(self, writer: Writer) -> AsyncGenerator[AsyncConnection]:
+        """A transaction that alone changes the writer's folders."""
+        async with self._database.begin() as connection:
+            number = lock_number("playbook", folder_store.lock_key(writer.person))
+            await exclusive(connection, number)
+            yield connection
 
     async def _moved(
         self, connection: AsyncConnection, writer: Writer, folder: Folder, changes: FolderChanges

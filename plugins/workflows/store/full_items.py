@@ -105,33 +105,23 @@ async def _stages(
     rows = (await connection.execute(query)).all()
     if not rows:
         return {}
-    held = await _prompt_entries(connection, ids, seen)
-    for stage, more in (await _skill_entries(connection, ids, seen)).items():
-        held.setdefault(stage, []).extend(more)
+    held = await _entries(connection, ids, seen)
     found: dict[str, list[Stage]] = {}
     for row in rows:
         found.setdefault(row.workflow, []).append(_stage(row, held.get(row.id, [])))
     return found
 
 
-async def _prompt_entries(
+async def _entries(
     connection: AsyncConnection, ids: Sequence[str], seen: RowFilter
 ) -> dict[str, list[_StageEntry]]:
+    prompts = await _stage_rows(connection, TargetType.MINI_PROMPT, ids, seen)
+    placed = await _stage_rows(connection, TargetType.SKILL, ids, seen)
+    items: dict[str, MiniPrompt | Skill] = {row.id: _prompt(row) for row in prompts if row.id}
+    items |= await _skills(connection, [row for row in placed if row.id is not None])
     found: dict[str, list[_StageEntry]] = {}
-    for row in await _stage_rows(connection, TargetType.MINI_PROMPT, ids, seen):
-        item = None if row.id is None else StageItem(_prompt(row), row.said)
-        found.setdefault(row.stage, []).append(_StageEntry(row.position, row.item, item))
-    return found
-
-
-async def _skill_entries(
-    connection: AsyncConnection, ids: Sequence[str], seen: RowFilter
-) -> dict[str, list[_StageEntry]]:
-    rows = await _stage_rows(connection, TargetType.SKILL, ids, seen)
-    cards = await _skills(connection, [row for row in rows if row.id is not None])
-    found: dict[str, list[_StageEntry]] = {}
-    for row in rows:
-        item = None if row.id is None else StageItem(cards[row.id], row.said)
+    for row in (*prompts, *placed):
+        item = None if row.id is None else StageItem(items[row.id], row.said)
         found.setdefault(row.stage, []).append(_StageEntry(row.position, row.item, item))
     return found
 

@@ -192,7 +192,7 @@ def _with_keys(
     taken = {each.key for _, each in drafts}
     for where, draft in drafts:
         if draft.id is None and draft.key is None:
-            base = _key_in(home, draft.name)
+            base = f"{home}-{slug(draft.name)}"[: limits.MAX_KEY_CHARS - _SUFFIX_CHARS - 1]
             numbered = (base if number == 1 else f"{base}-{number}" for number in count(1))
             draft = replace(draft, key=next(each for each in numbered if each not in taken))
             taken.add(draft.key)
@@ -259,10 +259,6 @@ def _new_key(draft: PromptDraft) -> str:
     """
     start = slug(draft.name)[: limits.MAX_KEY_CHARS - _SUFFIX_CHARS - 1]
     return draft.key or f"{start}-{new_id()[:_SUFFIX_CHARS]}"
-
-
-def _key_in(home: str, name: str) -> str:
-    return f"{home}-{slug(name)}"[: limits.MAX_KEY_CHARS - _SUFFIX_CHARS - 1]
 
 
 async def _insert(

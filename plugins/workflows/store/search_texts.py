@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, insert, select, update
 
 from plugins.workflows.model import Skill, TargetType, Visibility, Workflow
 from plugins.workflows.store.change import Change
@@ -91,20 +91,16 @@ async def _workflows(change: Change) -> dict[str, str]:
     written = {id for type, id in change.written if type is _FLOW}
     found = await written_workflows(change, written)
     if change.renamed and (others := sorted(change.bumped - written)):
-        table = TABLES[_FLOW]
-        where = and_(table.c.id.in_(others), table.c.deleted.is_(None))
-        found = [*found, *await read_workflows(change.connection, where, not_deleted)]
+        shown = await read_workflows(change.connection, _live(_FLOW, others), not_deleted)
+        found = [*found, *shown]
     return {each.id: workflow_text(_as_shown(each)) for each in found}
 
 
 async def written_workflows(change: Change, ids: Collection[str]) -> Sequence[Workflow]:
     """Workflows that a finished change has written, as their writer sees them; read once."""
-    new = sorted(set(ids) - change.read.keys())
-    if new:
-        table = TABLES[_FLOW]
-        where = and_(table.c.id.in_(new), table.c.deleted.is_(None))
+    if new := sorted(set(ids) - change.read.keys()):
         seen = visible_to(change.writer.person)
-        found = await read_workflows(change.connection, where, seen)
+        found = await read_workflows(change.connection, _live(_FLOW, new), seen)
         change.read |= {each.id: each for each in found}
     return [change.read[id] for id in ids if id in change.read]
 
@@ -116,13 +112,15 @@ async def _skills(change: Change) -> dict[str, str]:
 
 async def written_skills(change: Change, ids: Collection[str]) -> Sequence[Skill]:
     """Cards that a finished change has written; read once."""
-    new = sorted(set(ids) - change.read_skills.keys())
-    if new:
-        table = TABLES[TargetType.SKILL]
-        where = and_(table.c.id.in_(new), table.c.deleted.is_(None))
-        found = await read_skills(change.connection, where)
+    if new := sorted(set(ids) - change.read_skills.keys()):
+        found = await read_skills(change.connection, _live(TargetType.SKILL, new))
         change.read_skills |= {each.id: each for each in found}
     return [change.read_skills[id] for id in ids if id in change.read_skills]
+
+
+def _live(type: TargetType, ids: Sequence[str]) -> ColumnElement[bool]:
+    table = TABLES[type]
+    return and_(table.c.id.in_(ids), table.c.deleted.is_(None))
 
 
 async def _stored(change: Change, type: TargetType, texts: Collection[str]) -> dict[str, str]:

@@ -109,9 +109,7 @@ class World:
     pager: Cursors = field(default_factory=lambda: Cursors(Sealer(b"k" * 32, "pages")))
 
     def __post_init__(self) -> None:
-        self.parts = ToolParts.of(
-            self.host, self.registry, self.store, self, clock=lambda: self.time
-        )
+        self.parts = ToolParts.of(self.host, self.registry, self.store, self, 12, lambda: self.time)
         self.tools = {each.name: each for each in self.parts.tools()}
 
     async def index(

@@ -31,10 +31,6 @@ def _text(source: bytes, node: Node) -> str:
     return source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
-def _name(source: bytes, node: Node, depth: int) -> Expr | None:
-    return Name(_text(source, node))
-
-
 def _inside(source: bytes, node: Node, depth: int) -> Expr | None:
     children = node.named_children
     return annotation(source, children[0], depth + 1) if children else None
@@ -84,12 +80,8 @@ def _string(source: bytes, node: Node, depth: int) -> Expr | None:
     return annotation(content, statement.named_children[0], depth + 1)
 
 
-def _none(source: bytes, node: Node, depth: int) -> Expr | None:
-    return Literal("None")
-
-
 _KINDS: dict[str, Callable[[bytes, Node, int], Expr | None]] = {
-    "identifier": _name,
+    "identifier": lambda source, node, depth: Name(_text(source, node)),
     "type": _inside,
     "parenthesized_expression": _inside,
     "attribute": _attribute,
@@ -101,5 +93,5 @@ _KINDS: dict[str, Callable[[bytes, Node, int], Expr | None]] = {
     "list": _list,
     "tuple": _list,
     "string": _string,
-    "none": _none,
+    "none": lambda source, node, depth: Literal("None"),
 }

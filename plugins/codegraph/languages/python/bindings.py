@@ -18,7 +18,6 @@ from plugins.codegraph.model import EntityKind
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_ENDS = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
 _TYPE_VARIABLES = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
 
 

@@ -77,9 +77,6 @@ class Expressions(Displays):
                 found.append(Arg(self.expr(each)))
         return tuple(found)
 
-    def _super(self, arguments: Node, line: int) -> Expr | None:
-        return Super()
-
     def _cast(self, arguments: Node, line: int) -> Expr | None:
         given = real(arguments)
         if len(given) != 2:
@@ -119,9 +116,7 @@ class Expressions(Displays):
         return found
 
     def _place(self, node: Node) -> Expr | None:
-        if node.type == "string":
-            return self.annotation(node)
-        if node.type in ("list", "tuple", "none"):
+        if node.type in ("string", "list", "tuple", "none"):
             return self.annotation(node)
         return self.expr(node)
 
@@ -140,15 +135,9 @@ class Expressions(Displays):
         self.counted += 1
         return None
 
-    def _await(self, node: Node) -> Expr | None:
-        return Unwrapped(self.expr(node.named_children[0]), "await")
-
     def _inside(self, node: Node) -> Expr | None:
         inner = real(node)
         return self.expr(inner[0]) if inner else None
-
-    def _many(self, node: Node) -> Expr | None:
-        return Group("t", self.exprs(real(node)))
 
 
 def _literal(kind: str) -> Callable[[Expressions, Node], Expr | None]:
@@ -157,7 +146,7 @@ def _literal(kind: str) -> Callable[[Expressions, Node], Expr | None]:
 
 
 _SPECIAL: dict[str, Callable[[Expressions, Node, int], Expr | None]] = {
-    "super": Expressions._super,
+    "super": lambda lowering, arguments, line: Super(),
     "cast": Expressions._cast,
     "getattr": Expressions._getattr,
 }
@@ -180,11 +169,11 @@ _KINDS: dict[str, Callable[[Expressions, Node], Expr | None]] = {
     "generator_expression": Expressions._comprehension,
     "named_expression": Expressions._walrus,
     "yield": Expressions._yield,
-    "await": Expressions._await,
+    "await": lambda low, node: Unwrapped(low.expr(node.named_children[0]), "await"),
     "list": Expressions._list,
     "set": Expressions._list,
     "tuple": Expressions._tuple,
-    "expression_list": Expressions._many,
+    "expression_list": lambda lowering, node: Group("t", lowering.exprs(real(node))),
     "dictionary": Expressions._dictionary,
     "string": Expressions._string,
     "concatenated_string": Expressions._string,

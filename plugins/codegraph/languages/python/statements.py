@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _ENDS = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
-_TYPE_VARIABLES = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
 
 
 class Statements(Bindings):
@@ -105,11 +104,8 @@ class Statements(Bindings):
             closed = tested is None
         if not closed:
             ends.append(self.flow.save())
-        self._meet(start, ends)
+        self.scope.binds += self.flow.meet(start, ends)
         return closed and all_end
-
-    def _meet(self, before: State, ends: list[State]) -> None:
-        self.scope.binds += self.flow.meet(before, ends)
 
     def _for(self, node: Node) -> None:
         right = self.expr(node.child_by_field_name("right"))
@@ -136,7 +132,7 @@ class Statements(Bindings):
         self.block(node.child_by_field_name("body"))
         after = self.flow.save()
         self.scope.binds += self.flow.loop(before, after)
-        self._meet(before, [before, after])
+        self.scope.binds += self.flow.meet(before, [before, after])
         for each in node.children_by_field_name("alternative"):
             self.block(each.child_by_field_name("body"))
 
@@ -177,7 +173,7 @@ class Statements(Bindings):
             self.flow.restore(before)
             if not self._handler(each):
                 ends.append(self.flow.save())
-        self._meet(before, ends)
+        self.scope.binds += self.flow.meet(before, ends)
         for each in _clauses(node, "finally_clause"):
             self.block(each.named_children[-1])
         return not ends
@@ -212,7 +208,7 @@ class Statements(Bindings):
                 case(self, each, subject, subject_node)
                 if not self.block(each.child_by_field_name("consequence")):
                     ends.append(self.flow.save())
-        self._meet(before, ends)
+        self.scope.binds += self.flow.meet(before, ends)
         return False
 
     def _assert(self, node: Node) -> None:

@@ -57,17 +57,17 @@ class Expressions(Patterns):
             "field_expression": self._field,
             "call_expression": self._call,
             "macro_invocation": self.macro,
-            "try_expression": self._try,
-            "await_expression": self._await,
-            "reference_expression": self._value_field,
+            "try_expression": self._unwrapped,
+            "await_expression": self._unwrapped,
+            "reference_expression": lambda node: self.expr(node.child_by_field_name("value")),
             "unary_expression": self._unary,
             "binary_expression": self._binary,
             "assignment_expression": self._assign,
             "compound_assignment_expr": self._operands,
             "index_expression": self._index,
             "struct_expression": self._struct_value,
-            "tuple_expression": self._tuple_value,
-            "array_expression": self._array,
+            "tuple_expression": self._group,
+            "array_expression": self._group,
             "type_cast_expression": self._cast,
             "closure_expression": self._closure,
             "let_chain": self._operands,
@@ -132,14 +132,9 @@ class Expressions(Patterns):
         self.counted += 1
         return Call(of, args, function.end_point[0] + self.row)
 
-    def _try(self, node: Node) -> Expr | None:
-        return Unwrapped(self.expr(node.named_children[0]), "try")
-
-    def _await(self, node: Node) -> Expr | None:
-        return Unwrapped(self.expr(node.named_children[0]), "await")
-
-    def _value_field(self, node: Node) -> Expr | None:
-        return self.expr(node.child_by_field_name("value"))
+    def _unwrapped(self, node: Node) -> Expr | None:
+        how = node.type.removesuffix("_expression")
+        return Unwrapped(self.expr(node.named_children[0]), how)
 
     def _unary(self, node: Node) -> Expr | None:
         value = self.expr(node.named_children[-1])
@@ -190,11 +185,9 @@ class Expressions(Patterns):
                 values += field.named_children
         return Typed(of, self.calls_of(values))
 
-    def _tuple_value(self, node: Node) -> Expr | None:
-        return Group("t", tuple(self.expr(child) for child in node.named_children))
-
-    def _array(self, node: Node) -> Expr | None:
-        return Group("l", tuple(self.expr(child) for child in node.named_children))
+    def _group(self, node: Node) -> Expr | None:
+        kind = "t" if node.type == "tuple_expression" else "l"
+        return Group(kind, tuple(self.expr(child) for child in node.named_children))
 
     def _cast(self, node: Node) -> Expr | None:
         value = self.expr(node.child_by_field_name("value"))

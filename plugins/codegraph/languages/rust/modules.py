@@ -75,7 +75,7 @@ class Modules:
         else:
             name = basename(path).removesuffix(".rs")
         for each in self._owners(directory):
-            if self._view.exists(each) and self._declares(each, name):
+            if self._view.exists(each) and _declared(self._view.facts(each), name) is not None:
                 return Target(paths=(each,))
         declared = [e for e in self._view.directory(directory) if self._names(e, path)]
         return Target(paths=tuple(declared[:1]))
@@ -109,9 +109,6 @@ class Modules:
         if basename(path) == "mod.rs" or self.is_root(path):
             return dirname(path)
         return path.removesuffix(".rs")
-
-    def _declares(self, path: str, name: str) -> bool:
-        return _declared(self._view.facts(path), name) is not None
 
     def _names(self, path: str, file: str) -> bool:
         """Whether a file declares another one by ``#[path]``."""

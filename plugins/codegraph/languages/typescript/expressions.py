@@ -60,14 +60,6 @@ def _identifier(low: Lowerer, node: Node) -> Expr | None:
     return low.named(low.text(node))
 
 
-def _this(low: Lowerer, node: Node) -> Expr | None:
-    return low.named("this")
-
-
-def _super(low: Lowerer, node: Node) -> Expr | None:
-    return Super()
-
-
 def _member(low: Lowerer, node: Node) -> Expr | None:
     named = node.child_by_field_name("property")
     if low.source[node.start_byte : node.end_byte] == b"module.exports":
@@ -184,10 +176,6 @@ def _class(low: Lowerer, node: Node) -> Expr | None:
     return Inner(classes.lower(low, node, "").number)
 
 
-def _object(low: Lowerer, node: Node) -> Expr | None:
-    return objects.lower(low, node)
-
-
 def _array(low: Lowerer, node: Node) -> Expr | None:
     items: list[Expr | None] = []
     for child in node.named_children:
@@ -204,10 +192,6 @@ def _inside(low: Lowerer, node: Node) -> Expr | None:
         if child.type != "comment":
             return low.expr(child)
     return None
-
-
-def _await(low: Lowerer, node: Node) -> Expr | None:
-    return Unwrapped(low.expr(child_at(node)))
 
 
 def _as(low: Lowerer, node: Node) -> Expr | None:
@@ -229,10 +213,6 @@ def _assertion(low: Lowerer, node: Node) -> Expr | None:
     return Typed(stated, value) if stated is not None else value
 
 
-def _literal(kind: str) -> Literal:
-    return Literal(kind)
-
-
 def _first(low: Lowerer, node: Node) -> Expr | None:
     return low.expr(child_at(node))
 
@@ -241,9 +221,9 @@ EXPRESSIONS.update(
     {
         "identifier": _identifier,
         "shorthand_property_identifier": _identifier,
-        "undefined": lambda low, node: _literal("undefined"),
-        "this": _this,
-        "super": _super,
+        "undefined": lambda low, node: Literal("undefined"),
+        "this": lambda low, node: low.named("this"),
+        "super": lambda low, node: Super(),
         "member_expression": _member,
         "nested_identifier": _member,
         "subscript_expression": _subscript,
@@ -253,12 +233,12 @@ EXPRESSIONS.update(
         "function_expression": _function,
         "generator_function": _function,
         "class": _class,
-        "object": _object,
+        "object": objects.lower,
         "array": _array,
         "parenthesized_expression": _inside,
         "non_null_expression": _inside,
         "instantiation_expression": _inside,
-        "await_expression": _await,
+        "await_expression": lambda low, node: Unwrapped(low.expr(child_at(node))),
         "as_expression": _as,
         "satisfies_expression": _as,
         "type_assertion": _assertion,
@@ -271,12 +251,12 @@ EXPRESSIONS.update(
         "yield_expression": operators.yielded,
         "assignment_expression": assigned,
         "augmented_assignment_expression": assigned,
-        "string": lambda low, node: _literal("string"),
-        "number": lambda low, node: _literal("number"),
-        "regex": lambda low, node: _literal("RegExp"),
-        "true": lambda low, node: _literal("boolean"),
-        "false": lambda low, node: _literal("boolean"),
-        "null": lambda low, node: _literal("null"),
+        "string": lambda low, node: Literal("string"),
+        "number": lambda low, node: Literal("number"),
+        "regex": lambda low, node: Literal("RegExp"),
+        "true": lambda low, node: Literal("boolean"),
+        "false": lambda low, node: Literal("boolean"),
+        "null": lambda low, node: Literal("null"),
         "jsx_element": jsx.element,
         "jsx_self_closing_element": jsx.element,
         "jsx_expression": _first,

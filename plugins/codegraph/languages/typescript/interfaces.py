@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import Name
 from plugins.codegraph.languages.typescript import functions, types
+from plugins.codegraph.languages.typescript.builder import ScopeBuilder
 from plugins.codegraph.languages.typescript.lowerer import Lowerer, child_at, line_of
 from plugins.codegraph.languages.typescript.patterns import key_of
 from plugins.codegraph.model import EntityKind
@@ -17,24 +18,30 @@ CALL = "()"
 """The member that an interface's call signature is."""
 
 
+def _scope(low: Lowerer, node: Node, name: str, word: str, around: Node | None) -> ScopeBuilder:
+    """Define an interface, enum or namespace, and open its scope."""
+    kind = EntityKind.INTERFACE if word == "interface" else EntityKind.CLASS
+    definition = functions.define(low, node, kind, name, around=around)
+    scope = low.builder.scope("class", definition, low.scope)
+    scope.name = name
+    scope.modifiers.append(word)
+    return scope
+
+
 def interface(low: Lowerer, node: Node, around: Node | None = None) -> str:
     """``interface I extends J { ... }``; gives its name."""
     name = low.text(node.child_by_field_name("name") or node)
-    definition = functions.define(low, node, EntityKind.INTERFACE, name, around=around)
-    scope = low.builder.scope("class", definition, low.scope)
-    scope.name = name
-    scope.modifiers.append("interface")
+    scope = _scope(low, node, name, "interface", around)
     for child in node.named_children:
         if child.type in ("extends_type_clause", "extends_clause"):
             stated = (types.lower(low, each) for each in child.named_children)
             scope.bases.extend(each for each in stated if each is not None)
-    low.later(scope, lambda: _body(low, node))
+    low.later(scope, lambda: _body(low, node, node.child_by_field_name("body")))
     return name
 
 
-def _body(low: Lowerer, node: Node) -> None:
+def _body(low: Lowerer, node: Node, body: Node | None) -> None:
     functions.type_parameters(low, node)
-    body = node.child_by_field_name("body")
     if body is not None:
         members(low, body)
 
@@ -85,16 +92,8 @@ def alias(low: Lowerer, node: Node, around: Node | None = None) -> str:
     name = low.text(node.child_by_field_name("name") or node)
     value = node.child_by_field_name("value")
     if value is not None and value.type == "object_type":
-        definition = functions.define(low, node, EntityKind.INTERFACE, name, around=around)
-        scope = low.builder.scope("class", definition, low.scope)
-        scope.name = name
-        scope.modifiers.append("interface")
-
-        def work() -> None:
-            functions.type_parameters(low, node)
-            members(low, value)
-
-        low.later(scope, work)
+        scope = _scope(low, node, name, "interface", around)
+        low.later(scope, lambda: _body(low, node, value))
         return name
     if low.scope is low.file:
         functions.define(low, node, EntityKind.VARIABLE, name, around=around)
@@ -107,10 +106,7 @@ def alias(low: Lowerer, node: Node, around: Node | None = None) -> str:
 def enum(low: Lowerer, node: Node, around: Node | None = None) -> str:
     """``enum E { A, B = f() }``: a class whose members are static."""
     name = low.text(node.child_by_field_name("name") or node)
-    definition = functions.define(low, node, EntityKind.CLASS, name, around=around)
-    scope = low.builder.scope("class", definition, low.scope)
-    scope.name = name
-    scope.modifiers.append("enum")
+    scope = _scope(low, node, name, "enum", around)
     body = node.child_by_field_name("body")
     around_scope, low.scope = low.scope, scope
     for child, doc in low.documented(body.children if body is not None else []):
@@ -131,10 +127,8 @@ def namespace(low: Lowerer, node: Node) -> str:
     named = node.child_by_field_name("name")
     name = key_of(low, named) or ""
     body = node.child_by_field_name("body")
-    definition = functions.define(low, node, EntityKind.CLASS, name)
-    scope = low.builder.scope("class", definition, low.scope)
+    scope = _scope(low, node, name, "namespace", None)
     scope.name = name.partition(".")[0]
-    scope.modifiers.append("namespace")
     inside = body.children if body is not None else []
     low.later(scope, lambda: low.statements(inside))
     return name

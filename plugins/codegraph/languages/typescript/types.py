@@ -88,10 +88,6 @@ TYPEOF = "typeof"
 """The name under which ``typeof x`` is a generic type, whose argument is no type but a value."""
 
 
-def _array(low: Lowerer, node: Node, depth: int) -> Expr | None:
-    return Item(Name("Array"), None, (lower(low, child_at(node), depth),))
-
-
 def _tuple(low: Lowerer, node: Node, depth: int) -> Expr | None:
     return Group("t", tuple(lower(low, child, depth) for child in node.named_children))
 
@@ -211,7 +207,9 @@ _TYPES: dict[str, Callable[[Lowerer, Node, int], Expr | None]] = {
     "member_expression": _nested,
     "predefined_type": _predefined,
     "generic_type": _generic,
-    "array_type": _array,
+    "array_type": lambda low, node, depth: Item(
+        Name("Array"), None, (lower(low, child_at(node), depth),)
+    ),
     "tuple_type": _tuple,
     "union_type": _union,
     "intersection_type": _union,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,11 +17,21 @@ from hypothesis import strategies as st
 
 from gateway.services.objects import StorageError
 from plugins.knowledge.sync import follower
-from plugins.knowledge.sync.admin_routes import state
+from plugins.knowledge.sync.admin_routes import SyncState, handle_state
+from plugins.knowledge.sync.progress import Progress
 from tests.examples import examples
 from tests.plugins.knowledge.sync.branch import Branch, note
 from tests.plugins.knowledge.sync.test_sync_properties import Failing
 from tests.servers.github_contents import GithubContents
+
+
+def state(branch: Branch) -> SyncState:
+    """How the sync of a branch is, as admins are told."""
+    loop = SimpleNamespace(documents=0, progress=Progress())
+    handle: Any = SimpleNamespace(
+        sync=branch.library.syncing, followers=[branch.follower], sync_loop=loop
+    )
+    return handle_state(handle)
 
 
 @pytest.fixture(scope="session")
@@ -185,7 +196,7 @@ async def test_a_sync_that_another_one_overtook_changes_nothing(branch: Branch) 
 async def test_admins_see_the_commit_and_everything_that_was_rejected(branch: Branch) -> None:
     commit = branch.history.commit({"tags/a.md": note(), "tags/b.md": b"---\npublish: yes\na: [\n"})
     await branch.follower.follow()
-    told = state(branch.library.syncing, [branch.follower])
+    told = state(branch)
     [source] = told.sources
     assert (source.source, source.commit, source.behind) == ("garden/kb@main", commit, "")
     assert source.synced is not None
@@ -193,7 +204,7 @@ async def test_admins_see_the_commit_and_everything_that_was_rejected(branch: Br
     assert [(one.path, one.severity) for one in told.rejected] == [("tags/b.md", "error")]
     branch.github.failing = 503
     await branch.follower.follow()
-    assert state(branch.library.syncing, [branch.follower]).sources[0].behind
+    assert state(branch).sources[0].behind
 
 
 PATHS = ["tags/a.md", "tags/b.md", "notes/c.md", "links/d.md"]
