@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from auth.callers import Account
 from auth.credentials import BadCredential
 from auth.document_fetcher import system_tls
 from auth.sign_in.redirects import AuthorizationRequest, authorization_request, returned_code
-
-if TYPE_CHECKING:
-    pass
 
 SCOPES = "read:user user:email"
 SIGN_IN_TIMEOUT_S = 10.0

@@ -30,33 +30,6 @@ from plugins.workflows.inputs import (
 from plugins.workflows.media_types import media_type
 from plugins.workflows.model import AutoPrompt, Complexity, TargetType, Visibility
 
-_WORKFLOW = (
-    "name",
-    "description",
-    "author",
-    "complexity",
-    "visibility",
-    "multi_agent_chat",
-    "tags",
-    "stages",
-    "extra",
-)
-_STAGE = (
-    "name",
-    "description",
-    "color",
-    "review",
-    "multi_agent_chat",
-    "items",
-    "order",
-    "extra",
-)
-_ITEM = ("prompt", "skill", "extra")
-_INLINE = ("name", "description", "content", "key", "id")
-_PROMPT = ("name", "description", "author", "visibility", "automatic")
-_SKILL = ("name", "description", "author", "visibility", "tags", "files")
-_FILE = ("name", "type")
-
 
 @dataclass(slots=True)
 class _WorkflowReader:
@@ -92,7 +65,7 @@ def workflow(path: str, key: str, node: Mapping, problems: list[Problem]) -> Par
     nodes = fields.listed("stages")
     stages = tuple(_stage(reading, each, count) for count, each in enumerate(nodes, start=1))
     check_count(fields, "stages", len(stages), limits.MAX_STAGES)
-    fields.finish(_WORKFLOW)
+    fields.finish()
     return ParsedWorkflow(path, reading.author, draft, stages, tuple(reading.prompts.values()))
 
 
@@ -119,7 +92,7 @@ def _stage(reading: _WorkflowReader, node: Node, count: int) -> ParsedStage:
     found = [_step(reading, each) for each in fields.listed("items")]
     check_count(fields, "items", len(found), limits.MAX_STAGE_ITEMS)
     stage = ParsedStage(draft, tuple(each for each in found if each), _order(fields))
-    fields.finish(_STAGE)
+    fields.finish()
     return stage
 
 
@@ -149,7 +122,7 @@ def _step(reading: _WorkflowReader, node: Node) -> ParsedStep | None:
         reading.problems.append(Problem(reading.path, node.line, reason))
         return None
     fields = reading.fields(node)
-    fields.finish(_ITEM)
+    fields.finish(("prompt", "skill", "extra"))
     extra = fields.extra()
     kinds = [(word, fields.node(word)) for word in ("prompt", "skill") if fields.has(word)]
     if len(kinds) != 1 or kinds[0][1] is None:
@@ -173,13 +146,13 @@ def _described(
     fields = reading.fields(node)
     id_ = fields.text("id", limits.MAX_NAME_CHARS)
     if id_:
-        fields.finish(("id",))
+        fields.finish()
         return ParsedStep(type_, id_, None, node.line, extra, by_id=True)
     if type_ is TargetType.SKILL:
         fields.complain(node.line, "a skill card has a file of its own: write `skill: KEY`")
         return None
     draft = _inline(reading, fields)
-    fields.finish(_INLINE)
+    fields.finish()
     key = draft.key or ""
     there = reading.prompts.get(key)
     if there is not None and there.draft != draft:
@@ -227,7 +200,7 @@ def prompt(path: str, key: str, markdown: Markdown, problems: list[Problem]) -> 
         fields.complain(fields.line_of("automatic"), f"an automatic prompt has its name; {hint}")
     author = fields.text("author", limits.MAX_NAME_CHARS)
     visibility = fields.choice("visibility", Visibility) or Visibility.PUBLIC
-    fields.finish(_PROMPT)
+    fields.finish()
     return ParsedPrompt(path, author, draft, visibility)
 
 
@@ -273,7 +246,7 @@ def skill(
         attachments=_attachments(fields, path, beside, problems),
     )
     author = fields.text("author", limits.MAX_NAME_CHARS)
-    fields.finish(_SKILL)
+    fields.finish()
     return ParsedSkill(path, author, draft)
 
 
@@ -288,7 +261,7 @@ def _attachments(
         inner = Fields(node if isinstance(node, Mapping) else named, path, problems)
         name = inner.needed("name", limits.MAX_NAME_CHARS)
         type_ = inner.text("type", limits.MAX_NAME_CHARS) or media_type(name)
-        inner.finish(_FILE)
+        inner.finish()
         data = left.pop(name, None)
         if data is None and name:
             inner.complain(node.line, f"the file {name!r} is not in the card's folder")

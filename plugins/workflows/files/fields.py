@@ -201,9 +201,13 @@ class Fields:
         self._taken.update(left)
         return left
 
-    def finish(self, known: Iterable[str]) -> None:
-        """Complain of every field that is not known, with the one that may have been meant."""
-        names = sorted(known)
+    def finish(self, known: Iterable[str] = ()) -> None:
+        """Complain of every field that is not known, with the one that may have been meant.
+
+        Args:
+            known: the fields, where those that were asked for are not all.
+        """
+        names = sorted(known or self._taken)
         for key in self._node.items:
             if key not in names:
                 hint = _meant(key, names) or f"known here: {', '.join(names)}"

@@ -124,5 +124,5 @@ def prompt(
     if not is_automatic and key in {each.value for each in AutoPrompt}:
         problems.append(Problem(path, 1, f"{key} is the name of an automatic prompt; rename it"))
     author = fields.text("author", limits.MAX_NAME_CHARS)
-    fields.finish(("name", "description", "author"))
+    fields.finish()
     return ParsedPrompt(path, author, draft)
