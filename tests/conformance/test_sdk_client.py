@@ -71,7 +71,7 @@ async def test_a_client_finds_the_era_by_itself(url):
 
 
 async def test_a_call_in_flight_is_finished_when_the_portal_stops(
-    url: str, portal: subprocess.Popen[bytes]
+    own_url: str, own_portal: subprocess.Popen[bytes]
 ):
     message = {
         "jsonrpc": "2.0",
@@ -94,11 +94,11 @@ async def test_a_call_in_flight_is_finished_when_the_portal_stops(
     events = []
     async with (
         httpx2.AsyncClient() as client,
-        client.stream("POST", url, json=message, headers=headers) as answer,
+        client.stream("POST", own_url, json=message, headers=headers) as answer,
     ):
         async for line in answer.aiter_lines():
             if line.startswith("data:"):
                 events.append(line)
-                portal.terminate()
+                own_portal.terminate()
     assert len(events) == 4
     assert "Done." in events[-1]
