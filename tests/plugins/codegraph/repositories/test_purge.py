@@ -115,8 +115,8 @@ async def test_what_fails_is_tried_again_with_growing_pauses(there: World) -> No
     for _ in range(10):
         with pytest.raises(PurgeFailed, match="vectors: The disk cannot be written"):
             await purges.purge(entry, "me")
-        began = there.clock()
-        while not (await logged(purges)).is_due(there.clock()):
+        began, noted = there.clock(), await logged(purges)
+        while not noted.is_due(there.clock()):
             there.clock.passes(seconds=5)
         pauses.append((there.clock() - began).total_seconds())
     assert pauses == sorted(pauses)
