@@ -14,6 +14,7 @@ from benchmarks.table import Row, Unmeasurable, show
 
 SECTIONS = {
     "overhead": "calls per second and latencies beside a bare Starlette, mcp and FastMCP server",
+    "hot_path": "where each microsecond of a small tool call goes, by room and by library",
     "lists": "tools/list with 200 tools beside Starlette sending the same bytes",
     "access": "what each kind of credential adds to a call, and memory after 100,000 callers",
     "scrubbing": "secrets found in arguments, innocent lines touched, and what looking takes",

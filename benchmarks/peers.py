@@ -76,6 +76,33 @@ def starlette(tools: int) -> Any:
     )
 
 
+def work(tools: int) -> Any:
+    """The work itself: arguments checked, the tool run, its answer as text and as JSON; no MCP."""
+    from pydantic import TypeAdapter
+    from pydantic_core import from_json, to_json
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    class Arguments(BaseModel, extra="forbid"):
+        a: int
+        b: int
+
+    arguments, answer = TypeAdapter(Arguments), TypeAdapter(Sum)
+
+    async def call(request: Request) -> Response:
+        message = from_json(await request.body())
+        given = arguments.validate_python(message["params"]["arguments"])
+        found = answer.dump_json(Sum(sum=given.a + given.b))
+        content = [{"type": "text", "text": found.decode()}]
+        result = {"content": content, "structuredContent": from_json(found)}
+        body = to_json({"jsonrpc": "2.0", "id": message["id"], "result": result})
+        return Response(body, media_type="application/json")
+
+    return Starlette(routes=[Route("/mcp", call, methods=["POST"])])
+
+
 def mcp_server(tools: int, *, as_json: bool) -> Any:
     """A bare low-level server of the official SDK, with sessions on the legacy leg."""
     import mcp_types as types
@@ -208,6 +235,7 @@ def serve_portal(place: Path, port: int, plugin: Any, tokens: StaticTokens | Non
 
 PEERS: Mapping[str, Callable[[int], Any]] = {
     "starlette": starlette,
+    "work": work,
     "mcp": partial(mcp_server, as_json=True),
     "mcp-sse": partial(mcp_server, as_json=False),
     "fastmcp": partial(fastmcp_server, as_json=True),

@@ -11,10 +11,10 @@ import importlib.util
 import os
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from opentelemetry import context, trace
-from opentelemetry.trace import SpanKind, Status, StatusCode
+from opentelemetry.trace import Span, SpanContext, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from gateway.errors import ConfigError, Problem
@@ -35,6 +35,24 @@ _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT
 _EXPORTER = "opentelemetry.exporter.otlp.proto.http"
 _PROPAGATOR = TraceContextTextMapPropagator()
 _tracer: trace.Tracer = trace.NoOpTracer()
+
+
+class _IdTracer(trace.NoOpTracer):
+    """Gives calls their ids, for the logs and for what they call; records nothing.
+
+    For a portal without an exporter: a span of the SDK that nobody sees takes a tenth of a call.
+    """
+
+    def __init__(self) -> None:
+        from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+
+        self._ids = RandomIdGenerator()
+
+    def start_span(self, name: str, context: Context | None = None, *_: Any, **__: Any) -> Span:
+        parent = trace.get_current_span(context).get_span_context()
+        number = parent.trace_id if parent.is_valid else self._ids.generate_trace_id()
+        ids = SpanContext(number, self._ids.generate_span_id(), False, parent.trace_flags)
+        return trace.NonRecordingSpan(ids)
 
 
 class CallSpan:
@@ -114,8 +132,11 @@ def configure(service_name: str, *, enabled: bool = False) -> TracerProvider | N
     if not asked or os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         _tracer = trace.NoOpTracer()
         return None
+    from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+
     provider = _provider(service_name)
-    _tracer = provider.get_tracer("porch")
+    seen = provider.sampler is not ALWAYS_OFF
+    _tracer = provider.get_tracer("porch") if seen else _IdTracer()
     return provider
 
 
