@@ -10,7 +10,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from auth.callers import Identity
@@ -38,10 +38,11 @@ class NameTaken(Exception):
     """An operator's token of that name is still good."""
 
 
+@dataclass(eq=False, repr=False)
 class ApiTokens:
     """Makes, revokes and recognises API tokens; a ``Verifier``.
 
-    Args:
+    Attributes:
         store: stores them.
         people: looks up their owners.
         revocations: notified of each that is revoked.
@@ -50,22 +51,13 @@ class ApiTokens:
         failed: called with the error when the last use could not be written.
     """
 
-    def __init__(
-        self,
-        store: ApiTokenStore,
-        people: People,
-        revocations: Revocations,
-        per_person: int = 20,
-        clock: Callable[[], datetime] = utc_now,
-        failed: Callable[[Exception], None] = lambda _: None,
-    ) -> None:
-        self._store = store
-        self._people = people
-        self._revocations = revocations
-        self._per_person = per_person
-        self._clock = clock
-        self._failed = failed
-        self._noting: dict[str, asyncio.Task[None]] = {}
+    store: ApiTokenStore
+    people: People
+    revocations: Revocations
+    per_person: int = 20
+    clock: Callable[[], datetime] = utc_now
+    failed: Callable[[Exception], None] = lambda _: None
+    _noting: dict[str, asyncio.Task[None]] = field(default_factory=dict, init=False)
 
     async def create(
         self,
@@ -98,9 +90,9 @@ class ApiTokens:
             raise ValueError(f"Give the token a name of at most {MAX_NAME_LENGTH} characters.")
         token = self._new(person, name, ceiling, tools, expires)
         text = _new_text()
-        if not await self._store.add(token, digest(text), at_most=self._per_person):
+        if not await self.store.add(token, digest(text), at_most=self.per_person):
             raise TooManyTokens(
-                f"You have {self._per_person} API tokens, as many as one person may have here. "
+                f"You have {self.per_person} API tokens, as many as one person may have here. "
                 "Revoke one that you no longer use."
             )
         return token, text
@@ -132,17 +124,17 @@ class ApiTokens:
             raise ValueError("A name is up to 40 lower-case letters, digits and hyphens.")
         token = self._new(f"token:{name}", name, tier, tools, expires, granted=tier)
         text = _new_text()
-        if not await self._store.add(token, digest(text), at_most=1):
+        if not await self.store.add(token, digest(text), at_most=1):
             raise NameTaken(f"There is a token {name} already. Revoke it, or take another name.")
         return token, text
 
     async def of(self, person: str) -> list[ApiToken]:
         """A person's tokens that are not revoked, the newest first."""
-        return await self._store.of(person)
+        return await self.store.of(person)
 
     async def operators(self) -> list[ApiToken]:
         """The operators' tokens that are not revoked, by name."""
-        return await self._store.operators()
+        return await self.store.operators()
 
     async def revoke(self, person: str, token_id: str) -> bool:
         """Revoke a person's token, at once here and within seconds in every replica.
@@ -150,9 +142,9 @@ class ApiTokens:
         Returns:
             False where the person has no such token.
         """
-        if not await self._store.revoke(token_id, person):
+        if not await self.store.revoke(token_id, person):
             return False
-        await self._revocations.revoke(f"token:{token_id}")
+        await self.revocations.revoke(f"token:{token_id}")
         return True
 
     async def identify(self, token: str, path: str) -> Identity | None:
@@ -163,12 +155,12 @@ class ApiTokens:
         """
         if not token.startswith(PREFIX):
             return None
-        found = await self._store.by_digest(digest(token)) if _TEXT.fullmatch(token) else None
+        found = await self.store.by_digest(digest(token)) if _TEXT.fullmatch(token) else None
         if found is None or found.revoked is not None:
             raise BadCredential(
                 "The API token is not known here, or was revoked. Check it, or make a new one."
             )
-        if found.expires is not None and found.expires <= self._clock():
+        if found.expires is not None and found.expires <= self.clock():
             raise BadCredential("The API token has expired. Make a new one.")
         identity = await self._identity(found)
         self._note(found)
@@ -187,7 +179,7 @@ class ApiTokens:
         )
         if token.granted:
             return identity
-        owner = await self._people.get(token.person)
+        owner = await self.people.get(token.person)
         if owner is None:
             raise BadCredential("The API token's owner has no account here any more.")
         return replace(
@@ -200,7 +192,7 @@ class ApiTokens:
 
     def _note(self, token: ApiToken) -> None:
         """Write the time of a use without keeping the call waiting."""
-        now = self._clock()
+        now = self.clock()
         if token.id in self._noting or (
             token.used is not None and now - token.used < LAST_USE_INTERVAL
         ):
@@ -211,9 +203,9 @@ class ApiTokens:
 
     async def _used(self, token_id: str, at: datetime) -> None:
         try:
-            await self._store.used(token_id, at)
+            await self.store.used(token_id, at)
         except Exception as error:
-            self._failed(error)
+            self.failed(error)
 
     async def settled(self) -> None:
         """Wait until every use is written; call it before the database is closed."""
@@ -228,7 +220,7 @@ class ApiTokens:
         expires: datetime | None,
         granted: Tier | None = None,
     ) -> ApiToken:
-        now = self._clock()
+        now = self.clock()
         if expires is not None and expires <= now:
             raise ValueError("The token would have expired already.")
         return ApiToken(

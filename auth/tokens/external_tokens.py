@@ -149,7 +149,6 @@ class CloudflareAccess(ExternalTokens):
         team: the team's address, such as ``https://TEAM.cloudflareaccess.com``.
         audience: the application's audience tag.
         recognise: says who the person of an account is, and makes one at first sight.
-        jwks: the team's keys, if not those at its address.
         clock: seconds since the epoch; replaced in tests.
     """
 
@@ -164,10 +163,9 @@ class CloudflareAccess(ExternalTokens):
         team: str,
         audience: str,
         recognise: Recognise,
-        jwks: Jwks | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        keys = jwks or Jwks(f"{team}/cdn-cgi/access/certs")
+        keys = Jwks(f"{team}/cdn-cgi/access/certs")
         super().__init__(team, audience, keys, ("RS256",), recognise, clock)
 
     async def identify(self, token: str, path: str) -> Identity:

@@ -52,15 +52,11 @@ class SigningKeys:
     Args:
         key: the portal's signing key; the same on every replica.
         clock: seconds since the epoch; replaced in tests.
-        period: seconds for which one key signs.
     """
 
-    def __init__(
-        self, key: bytes, clock: Callable[[], float] = time.time, period: float = KEY_PERIOD_S
-    ) -> None:
+    def __init__(self, key: bytes, clock: Callable[[], float] = time.time) -> None:
         self._key = key
         self._clock = clock
-        self._period = period
         self._made: dict[int, SigningKey] = {}
 
     def current(self) -> SigningKey:
@@ -77,7 +73,7 @@ class SigningKeys:
         return {"keys": [key.jwk for key in self._good().values()]}
 
     def _number(self) -> int:
-        return int(self._clock() // self._period)
+        return int(self._clock() // KEY_PERIOD_S)
 
     def _good(self) -> dict[int, SigningKey]:
         number = self._number()

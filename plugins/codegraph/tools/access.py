@@ -35,29 +35,25 @@ class Opened:
     state: str
 
 
+@dataclass(eq=False, repr=False)
 class Access:
     """Opens graphs for callers.
 
-    Args:
+    Attributes:
         registry: the repositories.
         store: the graphs.
         workspaces: what people have sent of their uncommitted work.
         exchange: gives the call that is running, whose client is told how far an index is.
     """
 
-    def __init__(
-        self,
-        registry: Repositories,
-        store: GraphStore,
-        workspaces: Workspaces,
-        exchange: Callable[[], Exchange],
-    ) -> None:
-        self._registry, self._store, self._workspaces = registry, store, workspaces
-        self._exchange = exchange
+    registry: Repositories
+    store: GraphStore
+    workspaces: Workspaces
+    exchange: Callable[[], Exchange]
 
     async def repository(self, caller: Caller, name: str | None) -> Repository:
         """The repository that a caller names; raises as ``Repositories.named``."""
-        return await self._registry.named(caller, name)
+        return await self.registry.named(caller, name)
 
     async def __call__(self, caller: Caller, name: str | None) -> Opened:
         """The graph of the repository that a caller names, as that caller sees it.
@@ -72,31 +68,31 @@ class Access:
         Raises:
             ToolFailed: there is none, none was named, or it has not been indexed yet.
         """
-        known = await self._registry.named(caller, name)
-        state = str(await self._registry.state(known.id))
-        workspace = await self._workspaces.current(known.org, known.id, caller.person)
+        known = await self.registry.named(caller, name)
+        state = str(await self.registry.state(known.id))
+        workspace = await self.workspaces.current(known.org, known.id, caller.person)
         branch = None if workspace is None or workspace.layer is None else workspace.branch
         overlay = None if caller.person is None or branch is None else (caller.person, branch)
-        view = await self._store.view(known.org, known.id, overlay) or await self._awaited(known)
+        view = await self.store.view(known.org, known.id, overlay) or await self._awaited(known)
         if view is None:
-            raise not_indexed(known.name, str(await self._registry.state(known.id)))
+            raise not_indexed(known.name, str(await self.registry.state(known.id)))
         seen = workspace if view.overlay is not None else None
-        return Opened(self._store.open(view), seen, state)
+        return Opened(self.store.open(view), seen, state)
 
     def open(self, view: RepositoryView) -> Graph:
         """The graph of a view."""
-        return self._store.open(view)
+        return self.store.open(view)
 
     async def _awaited(self, known: Repository) -> RepositoryView | None:
         """A repository as it is served once its first index is made; None if that takes long."""
         began = time.monotonic()
         while (waited := time.monotonic() - began) < WAIT_TIMEOUT_S:
-            doing = await self._registry.state(known.id)
+            doing = await self.registry.state(known.id)
             # It may have ended since it was last looked for.
-            view = await self._store.view(known.org, known.id)
+            view = await self.store.view(known.org, known.id)
             if view is not None or not doing.under_way:
                 return view
-            await self._exchange().progress(waited, message=f"{known.name}: {doing}")
+            await self.exchange().progress(waited, message=f"{known.name}: {doing}")
             await asyncio.sleep(_POLL_INTERVAL_S)
         return None
 

@@ -80,10 +80,11 @@ class SyncResult:
     repeated: bool = False
 
 
+@dataclass(eq=False, repr=False)
 class WorkspaceSync:
     """Takes in diffs.
 
-    Args:
+    Attributes:
         store: the graphs.
         workspaces: remembers what was sent.
         cache: holds the lock that replicas share.
@@ -92,17 +93,12 @@ class WorkspaceSync:
         now: the time, in UTC.
     """
 
-    def __init__(
-        self,
-        store: GraphStore,
-        workspaces: Workspaces,
-        cache: Cache,
-        write: Write,
-        lifetime: timedelta,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._store, self._workspaces, self._cache = store, workspaces, cache
-        self._write, self._lifetime, self._now = write, lifetime, now
+    store: GraphStore
+    workspaces: Workspaces
+    cache: Cache
+    write: Write
+    lifetime: timedelta
+    now: Callable[[], datetime]
 
     async def sync(self, place: Place, name: str, sent: SyncRequest) -> SyncResult:
         """Take in a diff, in place of what the person had on that branch.
@@ -119,7 +115,7 @@ class WorkspaceSync:
         found = await asyncio.to_thread(_stripped, sent.diff)
         key = f"{place.repo}/lock/{place.person}/{sent.branch}"
         try:
-            async with locks.held(self._cache, key):
+            async with locks.held(self.cache, key):
                 return await self._taken(place, name, sent, found)
         except locks.Busy:
             raise ToolFailed(
@@ -133,7 +129,7 @@ class WorkspaceSync:
     async def _taken(
         self, place: Place, name: str, sent: SyncRequest, found: Stripped
     ) -> SyncResult:
-        view = await self._store.view(place.org, place.repo)
+        view = await self.store.view(place.org, place.repo)
         if view is None:
             raise ToolFailed(
                 "not_indexed",
@@ -141,26 +137,26 @@ class WorkspaceSync:
                 "Ask again in a minute.",
             )
         digest = _digest(view, sent, found)
-        before = await self._workspaces.of_branch(place, sent.branch)
-        now = self._now()
+        before = await self.workspaces.of_branch(place, sent.branch)
+        now = self.now()
         if before is not None and before.digest == digest:
-            same = replace(before, synced=now, expires=now + self._lifetime)
-            await self._workspaces.put(place, same)
+            same = replace(before, synced=now, expires=now + self.lifetime)
+            await self.workspaces.put(place, same)
             return SyncResult(same, view, found, {}, repeated=True)
-        made = await _changes(found, self._store.open(view))
+        made = await _changes(found, self.store.open(view))
         workspace = Workspace(
             branch=sent.branch,
             digest=digest,
             base_sha=sent.base_sha.lower(),
-            layer=await self._written(place, sent, view, made, digest, now + self._lifetime),
+            layer=await self._written(place, sent, view, made, digest, now + self.lifetime),
             files=tuple(sorted(made.files)),
             conflicts=made.conflicts,
             synced=now,
-            expires=now + self._lifetime,
+            expires=now + self.lifetime,
         )
-        await self._workspaces.put(place, workspace)
+        await self.workspaces.put(place, workspace)
         if before is not None and before.layer is not None and before.layer != workspace.layer:
-            await self._workspaces.end(place, before.layer)
+            await self.workspaces.end(place, before.layer)
         return SyncResult(workspace, view, found, made.skipped)
 
     async def _written(
@@ -175,7 +171,7 @@ class WorkspaceSync:
         if not made.files:
             return None
         overlaid = Overlaid(view, made.files, place.person, sent.branch, digest, expires)
-        return await self._write(overlaid)
+        return await self.write(overlaid)
 
 
 def _check(sent: SyncRequest) -> None:
