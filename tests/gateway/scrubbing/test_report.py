@@ -45,3 +45,27 @@ def test_the_list_leaves_out_the_line_of_a_text_that_has_but_one() -> None:
         {"kind": "JSON Web Token", "rule": "jwt", "argument": "diff", "line": 12},
         {"kind": "npm access token", "rule": "npm-token", "argument": "env.TOKEN"},
     ]
+
+
+def test_the_sentence_is_this_one() -> None:
+    assert sentence([OTHER]) == (
+        "Redacted before use: npm access token in `env.TOKEN`. "
+        "The portal passed on [REDACTED] in its place and kept nothing of it. "
+        "If it is a real secret, keep it out of tool calls and have it replaced."
+    )
+
+
+def test_five_are_named_and_no_more_is_said() -> None:
+    five = [Redaction("jwt", "JSON Web Token", "diff", line) for line in range(1, 6)]
+    assert "more" not in sentence(five)
+    assert "; and 1 more. " in sentence([*five, OTHER])
+
+
+def test_a_long_name_is_cut_at_a_hundred_characters_and_odd_ones_are_replaced() -> None:
+    odd = Redaction("jwt", "JSON Web Token", "`\n" + "x" * 99)
+    assert f" in `  {'x' * 98}`. " in sentence([odd])
+    assert header([odd]) == f'jwt;in="`?{"x" * 98}"'.encode()
+
+
+def test_the_header_keeps_every_printable_character_but_those_that_end_a_string() -> None:
+    assert header([Redaction("jwt", "k", 'a b~X"\\\x7f')]) == b'jwt;in="a b~X???"'

@@ -10,6 +10,7 @@ import pytest
 
 from gateway.scrubbing.checks import CHECKS
 from gateway.scrubbing.rules import MARK, Rule, all_rules, shipped
+from gateway.scrubbing.scanner import Scanner
 from tests.gateway.scrubbing.fakes import made
 from tests.gateway.scrubbing.labelled import ALL_FORMS
 
@@ -54,3 +55,74 @@ def test_rules_can_be_left_out_by_name() -> None:
 def test_fakes_are_of_their_form() -> None:
     assert made("ab_{hex:4}-{digit:2}", Random(1)).startswith("ab_")
     assert len(made("{alnum:36}", Random(1))) == 36
+
+
+def _named(name: str) -> Rule:
+    (found,) = [rule for rule in all_rules() if rule.name == name]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "rank"),
+    [
+        ("private-key", 0),
+        ("github-classic-token", 1),
+        ("heroku-legacy-key", 2),
+        ("assignment", 3),
+        ("high-entropy", 3),
+    ],
+)
+def test_a_block_comes_first_then_a_form_of_its_own_then_a_name_then_the_rest(
+    name: str, rank: int
+) -> None:
+    assert _named(name).rank == rank
+
+
+def test_every_rule_of_every_file_is_read_once() -> None:
+    folder = ROOT / "gateway" / "scrubbing" / "rules"
+    texts = [path.read_text("utf-8") for path in folder.glob("*.yaml")]
+    written = [line.removeprefix("- name: ") for text in texts for line in text.splitlines()]
+    assert {rule.name for rule in all_rules()} <= set(written)
+    assert len(all_rules()) == sum(text.count("- name: ") for text in texts)
+
+
+UUID = "01234567-89ab-cdef-0123-456789abcdef"
+HEX = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"HEROKU_API_KEY={UUID}", ["heroku-legacy-key"]),
+        (f"key={UUID}", []),
+        (f"DATADOG_API_KEY={HEX}", ["datadog-key"]),
+        (f"my_dd_api_key={HEX}", ["datadog-key"]),
+        (f"dd_app_key={HEX}", ["datadog-key"]),
+        (f"add_apis: {HEX}", []),
+    ],
+)
+def test_a_value_is_a_secret_near_one_of_the_names_that_its_rule_lists(
+    text: str, found: list[str]
+) -> None:
+    scanner = Scanner(rule for rule in all_rules() if rule.rank == 2)
+    assert [each.rule.name for each in scanner.find(text.encode())] == found
+
+
+@pytest.mark.parametrize(
+    ("pattern", "rough"),
+    [
+        ("a{40}", "a{6,}"),
+        ("a{20,}", "a{6,}"),
+        ("a{20,80}", "a{6,}"),
+        ("a{6}", "a{6}"),
+        ("a{7}", "a{6,}"),
+        ("a{3}", "a{3}"),
+        ("a{3,}", "a{3,}"),
+        ("a{3,9}", "a{3,}"),
+        ("a+b*", "a+b*"),
+    ],
+)
+def test_the_rough_pattern_counts_to_six(pattern: str, rough: str) -> None:
+    assert Rule("n", "k", pattern, "https://example.org", 1).rough == rough
+    random = Rule("n", "k", pattern, "https://example.org", 1, check="entropy")
+    assert random.rough == pattern
