@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jsonschema_rs
 import numpy as np
@@ -22,6 +22,7 @@ from gateway.pipeline.pager import Cursors, Pager
 from gateway.plugin_host import make_host
 from gateway.services import open_services
 from plugins.codegraph.model import FileReport
+from plugins.codegraph.repositories.indexes import Indexes
 from plugins.codegraph.repositories.repository import State
 from plugins.codegraph.store.deflating import Content, deflated
 from plugins.codegraph.store.layers import Change, Overlay
@@ -109,7 +110,10 @@ class World:
     pager: Cursors = field(default_factory=lambda: Cursors(Sealer(b"k" * 32, "pages")))
 
     def __post_init__(self) -> None:
-        self.parts = ToolParts.of(self.host, self.registry, self.store, self, 12, lambda: self.time)
+        overlays = cast(Indexes, self)  # as far as tools ask
+        self.parts = ToolParts.of(
+            self.host, self.registry, self.store, overlays, 12, lambda: self.time
+        )
         self.tools = {each.name: each for each in self.parts.tools()}
 
     async def index(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +25,7 @@ from tests.plugins.codegraph.portal import WordsModel, World, world
 NAMES = ("alpha", "beta", "gamma", "delta")
 GROUPS = ("github_org:garden", "hat:30")
 PEOPLE = ("ada", "bob", None)
-ASKED = {
+ASKED: Mapping[str, dict[str, object]] = {
     "semantic_search": {"query": "secret of the run"},
     "search_code": {"query": "run secret mine uncommitted"},
     "find_similar": {"name": "run"},
@@ -107,7 +108,7 @@ async def _check(made: World, caller: Caller, seen: dict[str, Seen]) -> None:
     assert set(ASKED) | {"sync_local_diff"} == set(made.tools)
     for tool, arguments in ASKED.items():
         for name in (None, *NAMES, "nowhere"):
-            answer, code = await _answer(made, caller, tool, arguments | {"repo": name})
+            answer, code = await _answer(made, caller, tool, {**arguments, "repo": name})
             told = {each for each in NAMES if each in answer}
             assert told <= mine | {name}, (tool, name, answer)
             others = {f"of {each}." for each in PEOPLE if each != caller.person}
@@ -123,7 +124,7 @@ def _may(caller: Caller, tier: Tier, groups: frozenset[str]) -> bool:
 
 
 async def _answer(
-    made: World, caller: Caller, tool: str, arguments: dict[str, object]
+    made: World, caller: Caller, tool: str, arguments: Mapping[str, object]
 ) -> tuple[str, str]:
     """What somebody is told, as text, and the code of the error."""
     try:

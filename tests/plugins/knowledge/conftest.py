@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -12,6 +12,7 @@ from gateway.contract import Objects, Tier, Unruled
 from gateway.services.objects import ObjectService
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.notes.documents import Document
+from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.store import Store
 from plugins.knowledge.sync.sources import DirectorySource
 from plugins.knowledge.sync.sync import Outcome, Sync, rules_of
@@ -102,7 +103,8 @@ class Library:
         self.index = StoredIndex(self.indexed, self.fingerprint)
         made = [DirectorySource(source, config.types, config.max_note) for source in config.sources]
         rules = rules_of(config)
-        self.syncing = Sync(made, self.objects, self.store, self.index, rules, self.notes.parent)
+        index = cast(Index, self.index)
+        self.syncing = Sync(made, self.objects, self.store, index, rules, self.notes.parent)
         await self.syncing.load()
 
     async def sync(self) -> Outcome:

@@ -11,9 +11,8 @@ import signal
 import sys
 from pathlib import Path
 
-from conftest import Library
-
 from gateway.services.objects import ObjectService
+from tests.plugins.knowledge.conftest import Library
 
 
 class Killer(ObjectService):

@@ -102,6 +102,7 @@ async def test_answers_say_while_only_a_part_is_indexed(
             for name in ("search_knowledge", "define_term")
         )
         await until_noted(search, "32 of 120 documents so far", said=True)
+        assert define.args is not None
         said = (await define.run(define.args(term="anything"), ANONYMOUS)).message
         assert "32 of 120 documents so far" in said
         rest.set()
@@ -157,8 +158,7 @@ def test_the_declaration_does_nothing_yet() -> None:
 
 
 async def _index_until_killed(root: Path) -> None:
-    sys.path.insert(0, str(Path(__file__).parent))
-    from conftest import Library
+    from tests.plugins.knowledge.conftest import Library
 
     async with opened(Library(root)):
         await asyncio.sleep(3600)

@@ -112,7 +112,7 @@ async def test_a_running_portal_serves_what_the_command_built(
 # The check.
 
 
-def problems(done: Result, root: Path) -> list[str]:
+def problems(done: Result, root: Path | str) -> list[str]:
     return [
         line.removeprefix(f"{root}/") for line in done.stdout.splitlines() if line.count(":") >= 2
     ]

@@ -62,7 +62,7 @@ async def test_directories_are_listed_at_once_and_repositories_soon(garden: Any)
         assert set(await portal.prompts()) == {"near", "far"}
 
         async def well() -> bool:
-            return (await told(portal))["state"] == "ok"
+            return bool((await told(portal))["state"] == "ok")
 
         await until(well)
 
@@ -128,8 +128,9 @@ async def test_a_push_of_something_else_and_a_replay_build_nothing(garden: Any) 
         assert (await push(portal, ref="refs/tags/main")).json()["sources"] == []
         other = {"full_name": "garden/other"}
         assert (await push(portal, repository=other)).json()["sources"] == []
-        for wrong in ({"repository": None}, {"repository": {}}):
-            assert (await push(portal, **wrong)).status_code == 400
+        unnamed: list[Any] = [None, {}]
+        for wrong in unnamed:
+            assert (await push(portal, repository=wrong)).status_code == 400
         assert (await push(portal, delivery="")).status_code == 400
         assert (await push(portal, delivery="7")).json()["sources"] == ["house"]
         replayed = (await push(portal, delivery="7")).json()
@@ -169,14 +170,14 @@ async def test_what_another_process_built_ends_the_trouble_here(garden: Any) -> 
     async with garden.opened(source, wait_ready=False) as portal:
 
         async def failed() -> bool:
-            return (await told(portal))["state"] == "failed"
+            return bool((await told(portal))["state"] == "failed")
 
         await until(failed)
         garden.github.answers()
         await _index(garden, portal, source)
 
         async def well() -> bool:
-            return (await told(portal))["state"] == "ok"
+            return bool((await told(portal))["state"] == "ok")
 
         await until(well)
         assert await names(portal) == ["pdf"]
@@ -306,7 +307,7 @@ async def test_a_source_that_holds_nothing_is_served(garden: Any) -> None:
     async with garden.opened(away, garden.source("crew", "agents"), wait_ready=False) as portal:
 
         async def degraded() -> bool:
-            return (await told(portal))["state"] == "degraded"
+            return bool((await told(portal))["state"] == "degraded")
 
         await until(degraded)
 

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
+from gateway.repositories import Github
 from plugins.skills_repo import config
 from plugins.skills_repo.config import SkillsRepoConfig
 
@@ -75,7 +76,7 @@ def test_defaults_are_those_that_are_written() -> None:
         match[1]: match[2] for match in re.finditer(r"^\| `([\w.]+)` \| `([^`]+)` \|", README, re.M)
     }
     assert written == {
-        "github.api_url": config.Github().api_url,
+        "github.api_url": Github().api_url,
         "schedule": SkillsRepoConfig().schedule,
         "cache": f"{SkillsRepoConfig().cache.total_seconds() / 60:.0f}m",
         "max_file": f"{SkillsRepoConfig().max_file / 2**20:.0f}MiB",

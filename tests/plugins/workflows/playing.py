@@ -19,7 +19,7 @@ ANYONE = "open"
 async def opened(
     *people: str,
     starter: bool = False,
-    tiers: Mapping[str, Any] | None = ALL_PUBLISH,
+    tiers: str | Mapping[str, Any] | None = ALL_PUBLISH,
     **more: Any,
 ) -> AsyncGenerator[TestPortal]:
     """A portal where these people have signed in."""

@@ -164,8 +164,8 @@ async def told_everything(world: World, who: str) -> AsyncIterator[str]:
     for kind in ("prompts", "resources"):
         async for answer in walked(world, who, kind):
             yield answer
-    answer = await world.portal.get("/readyz", tier=who)
-    world.look(who, "/readyz", answer.text)
+    ready = await world.portal.get("/readyz", tier=who)
+    world.look(who, "/readyz", ready.text)
 
 
 async def asked(world: World, who: str, tool: str, arguments: dict[str, Any]) -> str:

@@ -110,9 +110,7 @@ class Bench:
         found: Dump = {}
         async with self.store.database.read() as connection:
             for name, (table, columns) in chosen.items():
-                rows = await connection.execute(
-                    select(*columns).where(table.c.layer == view.layer)  # type: ignore[call-overload]
-                )
+                rows = await connection.execute(select(*columns).where(table.c.layer == view.layer))
                 found[name] = sorted(tuple(map(str, row)) for row in rows)
         return found
 

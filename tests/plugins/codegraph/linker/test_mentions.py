@@ -63,8 +63,8 @@ def program(language: str, used: list[str]) -> Mapping[str, str]:
     """Two files, or one: a definition, and the ways in which it is referred to."""
     if language == "python":
         heads = [f"from lib {PYTHON[each][0] or 'import target'}" for each in used]
-        body = [PYTHON[each][1] for each in used]
-        lines = "\n".join(f"{line}" for each in body for line in each.splitlines())
+        bodies = [PYTHON[each][1] for each in used]
+        lines = "\n".join(f"{line}" for each in bodies for line in each.splitlines())
         return {"lib.py": "def target():\n    return 1\n", "use.py": "\n".join([*heads, lines, ""])}
     if language == "typescript":
         names = ", ".join(dict.fromkeys(SCRIPT[each][0] or "target" for each in used))

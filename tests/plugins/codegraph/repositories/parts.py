@@ -6,13 +6,14 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import select, update
 
 from gateway.contract import Caller, Database, Tier
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.repositories.build import IndexBuilder, Progress
+from plugins.codegraph.repositories.indexes import Indexes
 from plugins.codegraph.repositories.leases import Leases
 from plugins.codegraph.repositories.registry import Repositories
 from plugins.codegraph.repositories.repository import Draft, Repository
@@ -99,7 +100,7 @@ def world(database: Database, copies: Path, config: CodegraphConfig | None = Non
     def secret(reference: str) -> str:
         return f"the secret of {reference}"
 
-    making = IndexBuilder(config or CodegraphConfig(), copies, secret, work, index)
+    making = IndexBuilder(config or CodegraphConfig(), copies, secret, work, cast(Indexes, index))
     return World(database, clock, repositories, work, index, making)
 
 

@@ -76,9 +76,9 @@ async def _play(
         for (owner, person), calls in edited.items():
             await cover(store, owner, person, _files(owner, calls, person))
         for owner in OWNERS:
-            for person in (None, *PEOPLE):
-                mark = person if (owner, person) in edited else None
-                await _check(await graph_of(store, owner, person), owner, mark)
+            for reader in (None, *PEOPLE):
+                mark = reader if reader and (owner, reader) in edited else None
+                await _check(await graph_of(store, owner, reader), owner, mark)
     finally:
         await service.close()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gateway.catalog.items import tool_item
@@ -9,7 +11,7 @@ from plugins.codegraph.repositories.repository import State
 from tests.plugins.codegraph.portal import World
 
 
-def names(answer: dict) -> list[str]:
+def names(answer: dict[str, Any]) -> list[str]:
     return [each["name"] for each in answer["data"]]
 
 

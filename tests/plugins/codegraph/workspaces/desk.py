@@ -83,7 +83,8 @@ async def desk(
     async with world(data, WordsModel(), migrated) as portal:
         workers = workers or WorkerPool(most=1)
         indexer = Indexer(portal.store, home / "indexing", workers=workers)
-        portal.overlay = Indexes(indexer, portal.store).overlay  # type: ignore[method-assign]
+        # It is indexed as a running portal does it, and not as the other tests do.
+        portal.overlay = Indexes(indexer, portal.store).overlay  # type: ignore[assignment, method-assign]
         await register(portal.host.database, SHOP)
         portal.registry.all.append(Known(SHOP.repo, SHOP.org, "shop"))
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given, settings
@@ -29,6 +30,7 @@ def modules(draw: st.DrawFn) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
+Tree: TypeAlias = dict[str, bytes]
 TREES = st.dictionaries(st.sampled_from([f"{m}.py" for m in MODULES]), modules(), min_size=1)
 
 
@@ -45,7 +47,7 @@ def test_an_overlay_answers_as_an_index_of_the_changed_tree_would(
 
         @settings(max_examples=examples(15), deadline=None)
         @given(before=TREES, after=TREES, again=TREES)
-        def check(before: dict, after: dict, again: dict) -> None:
+        def check(before: Tree, after: Tree, again: Tree) -> None:
             runner.run(_compared(mine, other, before, [after, again]))
 
         try:
@@ -55,7 +57,7 @@ def test_an_overlay_answers_as_an_index_of_the_changed_tree_would(
                 runner.run(each.__aexit__(None, None, None))
 
 
-async def _compared(mine: Desk, other: Desk, before: dict, trees: list[dict]) -> None:
+async def _compared(mine: Desk, other: Desk, before: Tree, trees: list[Tree]) -> None:
     await mine.commit(before)
     unchanged = await dump(await mine.graph("bob"))
     for after in trees:

@@ -312,7 +312,7 @@ async def test_what_is_said_again_keeps_its_id_and_its_history(
     world: World, confidence: float | None
 ) -> None:
     first = await world.remember(ANA, "The well is deep.", confidence=0.4, title="Well")
-    stated = {} if confidence is None else {"confidence": confidence}
+    stated: dict[str, Any] = {} if confidence is None else {"confidence": confidence}
     again = await world.remember(ANA, "The WELL is deep.", **stated, custom={"depth": 9})
     assert (again.id, again.version, again.metadata.title) == (first.id, 2, "Well")
     assert again.metadata.custom == {"depth": 9}

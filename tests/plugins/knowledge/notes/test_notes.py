@@ -28,7 +28,8 @@ def note(text: str, path: str = "notes/a.md") -> Note:
 def served(text: str, path: str = "notes/a.md") -> dict[str, Any]:
     document = note(text, path).document
     assert document is not None
-    return document.model_dump(mode="json")["metadata"]
+    metadata: dict[str, Any] = document.model_dump(mode="json")["metadata"]
+    return metadata
 
 
 @pytest.mark.parametrize("type", list(ContentType))
@@ -238,9 +239,12 @@ def test_a_hostile_address_is_refused_in_time() -> None:
 
 def test_a_note_says_when_it_was_created_where_it_names_no_date() -> None:
     read = note("---\ncreated: 2020-01-02\n---\n", "notes/a.md")
+    assert read.document is not None
     assert read.document.metadata.date.date().isoformat() == "2020-01-02"
     both = note("---\ncreated: 2020-01-02\ndate: 2021-01-02\n---\n", "notes/a.md")
+    assert both.document is not None
     assert both.document.metadata.date.year == 2021
     assert both.problems == []
     unreadable = note("---\ncreated: some day\n---\n", "notes/a.md")
+    assert unreadable.document is not None
     assert unreadable.document.metadata.date == unreadable.origin.date

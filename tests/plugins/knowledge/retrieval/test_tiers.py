@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from gateway.contract import Caller, Tier, ToolFailed
+from gateway.contract import Caller, Health, Tier, ToolFailed
 from plugins.knowledge.offer import offer
 from tests.examples import examples
 
@@ -28,9 +28,13 @@ def mark(content_type: str, number: int) -> str:
     return f"zz{content_type}{number}zz"
 
 
+async def unasked() -> Health:
+    raise AssertionError("nobody asks how it is")
+
+
 async def everything_shown(knowledge: Any, question: str, caller: Caller) -> str:
     """All that tools, resources, templates, prompts' completion and routes show a caller."""
-    offered = offer(knowledge, None)
+    offered = offer(knowledge, unasked)
     shown: list[Any] = []
 
     async def show(awaitable: Any) -> None:
@@ -52,6 +56,7 @@ async def everything_shown(knowledge: Any, question: str, caller: Caller) -> str
         ],
     }
     for tool in offered.tools:
+        assert tool.args is not None
         for values in arguments[tool.name]:
             await show(tool.run(tool.args.model_validate(values), caller))
     for resource in offered.resources:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from gateway.contract import ANONYMOUS, Caller, Tier, ToolFailed
+from gateway.contract import ANONYMOUS, Caller, Health, Tier, ToolFailed
 from plugins.knowledge.offer import offer
 from plugins.knowledge.tools import tools
 
@@ -33,8 +33,13 @@ async def filled(base, make):
     return base.knowledge
 
 
+async def unasked() -> Health:
+    raise AssertionError("nobody asks how it is")
+
+
 async def call(knowledge, name, caller=ANONYMOUS, **arguments):
     tool = next(one for one in tools(knowledge) if one.name == name)
+    assert tool.args is not None
     return await tool.run(tool.args.model_validate(arguments), caller)
 
 
@@ -45,13 +50,16 @@ async def test_the_tools_are_those_of_the_specification(base) -> None:
         "get_document", "search_with_documents",
     }  # fmt: skip
     for tool in offered.values():
+        assert tool.annotations is not None
         assert tool.annotations.read_only_hint
         assert tool.result is not None
     assert offered["get_document"].tier == Tier.MEMBERS
 
 
 async def test_the_schemas_are_those_of_the_specification(base) -> None:
-    schemas = {tool.name: tool.args.model_json_schema() for tool in tools(base.knowledge)}
+    schemas = {
+        tool.name: tool.args.model_json_schema() for tool in tools(base.knowledge) if tool.args
+    }
     assert schemas["search_knowledge"]["required"] == ["query"]
     assert set(schemas["get_document"]["required"]) == {"contentType", "id"}
     filters = schemas["search_knowledge"]["$defs"]["SearchFilters"]["properties"]
@@ -164,7 +172,7 @@ async def test_results_on_the_wire_are_in_camel_case_without_empty_fields(filled
 
 
 async def test_the_resources_are_those_of_the_specification(filled) -> None:
-    offered = {one.uri: one for one in offer(filled, None).resources}
+    offered = {one.uri: one for one in offer(filled, unasked).resources}
     assert set(offered) == {
         "mcp://test/prompts/knowledge-search",
         "mcp://test/data/ontology",
@@ -173,7 +181,9 @@ async def test_the_resources_are_those_of_the_specification(filled) -> None:
     }
     guide = await offered["mcp://test/prompts/knowledge-search"].read(ANONYMOUS)
     assert "Test portal" in guide
-    ontology = (await offered["mcp://test/data/ontology"].read(ANONYMOUS)).model_dump()
+    read = await offered["mcp://test/data/ontology"].read(ANONYMOUS)
+    assert isinstance(read, BaseModel)
+    ontology = read.model_dump()
     assert ontology["children"]["story"] == ["study", "article"]
     assert ontology["metadata"]["discriminator"]["propertyName"] == "type"
     groups = await offered["mcp://test/data/groups"].read(ANONYMOUS)
@@ -190,8 +200,10 @@ async def test_the_resources_are_those_of_the_specification(filled) -> None:
     ],
 )
 async def test_templates_give_metadata_and_definitions(filled, name, variables, words) -> None:
-    template = next(one for one in offer(filled, None).templates if one.name == name)
-    shown = (await template.read(variables, ANONYMOUS)).model_dump_json()
+    template = next(one for one in offer(filled, unasked).templates if one.name == name)
+    read = await template.read(variables, ANONYMOUS)
+    assert isinstance(read, BaseModel)
+    shown = read.model_dump_json()
     assert words in shown
     assert '"content":' not in shown
     with pytest.raises(ToolFailed):
@@ -200,19 +212,19 @@ async def test_templates_give_metadata_and_definitions(filled, name, variables, 
 
 async def test_completion_leaves_it_to_the_portal_to_say_that_there_is_more(base, make) -> None:
     await base.put(*(make(f"tag/t{number}", "A term.") for number in range(101)))
-    templates = {one.name: one.complete for one in offer(base.knowledge, None).templates}
+    templates = {one.name: one.complete for one in offer(base.knowledge, unasked).templates}
     ids = await templates["documents"]["id"]("t", {"contentType": "tag"}, ANONYMOUS)
     assert len(ids) == 101
 
 
 async def test_completion_offers_what_begins_as_typed_before_what_holds_it(filled) -> None:
-    prompts = {prompt.name: prompt for prompt in offer(filled, None).prompts}
+    prompts = {prompt.name: prompt for prompt in offer(filled, unasked).prompts}
     assert set(prompts) == {"research-topic", "explain-pattern", "compare-practices"}
     complete = prompts["explain-pattern"].complete["pattern"]
     assert await complete("ce", {}, ANONYMOUS) == ["Cells"]
     topics = await prompts["research-topic"].complete["topic"]("con", {}, ANONYMOUS)
     assert topics == ["Consent"]
-    templates = {one.name: one.complete for one in offer(filled, None).templates}
+    templates = {one.name: one.complete for one in offer(filled, unasked).templates}
     assert await templates["groups"]["group"]("prim", {}, ANONYMOUS) == ["dao-primitives"]
     assert await templates["documents"]["contentType"]("p", {}, ANONYMOUS) == [
         "pattern",
@@ -234,7 +246,8 @@ async def test_completion_offers_what_begins_as_typed_before_what_holds_it(fille
     ],
 )
 async def test_prompts_name_the_portal_and_what_was_asked(filled, name, arguments) -> None:
-    prompt = next(one for one in offer(filled, None).prompts if one.name == name)
+    prompt = next(one for one in offer(filled, unasked).prompts if one.name == name)
+    assert prompt.args is not None
     text = await prompt.render(prompt.args.model_validate(arguments), ANONYMOUS)
     assert "Test portal" in text
     assert '"hats"' in text
@@ -243,7 +256,7 @@ async def test_prompts_name_the_portal_and_what_was_asked(filled, name, argument
 
 
 async def get(knowledge, path, caller=ANONYMOUS, **query):
-    route = next(one for one in offer(knowledge, None).routes if one.path == path)
+    route = next(one for one in offer(knowledge, unasked).routes if one.path == path)
     return await route.run(route.params.model_validate(query), caller)
 
 

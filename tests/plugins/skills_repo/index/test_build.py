@@ -115,7 +115,7 @@ def test_a_hint_in_brackets_is_a_text(written: str, hint: str | None) -> None:
 @given(st.dictionaries(st.sampled_from(["a/SKILL.md", "a/x.md", "b.md", "c/d.md"]), st.binary()))
 def test_no_content_stops_a_build(files: dict[str, bytes]) -> None:
     for kind in ("skills", "agents", "docs"):
-        builder = Builder("house", kind, "")  # type: ignore[arg-type]
+        builder = Builder("house", kind, "")
         for path, content in files.items():
             builder.take(path, entry(path, content))
         index, texts = builder.done()

@@ -97,8 +97,8 @@ async def test_an_edit_changes_what_it_names_and_says_what_that_was(edits: Folde
     parent, child = await made(edits, "Parent"), await made(edits, "Child", description="Old")
     changes = fields(name="Renamed", description=None, parent=parent.key, position=7)
     found, changed = await edits.edit(ANA, child.key, 1, changes)
-    expected = {"name": "Renamed", "description": None, "parent": parent.id, "position": 7}
-    assert found == replace(child, **expected, version=2)
+    renamed = replace(child, name="Renamed", description=None, parent=parent.id, position=7)
+    assert found == replace(renamed, version=2)
     assert changed == ("name", "description", "parent", "position")
     top, _ = await edits.edit(ANA, child.key, 2, fields(parent=None))
     assert (top.parent, top.position) == (None, 1)

@@ -91,7 +91,7 @@ class World:
         draft = FolderDraft(
             name=name,
             visibility=visibility,
-            parent=around and around.id,
+            parent=around.id if around else None,
             position=position,
         )
         if not self.shelf.fits(None, around):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gateway.contract import ToolFailed
@@ -47,12 +49,13 @@ async def test_a_folder_is_looked_for_among_ones_own_alone(
     found = await placed(database, target, folder="Shared")
     assert found is not None
     assert found.id not in {theirs.id, gone.id}
-    for where, said in [
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"folder_id": theirs.id}, "not yours"),
         ({"folder_id": gone.id}, "Folder not found"),
         ({"folder_id": found.id, "folder": "Shared"}, "not both"),
         ({"folder": "\x07"}, "control character"),
-    ]:
+    ]
+    for where, said in refused:
         with pytest.raises(ToolFailed, match=said):
             await placed(database, target, **where)
 

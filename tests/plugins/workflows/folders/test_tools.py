@@ -145,11 +145,12 @@ async def test_what_cannot_be_is_refused_in_words_that_say_what_to_do(portal: Te
 async def test_writing_asks_for_a_sign_in_and_publishing_for_its_tier() -> None:
     tiers = {"items": {"workflows/create_folder": "open", "workflows/edit_folder": "open"}}
     async with opened("ana", tiers=tiers) as portal:
-        for tool, given in [
-            ("create_folder", {"name": "x"}),
-            ("edit_folder", {"folder_key": "x", "version": 1}),
-        ]:
-            assert await refused(portal, ANYONE, tool, **given) == "Authentication required"
+        asked: dict[str, dict[str, Any]] = {
+            "create_folder": {"name": "x"},
+            "edit_folder": {"folder_key": "x", "version": 1},
+        }
+        for tool, fields in asked.items():
+            assert await refused(portal, ANYONE, tool, **fields) == "Authentication required"
         given = {"name": "Ours", "visibility": "PUBLIC"}
         assert "Publishing needs" in await refused(portal, "ana", "create_folder", **given)
         folder = await made(portal, "Mine")

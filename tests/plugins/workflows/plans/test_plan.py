@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.workflows.model import AutoPrompt, Stage, Workflow
+from plugins.workflows.model import AutoPrompt, MiniPrompt, Stage, Workflow
 from plugins.workflows.plans.plan import Plan, PlanItem, build
 from tests.plugins.workflows.plans.workflows import (
     AUTOMATIC,
@@ -152,7 +152,7 @@ def test_automatic_ids_of_a_stage_that_is_gone_mean_the_same(whole: Workflow) ->
 
 @given(WORKFLOWS, st.sampled_from([{}, {CHAT: AUTOMATIC[CHAT]}, {BOARD: AUTOMATIC[BOARD]}]))
 def test_an_automatic_prompt_that_the_portal_lacks_is_left_out_and_nothing_else(
-    whole: Workflow, automatic: dict[AutoPrompt, object]
+    whole: Workflow, automatic: dict[AutoPrompt, MiniPrompt]
 ) -> None:
     found = names(build(whole, automatic).items)
     every = names(build(whole, AUTOMATIC).items)

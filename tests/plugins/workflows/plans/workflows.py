@@ -64,7 +64,7 @@ BOARD = prompt("board", owner=PORTAL, automatic=AutoPrompt.MEMORY_BOARD)
 CHAT = prompt("chat", owner=PORTAL, automatic=AutoPrompt.MULTI_AGENT_CHAT)
 AUTOMATIC = {AutoPrompt.MEMORY_BOARD: BOARD, AutoPrompt.MULTI_AGENT_CHAT: CHAT}
 
-ITEMS = [
+ITEMS: list[MiniPrompt | Skill] = [
     prompt("a"),
     prompt("b", owner=BOB, visibility=Visibility.PRIVATE),
     prompt("c", visibility=Visibility.PRIVATE, description="Third."),

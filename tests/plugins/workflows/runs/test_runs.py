@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -248,6 +248,9 @@ class Held:
             self.reached.set()
             await self.go.wait()
 
+    def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        return self._database.read()
+
     async def migrate(self, migrations: Path) -> None:
         await self._database.migrate(migrations)
 
@@ -370,7 +373,8 @@ async def test_runs_go_as_the_model_says(
             await start(runs, diary, people[number], workflows[what])
         elif diary.walks:
             walk = diary.walks[number % len(diary.walks)]
-            await {"advance": advance, "finish": finish}[name](runs, diary, walk, what)
+            act: Callable[..., Awaitable[None]] = advance if name == "advance" else finish
+            await act(runs, diary, walk, what)
     for person in people:
         for workflow in (None, *workflows):
             for state in get_args(State):

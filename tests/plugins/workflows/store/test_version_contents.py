@@ -10,7 +10,7 @@ from sqlalchemy import update
 from gateway.contract import ToolFailed
 from plugins.workflows.history import History
 from plugins.workflows.inputs import StageDraft, Writer
-from plugins.workflows.model import TargetType
+from plugins.workflows.model import TargetType, Workflow
 from plugins.workflows.playbook import Playbook
 from plugins.workflows.store.tables import revisions
 from plugins.workflows.store.version_contents import workflow_content
@@ -46,6 +46,7 @@ async def test_any_version_can_be_restored(
     to = min(back, made.version)
     done = await kept.restore(WORKFLOW, made.id, made.version, to, alice)
     assert done.missing == ()
+    assert isinstance(done.item, Workflow)
     assert _words(workflow_content(done.item)) == _words(said[to])
     await playbook.delete_workflow(alice, made.id, done.item.version)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -54,7 +55,7 @@ async def write(database: OwnedDatabase, rows: list[Row]) -> dict[str, Row]:
         await connection.execute(delete(library))
         await connection.execute(delete(workflows))
         for id, (owner, key, public, gone, kept) in written.items():
-            new = {
+            new: dict[str, Any] = {
                 "id": id,
                 "key": f"{key}~{id}" if gone else key,
                 "owner": owner,

@@ -101,13 +101,13 @@ async def test_an_order_that_names_what_is_not_there_is_taken_with_a_warning(
 async def test_writing_needs_a_sign_in_even_where_tiers_open_it(tool: str) -> None:
     tiers = {"items": {"workflows": "open", f"workflows/{tool}": "open"}}
     async with opened(tiers=tiers) as portal:
-        given: dict[str, Any] = {
+        given: dict[str, dict[str, Any]] = {
             "add_workflow": {"name": "A", "stages": []},
             "edit_workflow": {"workflow_id": "a", "version": 1},
             "add_skill": {"name": "A", "content": "B"},
             "edit_skill": {"skill_id": "a", "version": 1},
-        }[tool]
-        assert await refused(portal, ANYONE, tool, **given) == "Authentication required"
+        }
+        assert await refused(portal, ANYONE, tool, **given[tool]) == "Authentication required"
 
 
 async def test_as_the_tiers_are_suggested_someone_anonymous_may_not_write(

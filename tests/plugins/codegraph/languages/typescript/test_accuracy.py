@@ -40,7 +40,7 @@ def test_the_fixtures_have_enough_edges() -> None:
 
 
 def test_what_must_stay_open_stays_open() -> None:
-    from tests.plugins.codegraph.accuracy.harness import link_tree
+    from tests.plugins.codegraph.linker.in_memory import link_tree
 
     for case in (*cases("javascript"), *cases("typescript")):
         wanted = case.expected().get("unresolved")
@@ -51,7 +51,7 @@ def test_what_must_stay_open_stays_open() -> None:
 
 
 def test_open_calls_have_the_names_that_are_written() -> None:
-    from tests.plugins.codegraph.accuracy.harness import link_tree
+    from tests.plugins.codegraph.linker.in_memory import link_tree
 
     source = (
         b"export function f(g: any) { if (g) { const h = g.a; h(); } }\n"

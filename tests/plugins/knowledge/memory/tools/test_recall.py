@@ -94,7 +94,8 @@ async def test_a_long_entry_is_answered_with_the_part_that_answers(world: World)
     long = f"{filler[:half]}The xylophone is kept in the attic.{filler[half:]}"
     entry = await world.remember(ANA, long)
     answer: Memories = await call(world, "query_memory", query="where is the xylophone kept")
-    (hit,) = [*answer.results, *answer.nearest]
+    hits: list[Any] = [*answer.results, *answer.nearest]
+    (hit,) = hits
     assert "xylophone is kept in the attic" in hit.content
     assert len(to_json(answer)) + len(answer.brief()) < 2_000
     read = ""

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,8 @@ async def test_a_pass_that_is_killed_anywhere_is_made_good_by_the_next(
 
 async def _filled(world: World) -> dict[str, list[str]]:
     """Entries for every part of a pass: their ids, by what is to become of them."""
-    sure, little = {"importance": 1.0, "confidence": 1.0}, {"importance": 0.1, "confidence": 0.1}
+    sure: dict[str, Any] = {"importance": 1.0, "confidence": 1.0}
+    little: dict[str, Any] = {"importance": 0.1, "confidence": 0.1}
     made: dict[str, list[str]] = {"semantic": [], "archival": [], "one": [], "gone": []}
     for number in range(4):
         rising = await world.remember(ANA, f"Well {number}.", layer="episodic", **sure)

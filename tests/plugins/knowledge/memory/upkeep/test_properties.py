@@ -64,7 +64,7 @@ class History:
             await getattr(self, what)(*args)
 
     async def add(self, who: Caller, layer: Layer, policy: str, said: Any, text: str) -> None:
-        access = {"policy": policy}
+        access: dict[str, Any] = {"policy": policy}
         if policy == "shared":
             access["allowed_teams"] = ["garden"]
         content = text.format(self.mark)

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.contract import Caller
+from gateway.contract.services import Jobs
 from plugins.knowledge.memory.model.errors import MemoryFailed
 from plugins.knowledge.memory.model.policy import AccessPolicyConfig, readers
 from plugins.knowledge.memory.model.requests import BatchRequest, CreateRequest, UpdateRequest
@@ -70,7 +71,7 @@ async def write(world: World, written: Written, way: str, who: Caller, access: A
             return
     elif way == "batch":
         request = BatchRequest.model_validate({"operation": "create", "entries": [sent]})
-        batches = replace(memory.batches, jobs=Queue())
+        batches = replace(memory.batches, jobs=cast(Jobs, Queue()))  # it only queues
         batch = (await batches.submit(request, who)).operation_id
         await batches.work(batch)
         (item,) = (await batches.report(batch, who, 0, 1)).entries

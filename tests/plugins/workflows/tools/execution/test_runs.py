@@ -75,8 +75,8 @@ async def test_a_run_is_its_persons_and_its_workflows(playbook: Playbook) -> Non
     for who, asked in (("ann", run), ("bob", "nothing")):
         said = await playbook.refused(who, "get_next_step", run_id=asked)
         assert said == ("not_found", "Run not found")
-    code, said = await playbook.refused("bob", "get_next_step", run_id=run, workflow_id=other["id"])
-    assert (code, "another workflow" in said) == ("bad_input", True)
+    code, why = await playbook.refused("bob", "get_next_step", run_id=run, workflow_id=other["id"])
+    assert (code, "another workflow" in why) == ("bad_input", True)
 
 
 async def test_a_workflow_without_steps_starts_no_run(playbook: Playbook) -> None:

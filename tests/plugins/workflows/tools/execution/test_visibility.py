@@ -92,8 +92,8 @@ async def test_a_card_that_its_owner_takes_back_is_left_out_of_plans_and_runs(
         assert (found["name"], found["totalSteps"], found["hasNext"]) == ("b", 2, False)
         denied = await playbook.refused(who, "get_selected_skill", skill_id=card["id"])
         assert denied == ("access_denied", "Access denied: skill is private")
-    selected = await playbook.get("bob", "select_workflow", workflow_id=made["id"])
-    assert names(selected) == ["a", "Secret card", "b"]
+    chosen = await playbook.get("bob", "select_workflow", workflow_id=made["id"])
+    assert names(chosen) == ["a", "Secret card", "b"]
     # Carl's run is of the version that had the card: it goes on, past it.
     found = await playbook.step("carl", run_id=carls)
     assert (found["name"], found["index"], found["totalSteps"]) == ("b", 1, 2)
