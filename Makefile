@@ -32,7 +32,7 @@ run: install ## serve the portal; CONTENT=DIR serves another directory, PORT=N a
 test: dev ## run the tests but the heavy ones; ALL=1 those too, ARGS="tests/auth -k token" some
 	@$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(ALL),,-m "not heavy") $(ARGS)
 
-thorough: dev ## run every test, and properties with many new examples; takes hours
+thorough: dev ## run every test on each database, with all repeats and many new examples; takes hours
 	@HYPOTHESIS_PROFILE=thorough $(MAKE) --no-print-directory test ALL=1
 
 check: $(DEV) ## formatting, types, import rules, spelling, pins and generated files

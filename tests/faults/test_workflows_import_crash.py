@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-import subprocess
-import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -18,10 +17,11 @@ from sqlalchemy.exc import DBAPIError
 
 from gateway.services.database import OwnedDatabase, open_database
 from plugins.workflows.store.tables import skills, workflows
-from tests.faults.conftest import Place, _environment
+from tests.faults.conftest import PATIENCE, Place, _environment
 from tests.faults.playbook import configure
 from tests.journeys.balancer import empty_database
 from tests.plugins.workflows.files.desk import rows, tree, write
+from tests.servers.forked import Forked
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180), pytest.mark.one_database]
 
@@ -79,25 +79,27 @@ async def taken(database: OwnedDatabase) -> int:
         return 0
 
 
-def start(place: Place, data: Path, address: str, book: Path) -> subprocess.Popen[str]:
-    """Begin an import."""
-    words = ["workflows", "import", str(book), "--data", str(data)]
-    return subprocess.Popen(
-        [sys.executable, "-m", "gateway.cli", *words],
-        cwd=place.root,
-        env=_environment({"ADDRESS": address}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+class Importing:
+    """An import that has begun, in a process of its own."""
+
+    def __init__(self, place: Place, data: Path, address: str, book: Path) -> None:
+        words = ("workflows", "import", str(book), "--data", str(data))
+        self._printed = place.root / f"imported-{time.monotonic_ns()}"
+        environment = _environment({"ADDRESS": address})
+        self.process = Forked(words, place.root, environment, self._printed)
+
+    def ended(self) -> str:
+        """What it said, once it has ended."""
+        self.process.wait(PATIENCE)
+        return self._printed.read_text()
 
 
-async def kill_at(goal: int, importing: subprocess.Popen[str], database: OwnedDatabase) -> None:
+async def kill_at(goal: int, importing: Importing, database: OwnedDatabase) -> None:
     """End an import once there are so many items."""
     while await taken(database) < goal:
-        assert importing.poll() is None, importing.communicate()
+        assert importing.process.poll() is None, importing.ended()
         await asyncio.sleep(0.01)
-    importing.kill()
+    importing.process.kill()
 
 
 def test_the_rows_and_files_are_those_of_one_clean_import(
@@ -105,18 +107,18 @@ def test_the_rows_and_files_are_those_of_one_clean_import(
 ) -> None:
     configure(place, "database: env:ADDRESS" if addresses[0] != "sqlite" else "")
     one, other = place.root / "clean", place.root / "killed"
-    said, _ = start(place, one, addresses[0], book).communicate()
+    said = Importing(place, one, addresses[0], book).ended()
     assert f"{3 * MANY} added." in said
     clean = ask(addresses[0], one, rows)
     before = 0
     for turn in range(KILLS):
         goal = random.randint(before + 1, 2 * MANY * (turn + 1) // KILLS - 5)
-        importing = start(place, other, addresses[1], book)
+        importing = Importing(place, other, addresses[1], book)
         ask(addresses[1], other, partial(kill_at, goal, importing))
-        importing.communicate()
+        importing.ended()
         before = ask(addresses[1], other, taken)
     assert before < 2 * MANY, "it was finished before it was killed"
-    said, _ = start(place, other, addresses[1], book).communicate()
+    said = Importing(place, other, addresses[1], book).ended()
     assert "unchanged" in said, said
     assert "problem" not in said
     assert ask(addresses[1], other, rows) == clean

@@ -7,7 +7,6 @@ import json
 import os
 import shlex
 import stat
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -26,6 +25,7 @@ from plugins.codegraph.scip.notes import notes
 from plugins.codegraph.scip.process import ordered
 from tests.plugins.codegraph.indexer.bench import OWNER, Bench, bench
 from tests.plugins.codegraph.scip.test_runner import PACKAGES, node
+from tests.servers import forked
 
 real = pytest.mark.skipif(not PACKAGES.is_dir(), reason="needs the indexers: npm ci in tests/node")
 SCRIPTS = {
@@ -199,11 +199,10 @@ def test_the_command_runs_it_when_asked(tmp_path: Path, programs: Path) -> None:
     write(config, {"portal.yaml": yaml.safe_dump({"services": {"embedding": "none"}})})
 
     def porch(*words: str) -> str:
-        command = [sys.executable, "-m", "gateway.cli", "codegraph", *words]
-        where = ["--config", str(config), "--data", str(tmp_path / "data")]
-        return subprocess.run(
-            [*command, *where], capture_output=True, text=True, timeout=100, check=True
-        ).stdout
+        where = ("--config", str(config), "--data", str(tmp_path / "data"))
+        done = forked.run(("codegraph", *words, *where), tmp_path, dict(os.environ), timeout=100)
+        done.check_returncode()
+        return done.stdout
 
     assert "scip" not in porch("add", str(root))
     [again] = json.loads(porch("index", "--scip", "--json"))

@@ -41,7 +41,7 @@ NAMES = ("add", "pay", "take", "a.py")
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 @settings(
-    max_examples=examples(12),
+    max_examples=examples(12, ordinary=5),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
