@@ -131,5 +131,38 @@ SETS: Mapping[str, MutantSet] = {
             )
         ),
         tests=("tests/gateway/scrubbing",),
+        equivalent={
+            **dict.fromkeys(
+                (
+                    'return ", ".join(items).encode("ASCII")',
+                    'text = files(__package__).joinpath(f"rules/{family}.yaml").read_text("UTF-8")',
+                    'data = text.encode("UTF-8", "surrogatepass")',
+                    'encoding = "UTF-8"',
+                    'encoding = "LATIN-1"',
+                    'return "" if b"\\0" in value else value.decode("LATIN-1")',
+                    'cleaned, found = scrubber.text(value.decode("LATIN-1"), path)',
+                    'return cleaned.encode("LATIN-1") if found else value',
+                ),
+                "An encoding has the same name in capitals.",
+            ),
+            **dict.fromkeys(
+                (
+                    'loader = getattr(yaml, "CSafeLoader", None)',
+                    'loader = getattr(yaml, "CSafeLoader", )',
+                    'loader = getattr(None, "CSafeLoader", yaml.SafeLoader)',
+                    'loader = getattr(yaml, "XXCSafeLoaderXX", yaml.SafeLoader)',
+                    'loader = getattr(yaml, "csafeloader", yaml.SafeLoader)',
+                    'loader = getattr(yaml, "CSAFELOADER", yaml.SafeLoader)',
+                ),
+                "Both loaders read the same.",
+            ),
+            **dict.fromkeys(
+                (
+                    "given(data, None, start, end)",
+                    "varied = given(data, None, start, end) and _varied(value)",
+                ),
+                "Where the match begins is not looked at.",
+            ),
+        },
     ),
 }

@@ -1,4 +1,4 @@
-"""Nothing is kept from one module of tests to the next."""
+"""What the tests of scrubbing share."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from gateway.scrubbing import contents
 from gateway.scrubbing.rules import all_rules
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture
 def read_anew() -> None:
-    """The rules are read and made ready by the code as it is now, not as it was when imported."""
+    """The rules are read and made ready in this very test, and not taken from an earlier one."""
     all_rules.cache_clear()
     contents._scrubber.cache_clear()

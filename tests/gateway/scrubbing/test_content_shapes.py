@@ -214,6 +214,7 @@ def test_the_fingerprint_names_the_rules_and_what_is_left_of_this_plugin() -> No
     assert named(allow=("high-entropy",)) == named()
 
 
+@pytest.mark.usefixtures("read_anew")
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -232,6 +233,16 @@ def test_a_password_in_an_address_of_a_file_has_to_look_like_one(
     assert [each.rule for each in SCRUB.text(text)[1]] == found
 
 
+@pytest.mark.usefixtures("read_anew")
 def test_a_format_without_a_check_of_its_own_is_not_taken_for_a_placeholder() -> None:
     assert SCRUB.text(f"ghp_example{'a1' * 15}")[1] == []
     assert SCRUB.text(f"ghp_{'a1b2' * 9}")[0] == MARK
+
+
+@pytest.mark.usefixtures("read_anew")
+def test_a_key_of_many_lines_is_found_in_contents_too() -> None:
+    lines = [made("{b64:64}", Random(n)) for n in range(3)]
+    key = "\n".join(["-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----"])
+    cleaned, found = SCRUB.text(key)
+    assert cleaned.count("[REDACTED: private key (PEM block)]") == 5
+    assert [each.rule for each in found] == ["private-key"]

@@ -62,6 +62,7 @@ def _named(name: str) -> Rule:
     return found
 
 
+@pytest.mark.usefixtures("read_anew")
 @pytest.mark.parametrize(
     ("name", "rank"),
     [
@@ -78,6 +79,7 @@ def test_a_block_comes_first_then_a_form_of_its_own_then_a_name_then_the_rest(
     assert _named(name).rank == rank
 
 
+@pytest.mark.usefixtures("read_anew")
 def test_every_rule_of_every_file_is_read_once() -> None:
     folder = ROOT / "gateway" / "scrubbing" / "rules"
     texts = [path.read_text("utf-8") for path in folder.glob("*.yaml")]
@@ -90,6 +92,7 @@ UUID = "01234567-89ab-cdef-0123-456789abcdef"
 HEX = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 
 
+@pytest.mark.usefixtures("read_anew")
 @pytest.mark.parametrize(
     ("text", "found"),
     [
