@@ -265,9 +265,12 @@ def _config(spec: CollectionSpec) -> EdgeConfig:
     # A search reads every vector, so half the bytes are a quarter less time; of 80 nearest among
     # 100,000, one in a thousand is another one.
     halved = edge.VectorStorageDatatype.Float16
+    # Mapped and read as it is asked for: read in at the start, each vector of a small collection
+    # would hold a chunk of 32 MiB.
+    cold = edge.Memory.Cold
     return edge.EdgeConfig(
         vectors={
-            name: edge.EdgeVectorParams(size, edge.Distance.Cosine, datatype=halved)
+            name: edge.EdgeVectorParams(size, edge.Distance.Cosine, datatype=halved, memory=cold)
             for name, size in spec.dense.items()
         },
         sparse_vectors=dict.fromkeys(spec.sparse, sparse),
