@@ -3,10 +3,10 @@
 A language module (``languages/``) reads a syntax tree once and writes down definitions, and for
 each scope what it binds, returns and calls. The linker (``linker/``) evaluates these facts,
 file by file, and never sees a syntax tree. Facts depend on the file's bytes alone, so they are
-kept by content hash; they are msgspec structs, encoded as MessagePack arrays.
+cached by content hash; they are msgspec structs, encoded as MessagePack arrays.
 
-Expressions are evaluated to the things they may stand for. An expression that no rule covers is
-None: unknown. Nothing is lost but an edge that would have been a guess.
+Expressions are evaluated to their possible values. An expression that no rule covers is None:
+unknown. That loses only edges that would have been guesses.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Name(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="n"):
 
 
 class Attr(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="a"):
-    """A member: ``of.name``, ``of::name``, ``of->name``. ``line`` is where its name stands, in the
-    languages in which reading a member may run a function; else 0."""
+    """A member access: ``of.name``, ``of::name``, ``of->name``. ``line`` is the line of the name,
+    in languages where reading a member may run a function; else 0."""
 
     of: Expr | None
     name: str
@@ -42,7 +42,7 @@ class Arg(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Call(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="c"):
-    """A call. ``new`` where the language says that it makes an object (``new X()``)."""
+    """A call. ``new`` where the syntax says that it constructs an object (``new X()``)."""
 
     of: Expr | None
     args: tuple[Arg, ...]
@@ -51,7 +51,7 @@ class Call(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="c"):
 
 
 class Item(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="i"):
-    """A subscript. ``key`` is a literal string or number as text, or None for any.
+    """A subscript. ``key`` is a literal string or number as text, or None for any other.
 
     In a type it applies type arguments, which are then ``args``: ``list[Foo]``, ``Box<Foo>``.
     """
@@ -62,15 +62,15 @@ class Item(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="i"):
 
 
 class ParameterOf(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="p"):
-    """What a function, or a function type, takes as its parameter number ``place``: the type of a
-    parameter that states none, in a function that is written where one of that type is wanted."""
+    """The argument that a function or function type ``of`` takes as its parameter number ``place``:
+    the contextual type of an untyped parameter of an inline function."""
 
     of: Expr
     place: int
 
 
 class GuardedBy(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="y"):
-    """What the argument of a type guard is where the guard says yes: ``isFoo(x)``."""
+    """The argument of a type guard ``of`` where the guard holds: ``isFoo(x)``."""
 
     of: Expr
 
@@ -83,7 +83,7 @@ class Element(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="e"):
 
 
 class Unwrapped(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="w"):
-    """What is inside: ``await x``, ``x?``, ``*x``, the value that a ``with`` gives."""
+    """The wrapped value: of ``await x``, ``x?``, ``*x``, or what a ``with`` binds."""
 
     of: Expr | None
     how: str = "await"
@@ -91,38 +91,38 @@ class Unwrapped(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="w")
 
 
 class Group(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="g"):
-    """A list, tuple, set or array that is written out; ``kind`` is the first letter: l, t, s."""
+    """A list, tuple, set or array literal; ``kind`` is the first letter: l, t, s."""
 
     kind: str
     items: tuple[Expr | None, ...]
 
 
 class Table(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="m"):
-    """A mapping or object that is written out: literal keys as text, None for any other."""
+    """A mapping or object literal: literal keys as text, None for any other."""
 
     items: tuple[tuple[str | None, Expr | None], ...]
 
 
 class OneOf(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="o"):
-    """Any of several: ``a if c else b``, ``a or b``, a match; in a type, a union."""
+    """Any of several alternatives: ``a if c else b``, ``a or b``, a match; in a type, a union."""
 
     choices: tuple[Expr | None, ...]
 
 
 class Inner(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="f"):
-    """A function or class that is written in place (a lambda, a closure): its scope's number."""
+    """A function or class that is defined inline (a lambda, a closure): its scope's number."""
 
     scope: int
 
 
 class Literal(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="l"):
-    """A literal of one of the language's own types: ``str``, ``int`` ... (its name there)."""
+    """A literal of a built-in type, by the language's name for it: ``str``, ``int`` ..."""
 
     kind: str
 
 
 class Typed(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="t"):
-    """A value of a type that is stated: a cast, a composite literal ``Foo{...}``.
+    """A value of a declared type: a cast, a composite literal ``Foo{...}``.
 
     ``of`` is evaluated as a type; ``value`` is what was cast, whose own calls still count.
     """
@@ -132,7 +132,7 @@ class Typed(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="t"):
 
 
 class Super(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="s"):
-    """The object around, seen as one of its base classes."""
+    """The enclosing object, seen as one of its base classes."""
 
 
 class Many(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="x"):
@@ -164,14 +164,14 @@ Expr = Union[  # noqa: UP007
 
 
 class Bind(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Something is given a value: an assignment, a loop variable, a field's declaration.
+    """An assignment of any form: also a loop variable, a field's declaration.
 
     Attributes:
         target: a ``Name``, an ``Attr`` (``self.x``, ``a.b.c``), an ``Item`` (``d["k"]``), or a
-            ``Group`` of these (destructuring; in a ``Table`` by key).
-        value: what it is given, or None where that is unknown or not stated.
-        type: the type that is stated, or None.
-        line: where, from 1.
+            ``Group`` of these (destructuring; by key in a ``Table``).
+        value: what is assigned, or None where that is unknown or absent.
+        type: the declared type, or None.
+        line: from 1.
     """
 
     target: Expr
@@ -184,14 +184,14 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One imported name.
 
     Attributes:
-        alias: the name that it is bound to here; "" where nothing is bound (``import "x"``, a
+        alias: the local name that it is bound to; "" where nothing is bound (``import "x"``, a
             re-export, ``*``).
         module: what it is imported from, as written, without leading dots in Python.
         symbol: the name imported from the module; "" for the module itself, ``*`` for all.
-        level: Python's leading dots.
-        exported: the name under which it is exported again, "" for not, ``*`` for all of them.
-        type_only: whether it is there for the type checker alone; it still resolves.
-        line: where, from 1.
+        level: the number of leading dots in Python.
+        exported: the name under which it is re-exported, "" for not, ``*`` for all of them.
+        type_only: whether it is imported for type checking alone; it still resolves.
+        line: from 1.
     """
 
     alias: str
@@ -204,8 +204,8 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Param(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One parameter; ``kind`` is "" or ``*`` (rest) or ``**`` (rest by keyword) or ``k`` (by
-    keyword alone). ``default`` is the expression that stands for it where it is not given."""
+    """One parameter; ``kind`` is "" (ordinary), ``*`` (rest), ``**`` (rest by keyword) or ``k``
+    (keyword only). ``default`` is its default value's expression."""
 
     name: str
     type: Expr | None = None
@@ -289,18 +289,18 @@ class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """All that one file says.
+    """All facts of one file.
 
     Attributes:
         language: the language's name.
-        lines: how many lines the file has.
+        lines: the number of lines.
         package: the package that it declares (Go, Java), or "".
         doc: the file's own docstring or header comment, at most 2,000 characters.
         definitions: in the order of the text; a parent comes before what it contains.
-        scopes: the file's first; a scope comes after the one around it.
+        scopes: the file's first; a scope comes after the one that encloses it.
         problem: what could not be read, with lines ("2 syntax errors, the first in line 12").
-        generated: whether it says that a program wrote it, or is minified.
-        words: the names that stand in it, packed (``languages/identifiers.py``).
+        generated: whether its text says that it is generated, or it is minified.
+        words: the identifiers that occur in it, packed (``languages/identifiers.py``).
     """
 
     language: str
@@ -318,7 +318,8 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(FileFacts)
 
 FACTS_VERSION = 6
-"""Raised whenever a language module or this file changes what facts mean; old ones are dropped."""
+"""Raised whenever a language module or this file changes what facts mean; facts of other versions
+are dropped."""
 
 
 def encoded(facts: FileFacts) -> bytes:
@@ -330,13 +331,14 @@ def decoded(data: bytes) -> FileFacts:
     """The facts that :func:`encoded` wrote.
 
     Raises:
-        msgspec.DecodeError: it is something else, or of another version.
+        msgspec.DecodeError: the data is something else, or of another version.
     """
     return _decoder.decode(data)
 
 
 def last_name(expr: Expr | None) -> str:
-    """The last part of a dotted name; of a call or a subscript, of what it is of; or ""."""
+    """The last part of a dotted name; for a call or a subscript, of what is called or subscripted;
+    "" for anything else."""
     while expr is not None:
         if type(expr) is Name:
             return expr.id

@@ -1,1 +1,1 @@
-"""From what each file says to the edges between entities, without a guess."""
+"""Resolves the facts of each file to edges between entities; where nothing is known, no edge."""

@@ -1,4 +1,5 @@
-"""What reaches a parameter: from calls in the same file, from where a function is passed."""
+"""Values that reach a parameter: from calls in the same file, and from where a function is
+passed."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ from plugins.codegraph.linker.values import (
 
 
 def injected(engine: Engine, index: FileIndex, func: Func, place: int) -> Values:
-    """What a framework passes for a parameter, as the language's rules know it."""
+    """The values that a framework passes for a parameter, according to the language's rules."""
     found: Values = {}
     for path, number in index.rules.injected(index.path, index.facts, func.scope, place):
         home = engine.index(path)
@@ -61,7 +62,7 @@ def injected(engine: Engine, index: FileIndex, func: Func, place: int) -> Values
 
 
 def from_calls(engine: Engine, index: FileIndex, func: Func, place: int) -> Values:
-    """What the calls in the same file pass for a parameter."""
+    """The values that calls in the same file pass for a parameter."""
     scope = index.scopes[func.scope]
     if not scope.name:
         return _from_use(engine, index, func, place)
@@ -76,8 +77,8 @@ def from_calls(engine: Engine, index: FileIndex, func: Func, place: int) -> Valu
 def _callers(
     engine: Engine, index: FileIndex, func: Func, scope: Scope
 ) -> Iterator[tuple[int, Call, int]]:
-    """The calls in its own file that run a function: the scope, the call, and how many
-    parameters are filled already."""
+    """The calls in the function's own file that run it, each as: the number of the scope that it
+    stands in, the call, and how many parameters are already filled."""
     names = [scope.name]
     parent = index.scopes[scope.parent]
     if parent.kind == "class" and scope.name in index.rules.constructors:
@@ -94,7 +95,7 @@ def _callers(
 
 
 def rest_from_calls(engine: Engine, index: FileIndex, func: Func, place: int) -> Values:
-    """What the calls in the same file pass for ``*args`` or ``**options``."""
+    """The container that calls in the same file fill for ``*args`` or ``**options``."""
     scope = index.scopes[func.scope]
     if not scope.name:
         return NOTHING
@@ -121,7 +122,8 @@ def rest_from_calls(engine: Engine, index: FileIndex, func: Func, place: int) ->
 
 
 def runs_by(engine: Engine, value: Value, func: Func) -> int:
-    """Whether calling a value runs a function: how many parameters are filled already, or -1."""
+    """How many parameters of ``func`` are already filled when ``value`` is called (1 for a bound
+    receiver, else 0); -1 if calling it does not run ``func``."""
     if value == func:
         return 0
     if isinstance(value, Bound):
@@ -136,7 +138,8 @@ def runs_by(engine: Engine, value: Value, func: Func) -> int:
 
 
 def _from_use(engine: Engine, index: FileIndex, func: Func, place: int) -> Values:
-    """What a function that is written in place is called with by what it is passed to."""
+    """The arguments that an inline function (a lambda, a closure) is called with, inferred from the
+    call that it is passed to."""
     used = index.passed(func.scope)
     if used is None:
         return NOTHING
@@ -159,7 +162,7 @@ def _from_use(engine: Engine, index: FileIndex, func: Func, place: int) -> Value
 def _by_word(
     engine: Engine, index: FileIndex, where: int, value: External, call: Call, place: int
 ) -> Values:
-    """What a well-known function calls a function with that it is given."""
+    """The argument that a well-known function (``map``, ``sorted`` ...) passes to its callback."""
     word = index.rules.functions.get(value.name, "")
     at = 0 if word == effects.SORTED else place + 1
     if word not in _CALLS_WITH_ELEMENTS or at >= len(call.args):
@@ -172,7 +175,8 @@ _CALLS_WITH_ELEMENTS = {effects.RESULTS, effects.EACH, effects.FIRST, effects.SO
 
 
 def _iterated(engine: Engine, index: FileIndex, value: Method, func: Func, place: int) -> Values:
-    """What a method of a container calls a function with: elements, or keys and values."""
+    """The argument that a container's method passes to its callback: an element, or a key or
+    value."""
     receiver: Values = {value.receiver: INFERRED}
     if _gives_pairs(index, value.receiver):
         return evaluate.elements(engine, index, receiver, 1 - place)
@@ -185,13 +189,15 @@ def _iterated(engine: Engine, index: FileIndex, value: Method, func: Func, place
 
 
 def _gives_pairs(index: FileIndex, value: Value) -> bool:
-    """Whether iterating gives pairs, while a visitor gets the item first, then its key."""
+    """Whether iterating gives (key, item) pairs; the container's visitors take the item first, then
+    the key."""
     container = index.rules.containers.get(value.name) if isinstance(value, Thing) else None
     return container is not None and container.pairs
 
 
 def _by_type(engine: Engine, value: Func | Bound, at: int, place: int) -> Values:
-    """What a parameter's type says that a function passed for it is called with."""
+    """The argument that a callback is called with, according to the declared type of the parameter
+    (number ``at``) that it is passed for."""
     func = value.func if isinstance(value, Bound) else value
     home = engine.there(func.path)
     scope = home.scopes[func.scope]
@@ -226,7 +232,8 @@ def _by_type(engine: Engine, value: Func | Bound, at: int, place: int) -> Values
 def _by_interface(
     engine: Engine, home: FileIndex, func: Func, of: Expr | None, place: int
 ) -> Values:
-    """What the one method of an interface says that a function passed for it is called with."""
+    """The argument that a callback is called with, according to the only abstract method of the
+    interface that it is passed for."""
     found: Values = {}
     for each in types.stated(engine, home, func.scope, of):
         if not isinstance(each, Instance):

@@ -1,4 +1,4 @@
-"""The calls of a file: every place where something is called, and what that is."""
+"""Collects the call sites of a file and what each one calls."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CallSites(CallTargets):
     """Finds the calls of one file."""
 
     def collect(self) -> None:
-        """Look at every expression of the file."""
+        """Visit every expression of the file and record the edges of its calls."""
         index = self._index
         keys = index.keys(self._repo)
         whole = file_key(self._repo, index.path)
@@ -56,7 +56,7 @@ class CallSites(CallTargets):
             self._body(scope)
 
     def _head(self, number: int, scope: Scope, around: int) -> None:
-        """What stands at the head of a definition runs in the scope around it."""
+        """Decorators, bases and default values run in the scope that encloses the definition."""
         self._source = around
         self._scope = scope.parent
         self._begin(scope)
@@ -76,12 +76,12 @@ class CallSites(CallTargets):
                 self._visit(param.default)
 
     def _begin(self, scope: Scope) -> None:
-        """What has no line of its own is where the definition begins."""
+        """Calls that have no line of their own are placed at the start of the definition."""
         if scope.definition >= 0:
             self._line = self._index.facts.definitions[scope.definition].line
 
     def _subclassed(self, number: int) -> None:
-        """Defining a class calls a method of its bases."""
+        """Defining a class calls a method of its bases (``__init_subclass__``)."""
         engine, index = self._engine, self._index
         above = mro.order(engine, index.path, number)[1:]
         if any(isinstance(each, Class) for each in above):
@@ -108,7 +108,7 @@ class CallSites(CallTargets):
                 self._visit(expr)
 
     def _assigned(self, target: Attr) -> None:
-        """Assigning to a property runs its setter."""
+        """Assigning to a property calls its setter."""
         engine = self._engine
         if type(target.of) is Super:
             return
@@ -119,7 +119,7 @@ class CallSites(CallTargets):
                     self._edge(Func(*found), rank)
 
     def _objects(self, expr: Expr | None, name: str) -> None:
-        """A method of the objects that an expression stands for is called."""
+        """Record a call of the method ``name`` on each object that an expression may be."""
         for value, rank in evaluate.evaluate(self._engine, self._index, self._scope, expr).items():
             if isinstance(value, Instance):
                 self._method(value, rank, name)
@@ -167,7 +167,8 @@ class CallSites(CallTargets):
                     self._objects(call.args[0].value, self._index.rules.runs[value.name])
 
     def _missing(self, of: Attr) -> None:
-        """A member that an object's class does not have is asked of a method, if it has that."""
+        """Looking up a member that a class lacks calls its fallback method (``__getattr__``), if it
+        has one."""
         if not self._index.rules.missing or type(of.of) is Super:
             return
         found = evaluate.evaluate(self._engine, self._index, self._scope, of.of)
@@ -176,19 +177,20 @@ class CallSites(CallTargets):
                 self._absent(value, rank, of.name)
 
     def _absent(self, value: Instance, rank: Rank, name: str) -> None:
-        """Where an object was made, and not just declared, its class is the very one."""
+        """Only where the object's construction was seen (rank ``INFERRED``): a value of a declared
+        type may be of a subclass that has the member."""
         engine = self._engine
         if rank == INFERRED and classes.find(engine, value.path, value.scope, name)[2] is None:
             self._method(value, rank, self._index.rules.missing)
 
     def _constructed(self, values: Values) -> None:
-        """``super(...)`` where that is a call of the base's constructor."""
+        """``super(...)`` in languages where that calls the base's constructor."""
         if self._index.rules.first_parameter:
             return
         self._targets(values, "super")
 
     def _passed(self, value: External | Method, call: Call) -> None:
-        """A well-known function calls the functions that it is given."""
+        """A well-known function calls the functions that are passed to it."""
         if isinstance(value, Method):
             word = value.word
         else:
@@ -207,7 +209,7 @@ class CallSites(CallTargets):
             self._targets(some, "", func if some else None)
 
     def _read(self, expr: Attr) -> None:
-        """Reading a member that is a property calls it."""
+        """Reading a property calls its getter."""
         engine = self._engine
         if type(expr.of) is Super:
             return
@@ -224,7 +226,8 @@ class CallSites(CallTargets):
                         self._account(expr.name, expr)
 
     def _implied(self, expr: Unwrapped | Element | Item) -> None:
-        """What iterating, subscripts and ``with`` call of an object of the repository."""
+        """Methods of the repository's objects that iteration, subscripts and ``with`` call
+        implicitly."""
         rules = self._index.rules
         if type(expr) is Unwrapped:
             enter = rules.enters.get(expr.how)
@@ -246,7 +249,7 @@ class CallSites(CallTargets):
                     self._advance(value, rank)
 
     def _advance(self, value: Instance, rank: Rank) -> None:
-        """An iterator that is an object of the repository gives one value after the other."""
+        """Iterating over an iterator defined in the repository also calls its "next" method."""
         for first, then in self._index.rules.iterates:
             made = of_method(self._engine, self._index, value, rank, first)
             for each, own in made.items():

@@ -1,4 +1,4 @@
-"""What the calls of a file call, as edges, and what nobody knows."""
+"""Turns the targets of a file's calls into edges, and the unknown ones into unresolved calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CallTargets:
     """The edges of one file's calls.
 
     Args:
-        engine: the repository's answers.
+        engine: the engine of the repository.
         index: the file.
     """
 
@@ -50,12 +50,13 @@ class CallTargets:
         self._aliases = _aliases(index)
 
     def placed(self) -> list[tuple[str, int]]:
-        """The names by which something is called that is known, or that is told as not known, each
-        with its line."""
+        """Name and line of each call that needs no mention: its target is known, or it is reported
+        as unresolved."""
         return [(name, line) for name, line, _ in self._placed]
 
     def edges(self) -> list[Edge]:
-        """The edges that were found."""
+        """The call edges, one per caller and callee, with the first line and the number of
+        sites."""
         path = self._index.path
         return [
             Edge(EdgeKind.CALLS, source, target, path, line, STRATEGIES[rank], sites)
@@ -63,12 +64,14 @@ class CallTargets:
         ]
 
     def unresolved(self) -> list[Unresolved]:
-        """The calls of which nobody knows the target."""
+        """The calls whose target is unknown, one per name, with the first line and the number of
+        sites."""
         path = self._index.path
         return [Unresolved(path, name, line, sites) for name, (line, sites) in self._open.items()]
 
     def _targets(self, values: Values, name: str, written: Expr | None = None) -> None:
-        """Write down what is called, or that nobody knows."""
+        """Record the targets of one call, or the call as unresolved if it has a name and no target
+        is known."""
         placed = False
         self._called = set()
         for value, rank in values.items():
@@ -82,14 +85,15 @@ class CallTargets:
             self._account(name or last_name(written), written)
 
     def _account(self, name: str, written: Expr) -> None:
-        """A name is accounted for where an edge leads to what has it: to a class's constructor
-        too, but not to one that the class inherits, which is another class's."""
+        """Record that an edge explains this occurrence of a name, if the target (or its class, for
+        a constructor) has that name. An inherited constructor explains nothing: it belongs to
+        another class."""
         own = name[:1] + name[1:].partition("#")[0].partition("@")[0]
         if not self._called or self._called & {own, *self._aliases.get(own, ())}:
             self._placed[own, self._line, written] = None
 
     def _target(self, value: Value, rank: Rank) -> bool:
-        """Write down one target; whether it is known, be it outside of the repository."""
+        """Record one target; returns whether it is known, inside or outside of the repository."""
         if isinstance(value, Func):
             self._edge(value, rank)
         elif isinstance(value, Bound):
@@ -123,7 +127,8 @@ class CallTargets:
                 old[2] += 1
 
     def _construct(self, value: Class, rank: Rank) -> None:
-        """A call of a class runs its constructors; where it has none it is the class's."""
+        """Calling a class calls its constructors; without any, the edge goes to the class
+        itself."""
         engine = self._engine
         found = False
         home = engine.there(value.path)
@@ -168,7 +173,7 @@ class CallTargets:
 
 
 def _aliases(index: FileIndex) -> dict[str, set[str]]:
-    """What names of this file are called where they are imported from."""
+    """By local alias, the names under which the imported things are defined elsewhere."""
     found: dict[str, set[str]] = {}
     for scope in index.scopes:
         for each in scope.imports:

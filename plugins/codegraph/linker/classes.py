@@ -1,4 +1,4 @@
-"""Classes: their bases in order, and their members."""
+"""Members of classes, own and inherited."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from plugins.codegraph.linker.values import (
 )
 
 Found = tuple[tuple[tuple[str, int], ...], Values, Class | External | None]
-"""A member of a class: the scopes that define it, what else it may be, and the class that has it;
-an external class where the member may be one of its; None where there is no such member."""
+"""The result of a member lookup: the (path, scope) places that define it, its other possible
+values, and its owner. The owner is external where an external base may define the member, and None
+where no class has it."""
 
 _MISSING: Found = ((), NOTHING, None)
 
@@ -28,7 +29,8 @@ _MISSING: Found = ((), NOTHING, None)
 def own_origins(
     engine: Engine, path: str, number: int, name: str
 ) -> list[tuple[FileIndex, Origin]]:
-    """Where a class itself has a member from."""
+    """The origins of a member in the class itself: its body, its fields, and extensions from
+    outside."""
     index = engine.there(path)
     found = [(index, each) for each in index.names[number].get(name, ()) if each.how != "typevar"]
     fields = index.fields.get(number)
@@ -46,7 +48,7 @@ def own_origins(
 
 
 def find(engine: Engine, path: str, scope: int, name: str) -> Found:
-    """A member of a class, its own or inherited."""
+    """Look up a member of a class, its own or inherited."""
     found: Found = engine.solve(("cm", path, scope, name), _find, engine, path, scope, name)
     return found or _MISSING
 
@@ -59,7 +61,7 @@ def _find(engine: Engine, path: str, scope: int, name: str) -> Found:
 
 
 def _spread(engine: Engine, path: str, scope: int, name: str) -> Found | None:
-    """What an object that is written out has of the modules and tables that are spread in it."""
+    """A member of an object literal that comes from the modules and tables spread into it."""
     index = engine.there(path)
     written = index.scopes[scope]
     if "object" not in written.modifiers:
@@ -76,7 +78,7 @@ def _spread(engine: Engine, path: str, scope: int, name: str) -> Found | None:
 
 
 def search(engine: Engine, classes: tuple[Class | External, ...], name: str) -> Found:
-    """The first of these classes that has a member, and what it is."""
+    """Look up a member along these classes; the first class that has it wins."""
     outside_of: External | None = None
     empty: Found | None = None
     for each in classes:
@@ -97,7 +99,7 @@ def search(engine: Engine, classes: tuple[Class | External, ...], name: str) -> 
 
 
 def _inherent(engine: Engine, defined: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
-    """Of a type's functions of one name, its own before those that it has for a trait."""
+    """The type's own functions of a name if there are any, else those that it has for a trait."""
     own = []
     for path, number in defined:
         scopes = engine.there(path).scopes
@@ -113,7 +115,8 @@ def _overloaded(
     name: str,
     defined: tuple[tuple[str, int], ...],
 ) -> tuple[tuple[str, int], ...]:
-    """With the functions of this name that the classes above add for other arguments."""
+    """Add the inherited overloads: functions of the same name with other parameter types in the
+    classes above the owner."""
     rules = engine.there(owner.path).rules
     if not rules.overloads or not defined or name in rules.constructors:
         return defined
@@ -132,13 +135,14 @@ def _overloaded(
 
 
 _NO_MEMBERS = {"object", "ABC", "Protocol", "Generic", "Object"}
-"""Bases that add no member that matters: a member unknown to the class is not theirs."""
+"""External bases that define no member of interest: an unknown member does not come from them."""
 
 
 def told(
     engine: Engine, origins: list[tuple[FileIndex, Origin]]
 ) -> tuple[tuple[tuple[str, int], ...], Values]:
-    """What origins of a member are: the scopes that define it, and what else it may be."""
+    """Split a member's origins into the (path, scope) places that define it and its other
+    values."""
     defined: list[tuple[str, int]] = []
     others: dict[str, list[Origin]] = {}
     indexes: dict[str, FileIndex] = {}
@@ -159,7 +163,7 @@ def told(
 
 
 def setter(engine: Engine, value: Instance, name: str) -> tuple[str, int] | None:
-    """The function that assigning to a member runs, if it is a property."""
+    """The setter that assigning to a member calls, as (path, scope); None if it is no property."""
     for each in mro.order(engine, value.path, value.scope):
         if isinstance(each, Class):
             origins = own_origins(engine, each.path, each.scope, name)

@@ -1,4 +1,4 @@
-"""What the type of a function says about the parameters of one that is written where it is used."""
+"""Contextual typing: infers the parameters of an inline function from the type expected of it."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from plugins.codegraph.linker.values import (
 )
 
 GUARD = "Guard"
-"""The name of the result type of a function that makes sure of its argument's type."""
+"""The name that lowered facts use for the result type of a type guard (``x is T``)."""
 
 
 def parameter(engine: Engine, index: FileIndex, values: Values, place: int) -> Values:
-    """What functions of these types are called with for one parameter.
+    """The values of one parameter that a function of these types is called with.
 
     Args:
-        engine: the repository's answers.
-        index: the file that asks.
-        values: functions, or their types: interfaces that say how they are called count too.
-        place: the parameter's place.
+        engine: the engine of the repository.
+        index: the file that uses the result.
+        values: functions or function types; callable interfaces count too.
+        place: the parameter's position, from 0.
     """
     found: Values = {}
     for value, rank in values.items():
@@ -50,7 +50,7 @@ def parameter(engine: Engine, index: FileIndex, values: Values, place: int) -> V
 
 
 def guarded(engine: Engine, values: Values) -> Values:
-    """What functions make sure of where they say yes: ``(x): x is T``."""
+    """What the argument of these type guards is when they return true: ``T`` of ``(x): x is T``."""
     found: Values = {}
     for value, rank in values.items():
         func = value.func if isinstance(value, Bound) else value
@@ -64,7 +64,7 @@ def guarded(engine: Engine, values: Values) -> Values:
 
 
 def _of_interface(engine: Engine, value: Class | Instance, place: int) -> Values:
-    """The parameter of the one way in which an interface says that its objects are called."""
+    """The parameter in the call signature of a callable interface."""
     index = engine.there(value.path)
     found: Values = {}
     for each in index.names[value.scope].get(index.rules.called, ()):
@@ -88,7 +88,7 @@ def _of_function(engine: Engine, value: Value, place: int) -> Values:
 
 
 def _stated(engine: Engine, func: Func, place: int) -> Values:
-    """What a parameter states; where that is in turn what it is expected to be, this may ask for
-    itself, so it is worked out once."""
+    """The declared type of a parameter. It may depend on itself through a contextual type, so it is
+    solved as a question of its own."""
     home = engine.there(func.path)
     return types.stated(engine, home, func.scope, home.scopes[func.scope].params[place].type)

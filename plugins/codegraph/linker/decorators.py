@@ -1,4 +1,4 @@
-"""What a decorated function or class is."""
+"""Decorated functions and classes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from plugins.codegraph.linker.values import (
 
 
 def decorated(engine: Engine, index: FileIndex, number: int) -> Values:
-    """What a function's or class's own name stands for, its decorators applied."""
+    """The values of a definition's name after its decorators have run."""
     scope = index.scopes[number]
     if not scope.decorators:
         if scope.kind == "class":
@@ -54,7 +54,8 @@ def _decorated(engine: Engine, path: str, number: int) -> Values:
 def _wrapped(
     engine: Engine, index: FileIndex, number: int, decorator: Expr | None, current: Values
 ) -> Values:
-    """What a decorator makes of something: that itself unless it is known to be another."""
+    """What a decorator turns ``current`` into; ``current`` itself unless another result is
+    known."""
     made: Values = {}
     for value in evaluate.evaluate(engine, index, number, decorator):
         if isinstance(value, Class):
@@ -77,7 +78,7 @@ def _wrapped(
 
 
 def _given_back(engine: Engine, func: Func, bound: bool, current: Values) -> Values:
-    """What a function gives back for what it is given."""
+    """What a decorator function returns when it is called with ``current``."""
     taken = _first_parameter(engine, func, bound)
     found: Values = {}
     for each, rank in results.result(engine, func).items():
@@ -89,7 +90,7 @@ def _given_back(engine: Engine, func: Func, bound: bool, current: Values) -> Val
 
 
 def _object_of(engine: Engine, value: Class, current: Values) -> Values:
-    """What a class makes of what it decorates: an object, if that can be called in its place."""
+    """What a decorator class makes: its instance if that is callable, else ``current``."""
     called_by = engine.there(value.path).rules.called
     if called_by and classes.find(engine, value.path, value.scope, called_by)[0]:
         return {Instance(value.path, value.scope): INFERRED}
@@ -103,7 +104,7 @@ def _first_parameter(engine: Engine, func: Func, bound: bool) -> str:
 
 
 def _transparent(engine: Engine, func: Func) -> bool:
-    """Whether a wrapper says that it stands for what it wraps: ``functools.wraps``."""
+    """Whether a wrapper declares that it stands in for what it wraps (``functools.wraps``)."""
     index = engine.there(func.path)
     scope = index.scopes[func.scope]
     for expr in scope.decorators:

@@ -1,4 +1,4 @@
-"""What other files can see of a file, as one digest: when it is the same, they need no new look."""
+"""A digest of what other files can depend on; while it is unchanged, they need no relinking."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def interface_digest(facts: FileFacts) -> bytes:
-    """What linking another file may depend on: 16 bytes.
+    """A 16-byte digest of everything in a file that linking another file may depend on.
 
-    That is every definition's identity, and of every scope what values come from: names,
+    It covers the identity of every definition, and what the values of each scope come from: names,
     parameters, types, bases, imports, what it binds, returns and yields, and the calls that pass
-    something to a function of the same file or put something into a container. Lines and
-    documentation are not in it, nor are other calls.
+    arguments to a function of the same file or put something into a container. Lines,
+    documentation and all other calls are left out.
 
     Args:
-        facts: what the file says.
+        facts: the facts of the file.
     """
     seen: list[Any] = [facts.language, facts.package]
     for each in facts.definitions:
@@ -67,7 +67,7 @@ def _visible(scope: Scope) -> tuple[Any, ...]:
 
 
 def _write(value: Any, into: list[Any]) -> None:
-    """Write a struct down flat, but for its lines."""
+    """Append a struct's fields, flattened, without line numbers."""
     todo = [value]
     while todo:
         each = todo.pop()

@@ -1,4 +1,4 @@
-"""What the parts of the linker share: the repository, the answers so far, the files at hand."""
+"""The state that all parts of the linker share: the repository, the solver, the loaded files."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from plugins.codegraph.linker.file_index import FileIndex
 from plugins.codegraph.linker.solver import Solver
 
 INDEX_CACHE_LINES = 150_000
-"""Files of so many lines together are held as read; older ones are decoded again when needed."""
+"""File indexes are cached up to this total of source lines; least recently used ones go first."""
 
 
 class Recorded:
-    """A world that notes in a solver what it is asked for.
+    """A ``SourceView`` that records each access as a dependency of the open question.
 
     Args:
         view: the repository.
-        solver: what notes.
+        solver: records the dependencies.
     """
 
     def __init__(self, view: SourceView, solver: Solver) -> None:
@@ -35,7 +35,7 @@ class Recorded:
         return self._view.repo
 
     def facts(self, path: str) -> FileFacts | None:
-        """What a file says."""
+        """The facts of a file, or None where there is no such file."""
         self._solver.top.deps.add(f"f:{path}")
         return self._view.facts(path)
 
@@ -65,12 +65,12 @@ class Recorded:
         return self._view.read(path)
 
     def once(self, key: Hashable, work: Callable[..., Any], *args: Any) -> Any:
-        """Work something out once, with what it looks at noted for everyone who asks."""
+        """Compute a value once; its dependencies are recorded for every question that uses it."""
         return self._solver.solve(("once", key), work, *args)
 
 
 class Engine:
-    """One repository's answers.
+    """Answers the linker's questions about one repository, and caches the answers.
 
     Args:
         view: the repository.
@@ -86,7 +86,7 @@ class Engine:
         self._rules: dict[str, Rules] = {}
 
     def index(self, path: str) -> FileIndex | None:
-        """A file's index, or None where there is no such file."""
+        """The index of a file, or None where there is no such file or its language is unknown."""
         self.solver.top.deps.add(f"f:{path}")
         if path in self._indexes:
             self._indexes.move_to_end(path)
@@ -111,14 +111,18 @@ class Engine:
         return FileIndex(path, facts, rules)
 
     def there(self, path: str) -> FileIndex:
-        """The index of a file that is known to exist."""
+        """The index of a file that is known to exist.
+
+        Raises:
+            LookupError: the file has disappeared from the repository.
+        """
         index = self.index(path)
         if index is None:
             raise LookupError(f"{path} was in the repository and is no more")
         return index
 
     def target(self, index: FileIndex, imported: Import) -> Target:
-        """The module that an import names."""
+        """The module that an import refers to."""
         key = ("i", index.path, imported.module, imported.level)
         found: Target = self.solve(key, index.rules.module, index.path, imported)
         return found

@@ -12,15 +12,15 @@ _CALLABLE = frozenset({EntityKind.FUNCTION, EntityKind.METHOD})
 
 
 def file_key(repo: str, path: str) -> int:
-    """The identity of the entity that a file is."""
+    """The key of a file's own entity."""
     return entity_key(repo, path, EntityKind.FILE, path, "")
 
 
 def definition_keys(repo: str, path: str, facts: FileFacts) -> list[int]:
-    """The identities of a file's definitions, by their number.
+    """The keys of a file's definitions, by definition number.
 
-    Definitions that are alike in kind, qualified name and signature (a function that is defined
-    in both branches of an ``if``) are told apart by an ordinal, in the order of the text.
+    Definitions that agree in kind, qualified name and signature (a function defined in both
+    branches of an ``if``) are told apart by an ordinal, in the order of the text.
     """
     seen: dict[tuple[EntityKind, str, str], int] = {}
     keys = []
@@ -33,12 +33,12 @@ def definition_keys(repo: str, path: str, facts: FileFacts) -> list[int]:
 
 
 def entities_of(repo: str, path: str, facts: FileFacts) -> list[Entity]:
-    """The file's entity, then those of its definitions.
+    """The file's own entity, then those of its definitions.
 
     Args:
         repo: the repository's id.
-        path: the file, from the repository's root.
-        facts: what it says.
+        path: the file, relative to the repository's root.
+        facts: the facts of the file.
     """
     keys = definition_keys(repo, path, facts)
     whole = file_key(repo, path)
@@ -78,7 +78,7 @@ def entities_of(repo: str, path: str, facts: FileFacts) -> list[Entity]:
 
 
 def are_tests(definitions: Sequence[Definition]) -> list[bool]:
-    """Which definitions are tests, those that are local to a test among them.
+    """For each definition, whether it is a test or nested in one.
 
     Args:
         definitions: those of one file.

@@ -1,4 +1,4 @@
-"""What expressions stand for."""
+"""Evaluates expressions to their possible values."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from plugins.codegraph.linker.values import (
 
 
 def evaluate(engine: Engine, index: FileIndex, number: int, expr: Expr | None) -> Values:
-    """What an expression stands for in a scope; nothing where that is unknown."""
+    """The possible values of an expression in scope ``number``; empty where they are unknown."""
     if expr is None:
         return NOTHING
     return _KINDS[type(expr)](engine, index, number, expr)
@@ -61,7 +61,7 @@ def _attr(engine: Engine, index: FileIndex, number: int, expr: Attr) -> Values:
 
 
 def member(engine: Engine, index: FileIndex, values: Values, name: str) -> Values:
-    """A member of whatever these values are."""
+    """The member ``name`` of any of these values."""
     if len(values) == 1:
         ((value, rank),) = values.items()
         return members.member(engine, index, value, rank, name)
@@ -114,7 +114,7 @@ def _guarded_by(engine: Engine, index: FileIndex, number: int, expr: GuardedBy) 
 
 
 def subscript(engine: Engine, index: FileIndex, values: Values, key: str | None) -> Values:
-    """What a subscript of these values gives."""
+    """The possible values of ``value[key]``; ``key`` None stands for any key."""
     found: Values = {}
     for value, rank in values.items():
         add(found, _subscript(engine, index, value, rank, key))
@@ -153,7 +153,7 @@ def _item_of_thing(index: FileIndex, value: Thing, rank: int, key: str | None) -
 
 
 def _sliced(index: FileIndex, value: Any, rank: int, key: str) -> Values:
-    """Part of a sequence: of one that is written out, by the bounds that are."""
+    """A slice of a sequence; exact for a literal sequence with literal bounds."""
     if isinstance(value, Tuple) and value.kind != "c":
         start, _, rest = key.partition(":")
         stop, _, step = rest.partition(":")
@@ -184,7 +184,7 @@ def _element(engine: Engine, index: FileIndex, number: int, expr: Element) -> Va
 
 
 def elements(engine: Engine, index: FileIndex, values: Values, pair: int) -> Values:
-    """What iterating over these values gives."""
+    """What iterating over these values gives; ``pair`` as in ``facts.Element``."""
     found: Values = {}
     for value, rank in values.items():
         add(found, _elements(engine, index, value, rank, pair))
@@ -262,7 +262,7 @@ def _table(engine: Engine, index: FileIndex, number: int, expr: Table) -> Values
 
 
 def merged(parts: list[Some]) -> Some:
-    """All of these as one."""
+    """The union of these values."""
     found = dict.fromkeys([each for part in parts for each in part], INFERRED)
     return inside(found)
 

@@ -1,4 +1,4 @@
-"""One file's facts, indexed for the questions that are asked of them."""
+"""One file's facts, indexed for lookups."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from plugins.codegraph.linker.walk import calls_in
 from plugins.codegraph.model import EntityKind
 
 Step = tuple[str, str]
-"""One step into a value that is taken apart: ``("i", "0")`` by place, ``("k", "name")`` by key,
-``("*", "")`` for the rest."""
+"""One step of destructuring: ``("i", "0")`` by position, ``("k", "name")`` by key, ``("*", "")``
+for the rest."""
 
 
 class Origin(NamedTuple):
-    """One thing that a name may come from.
+    """One place that a name's value may come from.
 
     Attributes:
         how: ``scope`` (a function or class of that name: ``number`` is its scope), ``import``,
-            ``bind``, ``param`` (``number`` is its place), ``typevar``, ``item`` (a value put
+            ``bind``, ``param`` (``number`` is its position), ``typevar``, ``item`` (a value put
             into it by key), ``push`` (a value put into it by a method).
         scope: the number of the scope where it stands.
         number: see ``how``.
         of: the import, the bind or the call.
-        steps: how the bound value is taken apart.
+        steps: how the bound value is destructured.
     """
 
     how: str
@@ -60,15 +60,15 @@ class FileIndex:
     """The index of one file.
 
     Attributes:
-        path, facts, rules: the file, what it says, and its language's rules.
-        names: by scope, what each name that is bound there comes from.
-        fields: by class scope, what its methods put into its members through the receiver.
+        path, facts, rules: the file, its facts, and its language's rules.
+        names: by scope, the origins of each name that is bound there.
+        fields: by class scope, the origins of members that its methods set on the receiver.
         receivers: by function scope, its receiver's name and class scope, or None.
         inner: by scope, the classes and functions directly in it.
         extended: by a type's last name, the scopes that define members of it from outside.
         stars: by scope, its star imports.
-        known: what calls of this file are known to give, by the identity of their expression.
-        puts: what is put into members of other things than the receiver, by member's name.
+        known: cached values of this file's calls, by the ``id`` of the call expression.
+        puts: by member name, the origins of members set on objects other than the receiver.
     """
 
     def __init__(self, path: str, facts: FileFacts, rules: Rules) -> None:
@@ -104,7 +104,7 @@ class FileIndex:
                 self._push(number, call, elsewhere)
 
     def _declared(self, number: int, scope: Scope, names: Names) -> None:
-        """What the scope says it binds: parameters, type parameters, imports."""
+        """Index the names that the scope declares: parameters, type parameters, imports."""
         for place, param in enumerate(scope.params):
             names.setdefault(param.name, []).append(Origin("param", number, place))
         for word in scope.modifiers:
@@ -127,7 +127,7 @@ class FileIndex:
             around.setdefault(scope.name, []).append(Origin("scope", scope.parent, number))
 
     def _receiver(self, scope: Scope, number: int) -> tuple[str, int] | None:
-        """The name of the object around, and the scope of its class."""
+        """The receiver's name in this scope, and the scope of its class."""
         parent = self.scopes[scope.parent]
         if parent.kind == "class":
             if self.rules.first_parameter:
@@ -143,8 +143,8 @@ class FileIndex:
         return outer
 
     def receiver_class(self, number: int, name: str) -> int:
-        """The class scope whose object a name means in a scope, or -1. For a method with a
-        ``receiver`` of its own it is the method's scope."""
+        """The class scope whose object ``name`` means in a scope, or -1. For a method that is
+        declared outside of its type (``Scope.receiver``) it is the method's own scope."""
         receiver = self.receivers[number]
         if receiver is None:
             return -1
@@ -156,7 +156,8 @@ class FileIndex:
         return name in self.names[number] and self.scopes[number].receiver is not None
 
     def _elsewhere(self, number: int, scope: Scope) -> dict[str, int]:
-        """The names that the scope declares to be those of a scope around it."""
+        """The names that the scope declares as ``global`` or ``nonlocal``, with the scope that
+        binds each."""
         found = {}
         for word in scope.modifiers:
             if word.startswith("global:"):
@@ -166,7 +167,7 @@ class FileIndex:
         return found
 
     def binder(self, number: int, name: str) -> int:
-        """The nearest function scope from here outward that binds the name, or the file."""
+        """The nearest function scope, from here outward, that binds the name; else 0, the file."""
         while number > 0:
             scope = self.scopes[number]
             if scope.kind == "function" and name in self.names[number]:
@@ -198,7 +199,7 @@ class FileIndex:
         self.puts.setdefault(target.name, []).append(origin)
 
     def _into(self, number: int, origin: Origin, of: Expr | None, to: dict[str, int]) -> None:
-        """Something is put into a name or a member that is a container."""
+        """Index a value that is put into a container: a name, or a member of the receiver."""
         if type(of) is Name:
             where = to.get(of.id, number)
             while where > 0 and of.id not in self.names[where]:
@@ -215,14 +216,14 @@ class FileIndex:
             self._into(number, Origin("push", number, 0, call), of.of, to)
 
     def keys(self, repo: str) -> list[int]:
-        """The identities of the file's definitions, by their number."""
+        """The keys of the file's definitions, by definition number."""
         if self._keys is None:
             self._keys = definition_keys(repo, self.path, self.facts)
         return self._keys
 
     def calls_of(self, name: str) -> list[tuple[int, Call]]:
-        """The calls in this file whose callee's last name is this one, with their scopes. Under
-        "()" are the decorators that a call gives."""
+        """The calls in this file whose callee's last name is ``name``, each with its scope. "()"
+        finds the decorators that are themselves the result of a call."""
         if self._calls is None:
             self._calls = self._all_calls()
         return self._calls.get(name, [])
@@ -239,8 +240,8 @@ class FileIndex:
         return found
 
     def passed(self, number: int) -> tuple[int, Call, int] | None:
-        """The call that a function written in place is an argument of: the call's scope, the
-        call, and the argument's place, which is -1 where the function is what is called."""
+        """The call that an inline function is an argument of: the call's scope, the call, and the
+        argument's position, which is -1 where the function itself is called."""
         if self._passed is None:
             self._passed = {}
             for where, scope in enumerate(self.scopes):
@@ -253,7 +254,7 @@ class FileIndex:
         return self._passed.get(number)
 
     def owner(self, number: int) -> int:
-        """The number of the definition that a scope's calls belong to, or -1 for the file."""
+        """The number of the definition that a scope's calls are attributed to; -1 for the file."""
         while number > 0:
             scope = self.scopes[number]
             found = scope.definition
@@ -264,7 +265,7 @@ class FileIndex:
 
 
 def _taken_apart(target: Expr) -> Iterator[tuple[Step, Expr]]:
-    """The parts of a target that takes a value apart, each with how to get there."""
+    """The parts of a destructuring target, each with the step that leads to it."""
     if isinstance(target, Group):
         for place, part in enumerate(target.items):
             if part is not None:

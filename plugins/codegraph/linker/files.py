@@ -1,4 +1,4 @@
-"""The files and manifests of one state of a repository, by what linking asks for."""
+"""The files and manifests of one state of a repository, indexed for the linker."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ File = TypeVar("File", bound=_File)
 
 
 class Files(Generic[File]):
-    """All of a ``SourceView`` but the facts themselves.
+    """A ``SourceView`` without the facts.
 
     Args:
         repo: the repository's id.
-        files: what is known of each file, its language and package at least, by path.
+        files: what is known of each file, at least its language and package, by path.
         manifests: the bytes of the manifests, by path.
     """
 

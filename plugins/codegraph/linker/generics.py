@@ -1,4 +1,4 @@
-"""Type parameters, and what they stand for at a place."""
+"""Type parameters and their substitution."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from plugins.codegraph.linker.values import (
 
 
 def applied(engine: Engine, base: Class, each: Class | External) -> Class | External:
-    """A class above a base, with the base's type arguments put in."""
+    """``each``, a class above ``base``, with the type arguments of ``base`` substituted."""
     if not base.args or not isinstance(each, Class):
         return each
     if (each.path, each.scope) == (base.path, base.scope):
@@ -40,7 +40,7 @@ def applied(engine: Engine, base: Class, each: Class | External) -> Class | Exte
 
 
 def type_arguments(engine: Engine, of: Class | Instance) -> dict[str, Some]:
-    """The type arguments of a class by the names of its parameters."""
+    """The type arguments of a class or instance, by the names of its type parameters."""
     if not of.args:
         return {}
     named = engine.solve(("tv", of.path, of.scope), _type_parameters, engine, of.path, of.scope)
@@ -60,7 +60,7 @@ def _type_parameters(engine: Engine, path: str, number: int) -> tuple[str, ...]:
 
 
 def filled_some(values: Some, given: dict[str, Some]) -> Some:
-    """Values with type parameters replaced by what was given for them."""
+    """Nested values with their type parameters replaced by ``given``."""
     found: list[Value] = []
     for value in values:
         found += filled_value(value, given)
@@ -68,7 +68,7 @@ def filled_some(values: Some, given: dict[str, Some]) -> Some:
 
 
 def filled_value(value: Value, given: dict[str, Some]) -> Some:
-    """One value, with type parameters replaced by what was given for them."""
+    """One value with its type parameters replaced by ``given``."""
     if isinstance(value, Var):
         return given.get(value.name, (value,))
     if isinstance(value, Instance) and value.args:
@@ -85,7 +85,7 @@ def filled_value(value: Value, given: dict[str, Some]) -> Some:
 
 
 def filled(values: Values, given: dict[str, Some]) -> Values:
-    """Values with type parameters replaced by what was given for them."""
+    """Values with their type parameters replaced by ``given``."""
     if not given or not any(
         isinstance(v, Var | Instance | Thing | Tuple | Returns) for v in values
     ):
@@ -99,7 +99,7 @@ def filled(values: Values, given: dict[str, Some]) -> Values:
 def bindings(
     engine: Engine, index: FileIndex, number: int, func: Func, bound: bool, call: Call
 ) -> dict[str, Some]:
-    """What a call gives for the type parameters of a function."""
+    """Infer a function's type arguments from the arguments of a call, by parameter name."""
     home = engine.there(func.path)
     params = home.scopes[func.scope].params
     found: dict[str, Some] = {}
@@ -157,7 +157,7 @@ def _match_args(
 
 
 def has_var(value: Value) -> bool:
-    """Whether a type parameter is in a value."""
+    """Whether a value contains a type parameter."""
     if isinstance(value, Var):
         return True
     if isinstance(value, Thing | Instance):

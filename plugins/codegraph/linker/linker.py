@@ -13,23 +13,23 @@ from plugins.codegraph.linker.relations import relations
 from plugins.codegraph.model import Edge, Mention, Unresolved
 
 RECURSION_LIMIT = 60_000
-"""How deep the interpreter may nest while names are worked out: values come from values. Since
-Python 3.11 such frames are on the heap."""
+"""The interpreter's recursion limit while linking: evaluation recurses through chains of values.
+Since Python 3.11 such frames live on the heap."""
 
 
 @dataclass(slots=True)
 class LinkedFile:
-    """What linking one file gives.
+    """The result of linking one file.
 
     Attributes:
-        edges: those that the file says, in the order of kind and line: contains, imports,
+        edges: the edges that start in the file, in the order of kind and line: contains, imports,
             extends, implements and calls.
-        unresolved: the calls that could not be placed, by name.
+        unresolved: the calls whose target is unknown, by name.
         dependencies: the keys of what this result depends on (see ``SourceView``): ``f:path`` a
             file's facts or their absence, ``e:path`` whether there is such a file, ``d:path`` a
             directory's files, ``p:language:package`` a package's files, ``m:name`` the
             manifests of a name or pattern, ``r:path`` a manifest's bytes.
-        mentions: the names that stand in it and that no edge accounts for.
+        mentions: the names that occur in it and that no edge accounts for.
     """
 
     edges: list[Edge]
@@ -39,8 +39,8 @@ class LinkedFile:
 
 
 class Linker:
-    """Links the files of one state of a repository. What it works out about one file serves the
-    next, so one linker is used for many files; it is for one thread.
+    """Links the files of one state of a repository. Results about one file are cached for the next,
+    so use one linker for many files. Not thread-safe.
 
     Args:
         view: the repository's state; it must not change while this linker is in use.

@@ -1,4 +1,4 @@
-"""The members of values: of objects, classes, modules and external things."""
+"""Members of values: of objects, classes, modules and external things."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ from plugins.codegraph.linker.values import (
 
 
 def seen_inside(engine: Engine, index: FileIndex, number: int, name: str) -> Values | None:
-    """A bare name among the members of a class around, or None where it has no such member."""
+    """The value of a bare name as a member of the enclosing class; None if it has no such
+    member."""
     defined, values, owner = classes.find(engine, index.path, number, name)
     if owner is None or isinstance(owner, External):
         return None
@@ -93,7 +94,7 @@ def _of_thing(engine: Engine, index: FileIndex, value: Value, rank: int, name: s
 
 
 def _holds(rules: Rules, value: Value) -> bool:
-    """Whether a value may hold others, so that its methods are those of containers."""
+    """Whether a value may be a container, so that container methods apply to it."""
     if not isinstance(value, Thing):
         return True
     return value.name in rules.containers or value.name in rules.unwraps
@@ -110,7 +111,7 @@ def of_instance(engine: Engine, value: Instance, rank: int, name: str) -> Values
 
 
 def _inborn(engine: Engine, value: Instance | Class, rank: int, name: str) -> Values:
-    """A member that every object has."""
+    """A member that every object of the language has."""
     rules = engine.there(value.path).rules
     if name not in rules.inborn:
         return NOTHING
@@ -126,7 +127,8 @@ def as_member(
     values: Values,
     owner: Class,
 ) -> Values:
-    """What was found as a member of a class, as a member of one of its objects."""
+    """Turn a member found in a class into a member of one of its objects: bind methods, call
+    properties."""
     found: Values = {}
     for path, number in defined:
         index = engine.there(path)
@@ -169,7 +171,7 @@ def _of_class(engine: Engine, value: Class, rank: int, name: str) -> Values:
 
 
 def _static(engine: Engine, path: str, number: int, value: Class, rank: int, into: Values) -> None:
-    """A definition in a class, taken from the class itself."""
+    """Add a definition found in a class, accessed through the class itself."""
     index = engine.there(path)
     scope = index.scopes[number]
     if scope.kind == "class":
@@ -196,14 +198,14 @@ _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 
 
 def enumerated(engine: Engine, value: Class, rank: int) -> Values:
-    """What iterating over a class gives: an enumeration's members."""
+    """What iterating over a class gives: the members of an enumeration, else nothing."""
     if is_enum(engine, value):
         return {Instance(value.path, value.scope): rank}
     return NOTHING
 
 
 def inherited(engine: Engine, index: FileIndex, number: int, name: str) -> Values:
-    """A member of ``super()``."""
+    """The member ``name`` of ``super()``."""
     found: Values = {}
     for own, rank in around(engine, index, number).items():
         if not isinstance(own, Instance):
@@ -220,7 +222,7 @@ def inherited(engine: Engine, index: FileIndex, number: int, name: str) -> Value
 
 
 def around(engine: Engine, index: FileIndex, number: int) -> Values:
-    """The object of the class around."""
+    """The object (``self``) of the enclosing class."""
     while number > 0:
         scope = index.scopes[number]
         if scope.kind == "class" or scope.receiver is not None:
@@ -230,7 +232,7 @@ def around(engine: Engine, index: FileIndex, number: int) -> Values:
 
 
 def bases_around(engine: Engine, index: FileIndex, number: int) -> Values:
-    """What ``super`` itself stands for: the direct bases' objects, or their classes when called."""
+    """The values of ``super`` itself: the direct bases."""
     found: Values = {}
     for own, rank in around(engine, index, number).items():
         if isinstance(own, Instance):
@@ -256,7 +258,8 @@ def iterated(engine: Engine, index: FileIndex, value: Instance, rank: int) -> Va
 
 
 def as_container(engine: Engine, index: FileIndex, value: Instance, rank: int) -> Values:
-    """An object as the container type from outside of the repository that its class is made of."""
+    """An object as the external container type that its class inherits from (``class
+    Rows(list[Row])``)."""
     for base in mro.order(engine, value.path, value.scope)[1:]:
         if isinstance(base, External):
             name = base.name.rpartition(".")[2]

@@ -1,4 +1,4 @@
-"""The names in a file that no edge accounts for: whoever they mean may be used there."""
+"""Names in a file that no edge accounts for: an entity of that name may be used there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plugins.codegraph.linker.values import Class, Func
 from plugins.codegraph.model import Edge, EdgeKind, Mention
 
 Place = tuple[str, int]
-"""A name that an edge accounts for, and the line where it stands, or about."""
+"""A name that an edge accounts for, and its line, which may be approximate."""
 _PART = re.compile(r"[^\W\d][\w$]*")
 _BASES = (EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
 
@@ -23,13 +23,13 @@ _BASES = (EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
 def mentions(
     engine: Engine, index: FileIndex, placed: Iterable[Place], edges: Iterable[Edge]
 ) -> list[Mention]:
-    """The occurrences of names that are neither a definition nor said by an edge.
+    """The occurrences of names that are neither definitions nor explained by an edge.
 
     Args:
-        engine: the repository's answers.
+        engine: the engine of the repository.
         index: the file.
-        placed: the names of calls whose targets are known, or known not to be; one for each.
-        edges: the file's edges that are no calls.
+        placed: name and line of each call that is resolved or reported as unresolved.
+        edges: the file's edges other than calls.
     """
     words = unpacked(index.facts.words)
     if not words:
@@ -37,7 +37,7 @@ def mentions(
     _account(engine, index, words, (*placed, *_bases(index, edges)))
     left = {name: list(lines) for name, lines in words.items()}
     for each in _imports(index):
-        # What is done with a thing under another name is done with the thing.
+        # A use of an alias is a use of what it stands for.
         local = each.alias or each.exported
         for name in _names(engine, index, each) - {local}:
             left.setdefault(name, []).extend(words.get(local, ()))
@@ -52,7 +52,7 @@ def _imports(index: FileIndex) -> Iterator[Import]:
 def _account(
     engine: Engine, index: FileIndex, words: dict[str, list[int]], placed: Iterable[Place]
 ) -> None:
-    """Take out what defines a name, imports it or is said by an edge."""
+    """Remove the occurrences that define a name, import it or are explained by an edge."""
     for each in index.facts.definitions:
         _take(words, each.name, each.line, each.end_line)
     for name, line in placed:
@@ -64,7 +64,8 @@ def _account(
 
 
 def _take(words: dict[str, list[int]], name: str, first: int, last: int = 0) -> None:
-    """Account for one occurrence: within some lines, or else the nearest."""
+    """Remove one occurrence of a name: within these lines, or the nearest if only one line is
+    given."""
     left = words.get(name)
     if not left:
         return
@@ -78,7 +79,7 @@ def _take(words: dict[str, list[int]], name: str, first: int, last: int = 0) -> 
 
 
 def _bases(index: FileIndex, edges: Iterable[Edge]) -> Iterator[Place]:
-    """The bases of classes, where each of them has an edge."""
+    """The bases of each class all of whose bases have an edge."""
     known: dict[int, int] = {}
     for edge in edges:
         if edge.kind in _BASES:
@@ -92,7 +93,7 @@ def _bases(index: FileIndex, edges: Iterable[Edge]) -> Iterator[Place]:
 
 
 def _written(each: Import) -> Iterator[str]:
-    """The names that an import is written with."""
+    """The names that occur in the text of an import."""
     yield from _PART.findall(each.module)
     if each.symbol not in ("", "*", "default"):
         yield each.symbol
@@ -100,7 +101,7 @@ def _written(each: Import) -> Iterator[str]:
 
 
 def _names(engine: Engine, index: FileIndex, each: Import) -> set[str]:
-    """What an imported thing is called: by the import, and where it is defined."""
+    """The names of an imported thing: in the import, and where it is defined."""
     if each.symbol in ("", "*"):
         return set()
     found = {each.symbol}

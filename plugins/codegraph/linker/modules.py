@@ -1,4 +1,4 @@
-"""What names of modules stand for: imports, re-exports, submodules."""
+"""Names of modules: imports, re-exports, submodules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from plugins.codegraph.linker.values import (
 
 
 def imported(engine: Engine, index: FileIndex, each: Import) -> Values:
-    """What an imported name stands for."""
+    """The possible values of an imported name."""
     if not each.module and not each.level:
         return ranked(names.bound(engine, index, 0, each.symbol), IMPORT)
     target = engine.target(index, each)
@@ -41,7 +41,8 @@ def imported(engine: Engine, index: FileIndex, each: Import) -> Values:
 
 
 def _whole(engine: Engine, target: Target) -> Values:
-    """The value that a module exports as a whole, with the module for what it adds to it."""
+    """The value that a module exports as a whole (``module.exports =``), plus the module itself
+    where it has further exports."""
     for path in target.paths:
         index = engine.index(path)
         if index is not None and index.rules.whole in index.names[0]:
@@ -52,7 +53,7 @@ def _whole(engine: Engine, target: Target) -> Values:
 
 
 def of_whole(engine: Engine, index: FileIndex, name: str) -> Values:
-    """A member of the value that a module exports as a whole; ``default`` is that value."""
+    """A member of the value that a module exports as a whole; ``default`` is that value itself."""
     if index.rules.whole not in index.names[0]:
         if name == "default" and index.rules.whole and not _has_default(index):
             return {Module(Target(paths=(index.path,))): IMPORT}
@@ -62,7 +63,8 @@ def of_whole(engine: Engine, index: FileIndex, name: str) -> Values:
 
 
 def _has_default(index: FileIndex) -> bool:
-    """Whether a file is a module of its own kind, whose default export is what it says it is."""
+    """Whether a file has ES module semantics: its default export is only what it declares as such,
+    unlike in CommonJS."""
     return not any(each.symbol.startswith("exports.") for each in index.scopes[0].imports)
 
 
@@ -76,7 +78,7 @@ def as_module(target: Target, name: str) -> Values:
 
 
 def module_member(engine: Engine, target: Target, name: str) -> Values:
-    """What a name of a module's top level stands for, or one of its submodules."""
+    """The possible values of a module's top-level name or submodule."""
     found: Values = engine.solve(("m", target, name), _module_member, engine, target, name)
     return found
 
@@ -99,7 +101,7 @@ def _module_member(engine: Engine, target: Target, name: str) -> Values:
 
 
 def _of_file(engine: Engine, index: FileIndex, name: str) -> Values | None:
-    """A name of a file's top level as others see it, or None where it has none."""
+    """A top-level name of a file as importers see it, or None where it has none."""
     for each in index.scopes[0].imports:
         if each.exported == name and name != "*":
             return imported(engine, index, each)
@@ -126,7 +128,7 @@ def _any_index(engine: Engine, directory: str) -> Iterator[FileIndex]:
 
 
 def starred(engine: Engine, index: FileIndex, stars: Iterable[Import], name: str) -> Values:
-    """A name that comes by ``import *``."""
+    """The value of a name that a star import brings in."""
     hidden = name.startswith("_") and index.rules.stars_hide
     if hidden or name == "default":
         return NOTHING

@@ -1,4 +1,4 @@
-"""The classes above a class, in the order in which their members are searched."""
+"""Method resolution order: a class and its bases in the order in which members are looked up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plugins.codegraph.linker.values import Class, External, Instance, Thing
 
 
 def order(engine: Engine, path: str, scope: int) -> tuple[Class | External, ...]:
-    """A class and its bases in the order in which members are searched."""
+    """A class, then its bases in the order in which members are looked up."""
     found: tuple[Class | External, ...] = engine.solve(
         ("o", path, scope), _order, engine, path, scope
     )
@@ -53,7 +53,7 @@ def _identity(value: Class | External) -> tuple[str, int]:
 
 
 def _merged(lines: list[list[Class | External]]) -> list[Class | External] | None:
-    """C3 linearisation, or None where there is none."""
+    """The C3 linearisation, or None where the hierarchy has none."""
     result: list[Class | External] = []
     todo = [line for line in lines if line]
     while todo:
@@ -69,7 +69,7 @@ def _merged(lines: list[list[Class | External]]) -> list[Class | External] | Non
 
 
 def bases(engine: Engine, index: FileIndex, number: int) -> list[Class | External]:
-    """The classes that a class names as its bases, unknown ones left out."""
+    """The declared bases of a class, without unknown ones."""
     scope = index.scopes[number]
     found: list[Class | External] = []
     for expr in (*scope.bases, *scope.implements):
@@ -90,7 +90,7 @@ def bases(engine: Engine, index: FileIndex, number: int) -> list[Class | Externa
 
 
 def extending(engine: Engine, index: FileIndex, number: int) -> tuple[tuple[str, int], ...]:
-    """The scopes that define members of a class from outside of it."""
+    """The scopes, as (path, number), that define members of a class from outside of it."""
     if not index.scopes[number].name:
         return ()
     if not index.extended and type(index.rules).extensions is BaseRules.extensions:

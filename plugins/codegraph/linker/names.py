@@ -1,4 +1,4 @@
-"""What names stand for: in the scopes around, in modules, through imports."""
+"""Resolves names: in the enclosing scopes, in modules, through imports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from plugins.codegraph.linker.values import (
 
 
 def lookup(engine: Engine, index: FileIndex, number: int, name: str) -> Values:
-    """What a bare name stands for in a scope."""
+    """The possible values of a bare name in a scope."""
     own = _own(engine, index, number, name)
     if own is not None:
         return own
@@ -54,7 +54,7 @@ def lookup(engine: Engine, index: FileIndex, number: int, name: str) -> Values:
 def _in_class(
     engine: Engine, index: FileIndex, number: int, name: str, itself: bool
 ) -> Values | None:
-    """A bare name that is looked up in a class around, or in its own body (``itself``)."""
+    """A bare name looked up in an enclosing class, or in the class's own body (``itself``)."""
     rules = index.rules
     origins = index.names[number].get(name)
     if origins is not None:
@@ -65,13 +65,13 @@ def _in_class(
 
 
 def _seen_within(scope: Scope, origins: list[Origin]) -> bool:
-    """Whether a class scope's name is seen by what is in it: a type parameter, or anything where
-    the scope is that of a module within a file (``namespace``)."""
+    """Whether a class scope's name is visible in nested scopes: a type parameter, or any name of a
+    ``namespace``."""
     return "namespace" in scope.modifiers or any(each.how == "typevar" for each in origins)
 
 
 def _own(engine: Engine, index: FileIndex, number: int, name: str) -> Values | None:
-    """The object or the class around, if the name means one of these."""
+    """The enclosing object or class, if the name means one of these (``self``, ``Self``)."""
     if name not in index.rules.own_types and name not in index.rules.receivers:
         return None
     if name in index.rules.receivers:
@@ -100,7 +100,7 @@ def _class_around(index: FileIndex, number: int) -> int:
 
 
 def own_object(engine: Engine, index: FileIndex, owner: int) -> Values:
-    """The object around, given its class's scope, or that of a method from outside of it."""
+    """The enclosing object, given the scope of its class or of a method declared outside of it."""
     scope = index.scopes[owner]
     if scope.receiver is None:
         return {Instance(index.path, owner, own=True): SELF}
@@ -117,7 +117,8 @@ def own_object(engine: Engine, index: FileIndex, owner: int) -> Values:
 
 
 def _brought_in(engine: Engine, index: FileIndex, current: int, name: str) -> Values | None:
-    """A name that a scope has without binding it: the package's before that of a star import."""
+    """A name that is visible in a scope without being bound there: from the package, else from a
+    star import."""
     beside = None if current else _in_package(engine, index, name)
     if beside is not None:
         return beside
@@ -127,7 +128,7 @@ def _brought_in(engine: Engine, index: FileIndex, current: int, name: str) -> Va
 
 
 def _in_package(engine: Engine, index: FileIndex, name: str) -> Values | None:
-    """A name of another file of the package, or None where none has it."""
+    """A name defined in another file of the same package, or None."""
     for path in index.rules.besides(index.path, index.facts, name):
         other = engine.index(path) if path != index.path else None
         if other is not None and name in other.names[0]:
@@ -136,7 +137,7 @@ def _in_package(engine: Engine, index: FileIndex, name: str) -> Values | None:
 
 
 def _outside(engine: Engine, index: FileIndex, number: int, name: str) -> Values:
-    """A name that no scope of the file binds, nor its package."""
+    """A name that neither the file nor its package binds: an external module or a builtin."""
     target = index.rules.named(index.path, index.scopes[number], name)
     if target is not None:
         return modules.as_module(target, name)
@@ -146,7 +147,7 @@ def _outside(engine: Engine, index: FileIndex, number: int, name: str) -> Values
 
 
 def bound(engine: Engine, index: FileIndex, number: int, name: str) -> Values:
-    """What a name stands for in the very scope that binds it."""
+    """The possible values of a name in the scope that binds it."""
     found: Values = engine.solve(
         ("n", index.path, number, name), _bound, engine, index, number, name
     )
@@ -158,7 +159,7 @@ def _bound(engine: Engine, index: FileIndex, number: int, name: str) -> Values:
 
 
 def of_origins(engine: Engine, index: FileIndex, origins: Iterable[Origin]) -> Values:
-    """What all these origins give together; a type that is stated wins over values."""
+    """The possible values from all these origins; a declared type wins over assigned values."""
     origins = list(origins)
     if len(origins) == 1:
         return of_origin(engine, index, origins[0])
@@ -175,7 +176,8 @@ def of_origins(engine: Engine, index: FileIndex, origins: Iterable[Origin]) -> V
 
 
 def _shown(index: FileIndex, origins: list[Origin]) -> list[Origin]:
-    """Without the declarations of overloads and without setters, where there are others."""
+    """The origins without overload declarations and setters, unless there is only one
+    definition."""
     if sum(each.how == "scope" for each in origins) < 2:
         return origins
     hidden = {"overload", "setter"}
@@ -195,7 +197,7 @@ def _stated(engine: Engine, index: FileIndex, origins: list[Origin]) -> Values:
 
 
 def of_origin(engine: Engine, index: FileIndex, origin: Origin) -> Values:
-    """What one origin gives."""
+    """The possible values from one origin."""
     how = origin.how
     if how == "scope":
         return decorators.decorated(engine, index, origin.number)
@@ -236,7 +238,7 @@ def _of_bind(engine: Engine, index: FileIndex, origin: Origin) -> Values:
 
 
 def taken(engine: Engine, index: FileIndex, values: Values, step: Step) -> Values:
-    """One part of values that are taken apart."""
+    """One destructuring step into these values."""
     how, key = step
     if how == "k":
         return evaluate.member(engine, index, values, key)
@@ -246,7 +248,7 @@ def taken(engine: Engine, index: FileIndex, values: Values, step: Step) -> Value
 
 
 def _of_put(engine: Engine, index: FileIndex, origin: Origin) -> Values:
-    """A container into which something is put: what it holds by that."""
+    """The container that results from putting a value into it, by method or by key."""
     if origin.how == "push":
         call: Call = origin.of  # type: ignore[assignment]
         put = evaluate.evaluate(engine, index, origin.scope, call.args[-1].value)

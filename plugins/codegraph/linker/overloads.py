@@ -1,4 +1,4 @@
-"""Which of several functions of one name a call means, by number and types of its arguments."""
+"""Overload resolution by the number and types of the arguments."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ Place = tuple[str, int]
 
 
 def chosen(engine: Engine, index: FileIndex, number: int, values: Values, call: Call) -> Values:
-    """Of what a call may run, those functions that its arguments fit best; other values stay.
+    """Of the functions that a call may run, keep those that its arguments fit best; values that are
+    not functions are kept as they are.
 
     Args:
-        engine: the repository's answers.
-        index: the file where the call stands.
-        number: its scope.
-        values: what is called.
+        engine: the engine of the repository.
+        index: the file of the call.
+        number: the scope of the call.
+        values: the possible callees.
         call: the call.
     """
     if not index.rules.overloads or len(values) < 2:
@@ -43,7 +44,7 @@ def chosen(engine: Engine, index: FileIndex, number: int, values: Values, call: 
 def best(
     engine: Engine, index: FileIndex, number: int, places: Sequence[Place], call: Call
 ) -> Sequence[Place]:
-    """Of functions, given by file and scope, those that the arguments of a call fit best."""
+    """Of these functions, given as (path, scope), those that the arguments of a call fit best."""
     if len(places) < 2:
         return places
     given = [evaluate.evaluate(engine, index, number, arg.value) for arg in call.args]
@@ -53,7 +54,7 @@ def best(
         return places
     fitting = [place for place in places if scores[place] == most]
     first = _class_of(engine, fitting[0])
-    # What a class redefines with other words for the types hides what it redefines.
+    # An override hides the method of its base even where they spell the types differently.
     return [place for place in fitting if _class_of(engine, place) == first]
 
 
@@ -78,7 +79,7 @@ def parameters(index: FileIndex, number: int) -> tuple[Param, ...]:
 
 
 def shape(index: FileIndex, number: int) -> tuple[str, ...]:
-    """A function's parameters by the names of their types: what overriding keeps."""
+    """A function's signature as the names of its parameter types: the same for an override."""
     return tuple(each.kind + _named(each.type) for each in parameters(index, number))
 
 
@@ -106,7 +107,7 @@ def _score(engine: Engine, place: Place, given: Sequence[Values]) -> int:
 
 
 def _fit(engine: Engine, index: FileIndex, value: Value, wanted: Iterable[Value]) -> int:
-    """How well an argument fits a type: 4 it is of it, 0 nobody knows, -1 it cannot be."""
+    """How well an argument fits a type: 4 exact, 3 a subclass, 0 unknown, -1 impossible."""
     scores = [_fits(engine, index, value, each) for each in wanted]
     return max(scores, default=0)
 
@@ -134,5 +135,5 @@ def _fits_class(engine: Engine, value: Instance, wanted: Instance) -> int:
     for steps, each in enumerate(above):
         if isinstance(each, Class) and (each.path, each.scope) == (wanted.path, wanted.scope):
             return 4 if not steps else 3
-    # An external base may be anything.
+    # An external base may be a subclass of what is wanted.
     return 0 if any(isinstance(each, External) for each in above) else -1

@@ -1,4 +1,4 @@
-"""What parameters are given."""
+"""The values that parameters are given."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from plugins.codegraph.linker.values import (
 
 
 def given(engine: Engine, value: Given) -> Values:
-    """What a parameter may be, where the call is not at hand."""
+    """The possible values of a parameter when the particular call is unknown."""
     params = engine.there(value.func.path).scopes[value.func.scope].params
     for place, param_ in enumerate(params):
         if param_.name == value.name:
@@ -42,7 +42,7 @@ def given(engine: Engine, value: Given) -> Values:
 
 
 def shift(engine: Engine, func: Func, bound: bool) -> int:
-    """How many of a method's parameters its receiver fills."""
+    """How many leading parameters the receiver fills: 0 or 1."""
     if not bound:
         return 0
     index = engine.there(func.path)
@@ -50,7 +50,7 @@ def shift(engine: Engine, func: Func, bound: bool) -> int:
 
 
 def argument(params: tuple[Param, ...], place: int, call: Call, shift: int) -> Arg | None:
-    """The argument of a call that a parameter gets, or None."""
+    """The argument of a call that fills the parameter number ``place``, or None."""
     name = params[place].name
     for each in call.args:
         if each.name == name and name and not each.spread:
@@ -83,7 +83,7 @@ def is_receiver(index: FileIndex, number: int, scope: Scope) -> bool:
 
 
 def param(engine: Engine, func: Func, place: int) -> Values:
-    """What a parameter may be."""
+    """The possible values of a parameter, over all known calls."""
     key = ("p", func.path, func.scope, place)
     found: Values = engine.solve(key, _param, engine, func, place)
     return found
@@ -115,7 +115,7 @@ def _param(engine: Engine, func: Func, place: int) -> Values:
 
 
 def _filled_in(engine: Engine, index: FileIndex, func: Func, place: int, stated: Values) -> Values:
-    """A stated type, with the functions that are passed where it says only "some function"."""
+    """Add to a declared function type the functions that are actually passed."""
     found = dict(stated)
     passed: Values = {}
     add(passed, arguments.injected(engine, index, func, place), INFERRED)

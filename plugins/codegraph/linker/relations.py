@@ -1,4 +1,4 @@
-"""All edges of a file but its calls: contains, imports, extends, implements."""
+"""The edges of a file other than calls: contains, imports, extends, implements."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ STRATEGIES = (
     Strategy.DECLARED,
     Strategy.INFERRED,
 )
-"""By rank."""
+"""The strategy of an edge, by the rank of its target."""
 
 
 def relations(engine: Engine, index: FileIndex) -> list[Edge]:
-    """The edges of one file that are no calls."""
+    """The edges of one file other than calls."""
     found: dict[tuple[EdgeKind, int, int], Edge] = {}
     for edge in [*_contains(engine, index), *_imports(engine, index), *_bases(engine, index)]:
         found.setdefault((edge.kind, edge.source, edge.target), edge)
@@ -72,7 +72,7 @@ def _imports(engine: Engine, index: FileIndex) -> list[Edge]:
 
 
 def imported(engine: Engine, index: FileIndex, each: Import) -> list[int]:
-    """The entities that an import brings: files, and what is imported from them."""
+    """The keys of what an import refers to: files, and the entities imported from them."""
     if not each.module and not each.level:
         return []
     repo = engine.view.repo
@@ -87,7 +87,7 @@ def imported(engine: Engine, index: FileIndex, each: Import) -> list[int]:
             else:
                 keys += entity_keys(engine, value)
         if len(paths) > 1:
-            # Of a package of several files, those that have the name.
+            # In a package of several files, keep those that define the name.
             defining = [v.path for v in member if isinstance(v, Class | Func)]
             paths = [path for path in paths if path in defining] or paths
         keys = _variable(engine, paths, each.symbol) or keys
@@ -111,7 +111,7 @@ def _variable(engine: Engine, paths: list[str], name: str) -> list[int]:
 
 
 def entity_keys(engine: Engine, value: Value) -> list[int]:
-    """The entity that a value is, if it is one."""
+    """The key of the entity that a value is; empty for values without an entity."""
     if isinstance(value, Class | Func):
         index = engine.there(value.path)
         number = index.scopes[value.scope].definition
@@ -144,7 +144,7 @@ def _bases(engine: Engine, index: FileIndex) -> list[Edge]:
 def _named(
     engine: Engine, index: FileIndex, number: int, exprs: tuple[Expr | None, ...]
 ) -> Iterator[tuple[int, Strategy]]:
-    """The classes that these name."""
+    """The classes that these expressions refer to, as keys, with the strategy of each."""
     for expr in exprs:
         for value, rank in evaluate.evaluate(engine, index, number, expr).items():
             if isinstance(value, Instance | Class):

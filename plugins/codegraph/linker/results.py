@@ -1,4 +1,4 @@
-"""What calls give back, and what parameters are given."""
+"""The values that calls return."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ NO_CALL = Call(None, (), 0)
 
 
 def callee(engine: Engine, value: Value) -> tuple[Func | None, Value | None]:
-    """The function that calling a value runs, and the receiver."""
+    """The function that calling a value runs, and its receiver; None for what is unknown or
+    absent."""
     if isinstance(value, Func):
         return value, None
     if isinstance(value, Bound):
@@ -59,7 +60,8 @@ def callee(engine: Engine, value: Value) -> tuple[Func | None, Value | None]:
 
 
 def result(engine: Engine, func: Func) -> Values:
-    """What a function gives back; a parameter that it gives back as it is remains ``Given``."""
+    """The possible return values of a function; a parameter that it returns unchanged stays a
+    ``Given``, to be filled in at each call."""
     found: Values = engine.solve(("r", func.path, func.scope), _result, engine, func)
     return found
 
@@ -86,7 +88,8 @@ def _result(engine: Engine, func: Func) -> Values:
 
 
 def _told_apart(engine: Engine, index: FileIndex, func: Func, made: Values) -> Values:
-    """Values that a function gives back because some call passed them: each call has its own."""
+    """Replace functions and classes that came in through a parameter by ``Given``, so that each
+    call gets back what it passed."""
     if not any(isinstance(value, Func | Class | Bound) for value in made):
         return made
     scope = index.scopes[func.scope]
@@ -104,8 +107,8 @@ def _told_apart(engine: Engine, index: FileIndex, func: Func, made: Values) -> V
 
 
 def has_open(engine: Engine, values: Values) -> bool:
-    """Whether some function is among them of which only the type is known: also by an interface
-    that says nothing but how it is called."""
+    """Whether any value is a function known only by its type, which includes interfaces that have
+    nothing but a call signature."""
     return any(isinstance(value, Returns) or _only_called(engine, value) for value in values)
 
 
@@ -120,7 +123,7 @@ def _only_called(engine: Engine, value: Value) -> bool:
 
 
 def _filled_in(engine: Engine, index: FileIndex, func: Func, stated: Values) -> Values:
-    """A stated type, with the functions that are returned where it says only "some function"."""
+    """Add to a declared function type the functions that are actually returned."""
     made: Values = {}
     for expr in index.scopes[func.scope].results:
         _returned(engine, index, func, expr, made)
@@ -143,7 +146,7 @@ def _returned(
 
 
 def _is_given(index: FileIndex, func: Func, name: str) -> bool:
-    """Whether a name is a parameter of no stated type, and nothing else."""
+    """Whether a name is an untyped parameter that is never rebound."""
     origins = index.names[func.scope].get(name)
     if not origins or len(origins) > 1 or origins[0].how != "param":
         return False
@@ -155,8 +158,8 @@ def _is_given(index: FileIndex, func: Func, name: str) -> bool:
 
 
 def seen_from(engine: Engine, values: Values, receiver: Value, owner: Class | None) -> Values:
-    """Values that a method gives, seen from the object that it was called on: ``self`` is that
-    object, and the class's type parameters are what the object's type was given for them."""
+    """Return values of a method as seen by the caller: ``self`` becomes the receiver, and type
+    parameters of the class become the receiver's type arguments."""
     if not any(isinstance(v, Instance | Class | Var | Thing | Tuple | Returns) for v in values):
         return values
     found: Values = {}
@@ -182,7 +185,7 @@ def _as_receiver(engine: Engine, own: Instance, receiver: Value) -> Value:
 
 
 def of_method(engine: Engine, index: FileIndex, value: Instance, rank: int, name: str) -> Values:
-    """What calling a method of an object without arguments gives."""
+    """The possible values of calling an object's method without arguments."""
     found: Values = {}
     for each, own in members.of_instance(engine, value, rank, name).items():
         add(found, called(engine, index, 0, each, own, NO_CALL))
@@ -192,14 +195,14 @@ def of_method(engine: Engine, index: FileIndex, value: Instance, rank: int, name
 def called(
     engine: Engine, index: FileIndex, number: int, value: Value, rank: int, call: Call
 ) -> Values:
-    """What calling a value gives.
+    """The possible values of a call.
 
     Args:
-        engine: the repository's answers.
-        index: the file where the call stands.
-        number: its scope.
-        value: what is called.
-        rank: how sure that is.
+        engine: the engine of the repository.
+        index: the file of the call.
+        number: the scope of the call.
+        value: the callee.
+        rank: how certain the callee is.
         call: the call, for its arguments.
     """
     if isinstance(value, Func | Bound | Instance):
@@ -229,8 +232,8 @@ def _of_given(engine: Engine, index: FileIndex, number: int, value: Given, call:
 
 
 def _made(engine: Engine, index: FileIndex, number: int, value: Class, call: Call) -> Values:
-    """What calling a class gives: an object. A function that is also a class (JavaScript's
-    prototypes) gives what it returns where it is not called with ``new``."""
+    """The values of calling a class: a new instance. A function that also serves as a class
+    (JavaScript prototypes) gives its return value when called without ``new``."""
     made: Values = {Instance(value.path, value.scope, value.args): INFERRED}
     home = engine.there(value.path)
     if call.new or "prototype" not in home.scopes[value.scope].modifiers:
@@ -266,8 +269,8 @@ def _of_function(
 
 
 def _owner(engine: Engine, func: Func, receiver: Value) -> Class | None:
-    """The class that a method is of, with the type arguments that the receiver's class, which may
-    be below it, gives."""
+    """The class that defines a method, with the type arguments that follow from the receiver's
+    class, which may be a subclass."""
     if not isinstance(receiver, Instance | Class):
         return None
     home = engine.there(func.path).scopes[func.scope].parent
@@ -280,7 +283,7 @@ def _owner(engine: Engine, func: Func, receiver: Value) -> Class | None:
 def _passed(
     engine: Engine, index: FileIndex, number: int, value: Given, bound: bool, call: Call
 ) -> Values:
-    """What this call passes for a parameter that is given back."""
+    """The value of a ``Given`` at this call: the argument, or the parameter's default."""
     params = engine.there(value.func.path).scopes[value.func.scope].params
     for place, each in enumerate(params):
         if each.name == value.name:

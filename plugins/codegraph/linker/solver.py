@@ -1,13 +1,15 @@
-"""Working out values that depend on each other, each once, whatever is asked for first.
+"""Solves questions that depend on each other, each once; the order of asking does not matter.
 
-A question is worked out by a function that may ask further questions. Where a question comes back
-to itself, it is answered with what is assumed so far (nothing, at first), and the outermost
-question of such a circle is worked out again until nothing changes. Where answers only ever grow
-that is the least fixed point. Some rules take one thing only if there is no other, so a circle is
-always worked out from the same one of its questions, whichever was asked first: the answers are
-the same for every order of questions. Each answer keeps what was looked at
-to find it (its dependencies), for those who ask it later. What an earlier pass over a circle looked
-at is among them: the last pass starts from what that one found, and may not look there again.
+A question is solved by a function that may ask further questions. A question that depends on
+itself is answered with its current assumption (nothing, at first), and the outermost question of
+the cycle is solved again until nothing changes. Where answers only ever grow, that is the least
+fixed point. Some rules accept a value only if there is no other, which is not monotonic, so a
+cycle is always iterated from the same one of its questions, whichever was asked first: the
+answers are the same for every order of questions.
+
+Each answer is stored with its dependencies, for later questions that use it. They include what
+earlier passes over a cycle looked at: the last pass starts from the result of the one before,
+and may not look there again.
 """
 
 from __future__ import annotations
@@ -18,14 +20,14 @@ from typing import Any
 from plugins.codegraph.linker.values import NOTHING
 
 MAX_PASSES = 8
-"""How often a circle is worked out again at most."""
+"""How many times a cycle is solved again at most."""
 MAX_DEPTH = 1_500
-"""How many questions may be open at once; one more is not answered."""
+"""How many questions may be open at once; beyond that, a question stays unanswered."""
 
 Key = Hashable
 Answer = Any
 _Asked = tuple[Key, Callable[..., Answer], tuple[Any, ...]]
-"""A question, and what works it out."""
+"""A question, and the function and arguments that solve it."""
 
 
 class _Frame:
@@ -43,7 +45,7 @@ class _Frame:
 
 
 class Solver:
-    """Answers questions and remembers the answers."""
+    """Answers questions and caches the answers."""
 
     def __init__(self) -> None:
         self._done: dict[Key, tuple[Answer, frozenset[str]]] = {}
@@ -63,11 +65,11 @@ class Solver:
 
     @property
     def circular(self) -> bool:
-        """Whether the question that is being worked out depends on itself, as far as is known."""
+        """Whether the question being solved is known to depend on itself."""
         return self.top.head or self.top.low < self.top.index
 
     def begin(self) -> None:
-        """Start to note dependencies anew."""
+        """Start a new set of recorded dependencies."""
         self._stack = [_Frame(0)]
         self.top = self._stack[0]
         self._open.clear()
@@ -77,19 +79,19 @@ class Solver:
         self._before.clear()
 
     def noted(self) -> frozenset[str]:
-        """The dependencies of all that was asked since :meth:`begin`."""
+        """The dependencies of everything asked since :meth:`begin`."""
         return frozenset(self._stack[0].deps)
 
     def note(self, dependency: str) -> None:
-        """Something was looked at."""
+        """Record a dependency."""
         self.top.deps.add(dependency)
 
     def solve(self, key: Key, work: Callable[..., Answer], *args: Any) -> Answer:
         """The answer to a question.
 
         Args:
-            key: the question.
-            work: what works it out, given ``args``. Its answer is not changed afterwards.
+            key: identifies the question.
+            work: computes the answer from ``args``. The answer must not be mutated afterwards.
         """
         done = self._done.get(key)
         if done is not None:
@@ -143,7 +145,7 @@ class Solver:
         return answer
 
     def _first(self, key: Key, frame: _Frame) -> _Asked | None:
-        """The question of a circle from which it is worked out, if that is not this one."""
+        """The question that this cycle is to be iterated from, unless it is this one."""
         if not frame.members or key in self._roots:
             return None
         first = min(frame.members, key=lambda member: repr(member[0]))
@@ -156,7 +158,7 @@ class Solver:
         return first
 
     def _from(self, first: _Asked, asked: _Asked) -> Answer:
-        """Work a circle out from its first question, then answer the one that was asked."""
+        """Solve a cycle from its first question, then answer the one that was asked."""
         self._roots.add(first[0])
         self.solve(first[0], first[1], *first[2])
         self._roots.discard(first[0])
@@ -166,7 +168,8 @@ class Solver:
         return answer
 
     def _postpone(self, asked: _Asked, answer: Answer, frame: _Frame, parent: _Frame) -> None:
-        """Part of a circle that began further out: its answer holds until that one is known."""
+        """Part of a cycle that began further out: the answer is provisional until that one is
+        final."""
         self._partial[asked[0]] = (answer, frame.low)
         parent.low = min(parent.low, frame.low)
         parent.members += frame.members

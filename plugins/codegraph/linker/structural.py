@@ -1,4 +1,4 @@
-"""Interfaces that a class implements without saying so, by having all of their methods (Go)."""
+"""Structural typing (Go): the interfaces that a class implements by having all of their methods."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Interfaces = tuple[tuple[int, dict[str, Shape]], ...]
 
 
 def implemented(engine: Engine, index: FileIndex, number: int) -> Iterator[Class]:
-    """The interfaces near a class whose methods it has: those of its own package and of the
-    packages that its file imports. Names, numbers and types of parameters and results agree.
+    """The interfaces that a class implements, among those of its own package and of the packages
+    that its file imports. Names, and numbers and types of parameters and results, must agree.
 
     Args:
-        engine: the repository's answers.
+        engine: the engine of the repository.
         index: the class's file.
         number: the class's scope.
     """
@@ -29,14 +29,14 @@ def implemented(engine: Engine, index: FileIndex, number: int) -> Iterator[Class
         near = dirname(path) == dirname(index.path)
         found: Interfaces = engine.solve(("interfaces", path), _interfaces, engine, path)
         for place, wanted in found:
-            # Only the package of an interface can give it the methods that it hides.
+            # Unexported methods can be implemented only in the interface's own package.
             open_ = near or all(name[:1].isupper() for name in wanted)
             if open_ and all(_has(engine, index, number, *each) for each in wanted.items()):
                 yield Class(path, place)
 
 
 def _interfaces(engine: Engine, path: str) -> Interfaces:
-    """The interfaces of a file with methods that are all known."""
+    """The interfaces of a file all of whose methods are known."""
     index = engine.index(path)
     found = []
     for place, scope in enumerate(index.scopes if index is not None else ()):
@@ -48,7 +48,7 @@ def _interfaces(engine: Engine, path: str) -> Interfaces:
 
 
 def _methods(engine: Engine, path: str, number: int) -> dict[str, Shape]:
-    """An interface's methods, those of embedded ones too; none where one of these is unknown."""
+    """An interface's methods, embedded ones included; empty if any of these is unknown."""
     found: dict[str, Shape] = {}
     for each in mro.order(engine, path, number):
         if isinstance(each, External):
@@ -78,7 +78,7 @@ def _shape(scope: Scope) -> Shape:
 
 
 def _type(of: Expr | None) -> object:
-    """A type by its last names; None agrees with any."""
+    """A type reduced to its last names, for comparison; None is compatible with any type."""
     if isinstance(of, Item):
         return (_type(of.of), tuple(_type(each) for each in of.args))
     if isinstance(of, Name):

@@ -1,4 +1,4 @@
-"""Expressions as types: what an annotation says about a value."""
+"""Evaluates type expressions (annotations)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OBJECTS = {Var, Returns, Instance}
 
 
 def stated(engine: Engine, index: FileIndex, number: int, expr: Expr | None) -> Values:
-    """The objects that a type stands for."""
+    """The possible values of something declared with this type."""
     if expr is None:
         return NOTHING
     if isinstance(expr, Group):
@@ -35,7 +35,7 @@ def stated(engine: Engine, index: FileIndex, number: int, expr: Expr | None) -> 
 
 
 def argument(engine: Engine, index: FileIndex, number: int, expr: Expr | None) -> Some:
-    """A type argument, as it is kept."""
+    """A type argument as nested values."""
     if expr is None:
         return ()
     if isinstance(expr, Group):
@@ -45,7 +45,7 @@ def argument(engine: Engine, index: FileIndex, number: int, expr: Expr | None) -
 
 
 def objects(engine: Engine, index: FileIndex, values: Values) -> Values:
-    """The objects of types: of a class its instances."""
+    """The instances of these types; other values that are already objects stay."""
     found: Values = {}
     for value, rank in values.items():
         kind = type(value)
@@ -77,7 +77,7 @@ def _of_external(index: FileIndex, value: External) -> Some:
 
 
 def classes_of(values: Some) -> Some:
-    """The classes of objects."""
+    """The classes of objects; the inverse of :func:`objects`."""
     found: list[Value] = []
     for value in values:
         if isinstance(value, Instance):
@@ -90,7 +90,7 @@ def classes_of(values: Some) -> Some:
 
 
 def is_informative(index: FileIndex, values: Values) -> bool:
-    """Whether a stated type says enough, so that what is assigned need not be looked at."""
+    """Whether a declared type is specific enough that assigned values need not be evaluated."""
     vague = index.rules.vague
     for value in values:
         kind = type(value)

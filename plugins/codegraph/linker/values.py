@@ -1,4 +1,4 @@
-"""What an expression may stand for."""
+"""The values that expressions may evaluate to."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import msgspec
 from plugins.codegraph.languages.rules import Target
 
 Rank = int
-"""How surely a value is what an expression stands for: the place of its strategy in this list:"""
+"""How certain a value is, as an index into the list below; lower is more certain."""
 
 SCOPE, IMPORT, SELF, DECLARED, INFERRED = range(5)
 
 MAX_VALUES = 24
-"""More values than this for one name are as good as none."""
+"""A name with more possible values than this is treated as unknown."""
 MAX_DEPTH = 3
-"""Values within values: what is deeper is not followed."""
+"""The maximum nesting of values; deeper ones are dropped."""
 MAX_ITEMS = 48
-"""A written-out group or table with more entries is kept as one of unknown order."""
+"""A literal group or table with more entries is stored without its order or keys."""
 
 Some = tuple["Value", ...]
-"""Values within a value."""
+"""Alternatives nested within a value."""
 
 
 class Module(msgspec.Struct, frozen=True, gc=False):
@@ -46,14 +46,14 @@ class Func(msgspec.Struct, frozen=True, gc=False):
 
 
 class Bound(msgspec.Struct, frozen=True, gc=False):
-    """A method with the object or class that it was taken from."""
+    """A method with the object or class that it was accessed through."""
 
     func: Func
     receiver: Value
 
 
 class Instance(msgspec.Struct, frozen=True, gc=False):
-    """An object of a class of the repository. ``own`` is the object around: ``self``."""
+    """An object of a class of the repository. ``own`` marks the receiver: ``self``."""
 
     path: str
     scope: int
@@ -76,41 +76,41 @@ class Thing(msgspec.Struct, frozen=True, gc=False):
 
 
 class Tuple(msgspec.Struct, frozen=True, gc=False):
-    """A group that is written out: what stands at each place."""
+    """A literal sequence, with the possible values at each position."""
 
     kind: str
     items: tuple[Some, ...]
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
-    """A table that is written out: what stands at each key; None is any key."""
+    """A literal mapping, with the possible values at each key; None is any key."""
 
     items: tuple[tuple[str | None, Some], ...]
 
 
 class Method(msgspec.Struct, frozen=True, gc=False):
-    """A known method of an external type: the word says what it gives."""
+    """A known method of an external type; ``word`` names its effect (``languages/effects.py``)."""
 
     word: str
     receiver: Value
 
 
 class Returns(msgspec.Struct, frozen=True, gc=False):
-    """Some function, known by its type alone: what it gives, and what it is called with."""
+    """A function known only by its type: its result, and its parameters."""
 
     values: Some
     params: tuple[Some, ...] = ()
 
 
 class Var(msgspec.Struct, frozen=True, gc=False):
-    """A type parameter, with what it is bound to."""
+    """A type parameter, with its bound."""
 
     name: str
     bound: Some = ()
 
 
 class Given(msgspec.Struct, frozen=True, gc=False):
-    """What a call passes for one parameter of a function: filled in at the call."""
+    """A parameter that a function returns unchanged; replaced by the argument at each call."""
 
     func: Func
     name: str
@@ -133,14 +133,15 @@ Value = Union[  # noqa: UP007
 ]
 
 Values = dict[Value, Rank]
-"""All that an expression may stand for, each with how surely. Empty: nobody knows."""
+"""The possible values of an expression, with the rank of each. Empty if they are unknown."""
 
 NOTHING: Values = {}
-"""Never changed by anyone."""
+"""Shared; must not be mutated."""
 
 
 def add(into: Values, values: Values, rank: Rank = 0) -> None:
-    """Add values, each at least as unsure as ``rank``; the surer way to a value counts."""
+    """Merge ``values`` into ``into``, none more certain than ``rank``; of duplicates the more
+    certain counts."""
     for value, own in values.items():
         at_least = own if own > rank else rank
         old = into.get(value)
@@ -149,17 +150,17 @@ def add(into: Values, values: Values, rank: Rank = 0) -> None:
 
 
 def ranked(values: Values, rank: Rank) -> Values:
-    """The values, each at least as unsure as ``rank``."""
+    """The values, none more certain than ``rank``."""
     return {value: own if own > rank else rank for value, own in values.items()}
 
 
 def capped(values: Values) -> Values:
-    """The values, or none if there are too many to mean anything."""
+    """The values, or none if there are more than ``MAX_VALUES``."""
     return values if len(values) <= MAX_VALUES else NOTHING
 
 
 def depth_of(value: Value) -> int:
-    """How deep values are nested in this one; 0 for one that holds none."""
+    """How deeply values are nested in this one; 0 for one that contains none."""
     match value:
         case Thing(args=parts) | Class(args=parts) | Instance(args=parts) | External(args=parts):
             pass
@@ -175,12 +176,12 @@ def depth_of(value: Value) -> int:
 
 
 def inside(values: Values) -> Some:
-    """Values as they are kept within another one: not too many, not too deep."""
+    """Values as stored within another one; empty if there are too many, without those too deep."""
     if not values or len(values) > MAX_VALUES:
         return ()
     return tuple(value for value in values if depth_of(value) < MAX_DEPTH)
 
 
 def outside(values: Some, rank: Rank) -> Values:
-    """Values taken out of another one, which was as sure as ``rank``."""
+    """Values taken out of another one of rank ``rank``."""
     return dict.fromkeys(values, rank)

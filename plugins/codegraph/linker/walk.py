@@ -1,4 +1,4 @@
-"""Walking expressions without recursion."""
+"""Iterative traversal of expressions."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ _PARTS: dict[type, Callable[[Any], Parts]] = {
 
 
 def parts_of(expr: Expr) -> Parts:
-    """The expressions directly in an expression; not the type that it states."""
+    """The direct subexpressions of an expression, without the type that it states."""
     return _PARTS[type(expr)](expr)
 
 
 def calls_in(scope: Scope) -> list[Call]:
-    """All calls that stand in a scope itself, nested ones too."""
+    """All calls directly in a scope, nested expressions included."""
     found: list[Call] = []
     todo: list[Expr | None] = [*scope.calls, *scope.results, *scope.yields]
     for bind in scope.binds:

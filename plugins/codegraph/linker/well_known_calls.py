@@ -1,4 +1,4 @@
-"""Calls of well-known functions, arguments that reach parameters, and type parameters filled in."""
+"""The results of calls to external functions with known effects (``languages/effects.py``)."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from plugins.codegraph.linker.values import (
 def outer(
     engine: Engine, index: FileIndex, number: int, value: External | Method, call: Call
 ) -> Values:
-    """What calling something outside of the repository gives."""
+    """The result of calling an external function or a known method."""
     if isinstance(value, Method):
         return method(engine, index, number, value, call)
     return external(engine, index, number, value, call)
 
 
 def external(engine: Engine, index: FileIndex, number: int, value: External, call: Call) -> Values:
-    """What calling something external gives."""
+    """The result of calling an external function or class."""
     method_name = index.rules.runs.get(value.name)
     if method_name is not None and call.args:
         made = _run(engine, index, number, call, method_name)
@@ -110,11 +110,11 @@ _ARGUMENTS: dict[str, Callable[[Engine, FileIndex, int, str, Call], Values]] = {
     effects.FIRST: _with_first,
     effects.CALLED: _with_first,
 }
-"""What words about several arguments do."""
+"""By effect, how the result follows from several arguments."""
 
 
 def _run(engine: Engine, index: FileIndex, number: int, call: Call, name: str) -> Values:
-    """What a method of the first argument gives, which a function calls."""
+    """The result of a method of the first argument that a function calls (``next(x)``)."""
     found: Values = {}
     for value, rank in evaluate.evaluate(engine, index, number, call.args[0].value).items():
         if isinstance(value, Instance):
@@ -129,7 +129,8 @@ def _elements(engine: Engine, index: FileIndex, number: int, expr: Expr | None) 
 def _with_function(
     engine: Engine, index: FileIndex, number: int, word: str, func: Expr | None, over: Expr | None
 ) -> Values:
-    """The first argument is a function, the second what it is called with."""
+    """The result of a function that calls its first argument with the second, or with its
+    elements."""
     if word in (effects.EACH, effects.FIRST):
         found = _elements(engine, index, number, over)
     else:
@@ -144,7 +145,7 @@ def _with_function(
 
 
 def _made(engine: Engine, index: FileIndex, values: Values) -> Values:
-    """What is injected: of a generator, what it yields."""
+    """Injected values: what a generator yields, other values as they are."""
     found: Values = {}
     for value, rank in values.items():
         if isinstance(value, Thing) and value.name in index.rules.containers:
@@ -162,7 +163,7 @@ def _given_back(engine: Engine, index: FileIndex, number: int, func: Expr | None
 
 
 def method(engine: Engine, index: FileIndex, number: int, value: Method, call: Call) -> Values:
-    """What calling a known method of an external object gives."""
+    """The result of calling a known method of an external object."""
     receiver = {value.receiver: INFERRED}
     first = call.args[0].value if call.args else None
     if value.word == effects.DECORATOR:
@@ -191,7 +192,7 @@ def _listed(values: Values) -> Values:
 
 
 def worded(engine: Engine, index: FileIndex, word: str, of: Values) -> Values:
-    """What a word says about values."""
+    """The result of an effect that depends on one argument alone."""
     work = _WORDS.get(word)
     return {Thing(""): INFERRED} if work is None else work(engine, index, of)
 
