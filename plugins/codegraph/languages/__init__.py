@@ -1,1 +1,1 @@
-"""One small module a language, behind one interface (``base.py``)."""
+"""One small module per language, behind one interface (``base.py``)."""

@@ -1,4 +1,4 @@
-"""What a language module gives: how to read a file, and how its names are looked up."""
+"""The interface of a language module: parsing a file to facts, and name lookup rules."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Package:
     """One package of a repository; a monorepo has several.
 
     Attributes:
-        name: as other packages name it: ``@app/auth``, ``example.org/auth``, ``auth``.
-        root: its directory, from the repository's root; "" for the root itself.
+        name: as other packages import it: ``@app/auth``, ``example.org/auth``, ``auth``.
+        root: its directory, relative to the repository's root; "" for the root itself.
         ecosystem: ``npm``, ``python``, ``go``, ``cargo``, ``maven``.
-        tool: what makes the repository a workspace: ``pnpm``, ``yarn``, ``npm``, ``nx``,
-            ``lerna``, ``turborepo``, ``uv``, ``cargo``, ``go.work``, or "" where it is alone.
+        tool: what manages the workspace it is part of: ``pnpm``, ``yarn``, ``npm``, ``nx``,
+            ``lerna``, ``turborepo``, ``uv``, ``cargo``, ``go.work``, or "" for a single package.
     """
 
     name: str
@@ -37,14 +37,14 @@ class Package:
 
 
 class Language(Protocol):
-    """One language. An instance holds no state of a repository.
+    """One language. Instances hold no state of a repository.
 
     Attributes:
         name: such as ``python``.
         suffixes: file name endings with their dot, in lower case.
-        manifests: file names, or patterns as :mod:`fnmatch` has them, of the settings that
-            resolving its imports needs (``pyproject.toml``, ``tsconfig*.json``); their text is
-            kept with the snapshot, so that :meth:`SourceView.read` can give it.
+        manifests: file names, or :mod:`fnmatch` patterns, of the settings needed to resolve its
+            imports (``pyproject.toml``, ``tsconfig*.json``); their text is stored with the
+            snapshot, for :meth:`SourceView.read`.
     """
 
     name: str
@@ -52,31 +52,31 @@ class Language(Protocol):
     manifests: tuple[str, ...]
 
     def parse(self, path: str, source: bytes) -> FileFacts:
-        """Read one file.
+        """Parse one file to facts.
 
-        It never raises for what stands in the file: syntax errors, bytes that are no UTF-8 and
-        deep nesting end up in ``problem``, with all that could be read.
+        Never raises because of a file's content: syntax errors, invalid UTF-8 and too deep nesting
+        are reported in ``problem``, next to everything that could be read.
 
         Args:
-            path: from the repository's root, with ``/``.
+            path: relative to the repository's root, with ``/``.
             source: its bytes.
         """
         ...
 
     def rules(self, view: SourceView) -> Rules:
-        """How names of this language are looked up in a repository."""
+        """The name lookup rules of this language for one repository."""
         ...
 
     def packages(self, view: SourceView) -> Sequence[Package]:
-        """The packages of this language's ecosystem that the manifests name."""
+        """The packages that this ecosystem's manifests declare."""
         ...
 
 
 @cache
 def parser(grammar: str) -> Parser:
-    """The parser of a grammar (``python`` of ``tree_sitter_python``), loaded when first needed.
+    """The parser of a grammar (``python`` of ``tree_sitter_python``), loaded on first use.
 
-    One serves a whole process: parsing holds the interpreter's lock.
+    One serves the whole process: parsing holds the GIL anyway.
     """
     from tree_sitter import Language as Grammar
     from tree_sitter import Parser
@@ -86,13 +86,13 @@ def parser(grammar: str) -> Parser:
 
 @dataclass(frozen=True, slots=True)
 class ParsedLanguage:
-    """A :class:`Language` with a grammar and a package of its own, imported when first needed.
+    """A :class:`Language` with a grammar and a package of its own, imported on first use.
 
     Attributes:
-        name, suffixes, manifests: as every language has them. The package under ``languages`` has
-            the name too, and in it ``lowerer.Lowerer`` makes facts of a syntax tree.
+        name, suffixes, manifests: see :class:`Language`. ``name`` is also the name of its package
+            under ``languages``, whose ``lowerer.Lowerer`` turns a syntax tree into facts.
         lookup: its ``Rules``, as ``module:class`` within the package.
-        ecosystem: what gives its packages for a view, as ``module:function``.
+        ecosystem: the function that lists the packages of a view, as ``module:function``.
     """
 
     name: str
@@ -102,16 +102,16 @@ class ParsedLanguage:
     ecosystem: str
 
     def parse(self, path: str, source: bytes) -> FileFacts:
-        """Read one file."""
+        """Parse one file; see :meth:`Language.parse`."""
         lowerer = self._part("lowerer:Lowerer")(path, source)
         return cast(FileFacts, lowerer.lower(parser(self.name).parse(source).root_node))
 
     def rules(self, view: SourceView) -> Rules:
-        """How its names are looked up."""
+        """The language's name lookup rules."""
         return cast("Rules", self._part(self.lookup)(view))
 
     def packages(self, view: SourceView) -> Sequence[Package]:
-        """The packages that the manifests name."""
+        """The packages that the manifests declare."""
         return cast(Sequence[Package], self._part(self.ecosystem)(view))
 
     def _part(self, name: str) -> Any:

@@ -1,7 +1,7 @@
-"""The facts of one file while they are being written: scopes, definitions, local names.
+"""The facts of one file under construction: scopes, definitions, local names.
 
-Go, Java and Rust are lowered with it. Their locals belong to blocks, which the facts do not know:
-:class:`Locals` gives a local that hides another, or that ends with its block, a name of its own.
+Go, Java and Rust are lowered with it. Their locals have block scope, which facts do not have:
+:class:`Locals` renames a local that shadows another, or that ends with its block.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_DEPTH = 180
-"""How deep the syntax of one definition is followed: Python's own stack bounds it."""
+"""The maximum nesting of syntax within one definition; recursion would overflow the stack."""
 MAX_DOC_LENGTH = 2_000
 MAX_SIGNATURE_LENGTH = 500
 _SPACE = re.compile(r"\s+")
@@ -37,7 +37,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(slots=True)
 class ScopeBuilder:
-    """A :class:`~plugins.codegraph.facts.Scope` that is still being filled."""
+    """A mutable :class:`~plugins.codegraph.facts.Scope`."""
 
     kind: str
     definition: int
@@ -66,13 +66,14 @@ class ScopeBuilder:
 
 
 class Locals:
-    """The local names that are visible at one place, under the names that the facts give them.
+    """The local names that are visible at the current position, with their names in the facts.
 
-    ``with`` them, a block is entered, and left: what it declared is gone, what that hid is back.
+    As a context manager it is one block: on exit, its declarations are removed, and the names that
+    they shadowed are visible again.
 
     Args:
-        always: give every local a name of its own, where locals are apart from functions (Java)
-            or modules (Rust) of one name.
+        always: rename every local, for languages where a local and a function (Java) or a module
+            (Rust) of the same name are different things.
     """
 
     def __init__(self, *, always: bool = False) -> None:
@@ -84,7 +85,7 @@ class Locals:
         self._count = 0
 
     def clear(self) -> None:
-        """Start a new top-level body; within another body, nothing."""
+        """Start a new top-level body; does nothing inside another body."""
         if self._marks:
             return
         self._names.clear()
@@ -104,7 +105,7 @@ class Locals:
                 self._names[name] = before
 
     def declare(self, name: str) -> str:
-        """Declare a local here; its name in the facts."""
+        """Declare a local; returns its name in the facts."""
         given = name
         if self._always or len(self._marks) > 1 or name in self._taken:
             self._count += 1
@@ -114,17 +115,17 @@ class Locals:
         return given
 
     def hide(self, name: str, given: str = "") -> None:
-        """Let a name mean what it means outside of these locals: a member of a local class."""
+        """Map ``name`` to ``given``, or to itself: a local class's member shadows a local."""
         self._log.append((name, self._names.get(name)))
         self._names[name] = given or name
 
     def forget(self, name: str) -> None:
-        """Let a name be no local until the block ends."""
+        """Treat a name as no local until the block ends."""
         if name in self._names:
             self._log.append((name, self._names.pop(name)))
 
     def look(self, name: str) -> str:
-        """The name in the facts of what ``name`` means here."""
+        """The name in the facts for ``name`` at this position."""
         found = self._names.get(name)
         if found is None:
             self._taken.add(name)
@@ -132,7 +133,7 @@ class Locals:
         return found
 
     def fresh(self, stem: str) -> str:
-        """A name that the text cannot use."""
+        """A new name that cannot occur in source text."""
         self._count += 1
         return f"#{stem}{self._count}"
 
@@ -141,14 +142,14 @@ class Locals:
 
 
 class FactsBuilder:
-    """One file's facts in the making.
+    """The facts of one file under construction.
 
     Attributes:
         scope: the scope that is being filled.
         at: its number.
-        owner: the number of the definition around, -1 for the file.
-        counted: how many calls and written-out functions were lowered so far; an expression that
-            does not raise it holds nothing that the linker counts.
+        owner: the number of the enclosing definition, -1 for the file.
+        counted: how many calls and inline functions were lowered so far; an expression that leaves
+            it unchanged contains nothing that the linker needs to visit.
     """
 
     language = ""
@@ -170,16 +171,16 @@ class FactsBuilder:
         self.generated = False
 
     def text(self, node: Node) -> str:
-        """The source of a node."""
+        """The source text of a node."""
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def text_of(self, node: Node, field: str) -> str:
-        """The source of a part of a node, or "" where it has none."""
+        """The source text of a node's field, or "" where it has none."""
         part = node.child_by_field_name(field)
         return self.text(part) if part is not None else ""
 
     def deeper(self, node: Node) -> bool:
-        """Whether a node is too deep to be followed; the first one is reported."""
+        """Whether a node is nested too deeply to be lowered; the first such line is reported."""
         if self.depth < MAX_DEPTH:
             return False
         self.too_deep = self.too_deep or node.start_point[0] + 1
@@ -198,7 +199,7 @@ class FactsBuilder:
         qualified: str = "",
         parent: int | None = None,
     ) -> int:
-        """Write down a definition; its number."""
+        """Add a definition; returns its number."""
         owner = self.owner if parent is None else parent
         if not qualified:
             qualified = f"{self.definitions[owner].qualified}.{name}" if owner >= 0 else name
@@ -222,7 +223,7 @@ class FactsBuilder:
 
     @contextmanager
     def within(self, kind: str, definition: int = -1, name: str = "") -> Iterator[int]:
-        """A scope within the current one, which is filled until it is left; its number."""
+        """Open a scope within the current one until the context exits; yields its number."""
         before = (self.scope, self.at, self.owner)
         self.scope = ScopeBuilder(kind, definition, self.at, name)
         self.at = len(self.scopes)
@@ -233,17 +234,17 @@ class FactsBuilder:
         self.scope, self.at, self.owner = before
 
     def typevar(self, name: str, bound: Expr | None = None) -> None:
-        """The scope has a type parameter."""
+        """Add a type parameter to the scope."""
         self.scope.modifiers.append(f"typevar:{name}")
         if bound is not None:
             self.scope.binds.append(Bind(Name(f"{name}:bound"), None, bound))
 
     def many(self, items: Iterable[Expr | None], kind: str = "") -> Expr | None:
-        """Expressions of which only the calls matter."""
+        """An expression that only groups others for their calls."""
         return Many(tuple(item for item in items if item is not None), kind)
 
     def facts(self, root: Node) -> FileFacts:
-        """All of it, once the tree has been read."""
+        """The finished facts, after the tree was lowered."""
         lines = self.source.count(b"\n") + (not self.source.endswith(b"\n") and bool(self.source))
         return FileFacts(
             self.language,
@@ -258,20 +259,20 @@ class FactsBuilder:
 
 
 def children(node: Node | None, field: str = "") -> list[Node]:
-    """The named children of a node, or of a part of it; none where it is not there."""
+    """The named children of a node, or of one of its fields; empty where it is absent."""
     if node is not None and field:
         node = node.child_by_field_name(field)
     return node.named_children if node is not None else []
 
 
 def one_line(text: str) -> str:
-    """Text on one line, cut where it is very long."""
+    """Text on one line, truncated to ``MAX_SIGNATURE_LENGTH`` characters."""
     text = _SPACE.sub(" ", text).strip()
     return text if len(text) <= MAX_SIGNATURE_LENGTH else text[: MAX_SIGNATURE_LENGTH - 1] + "…"
 
 
 def problem_of(root: Node, too_deep: int) -> str:
-    """What of a file could not be read, in words; "" where all was."""
+    """A description of what could not be parsed; "" where everything was."""
     problems = []
     if root.has_error:
         count, first = _errors(root)

@@ -1,8 +1,8 @@
-"""What functions and methods outside of the repository give back, in a few words.
+"""The effects of external functions and methods: what they return and which arguments they call.
 
-A language lists its well-known functions and the methods of its containers with one of these
-words (``Rules.functions``, ``Rules.methods``); the linker does what the word says. A function
-that is not listed gives something external: no edge, and nothing unresolved.
+A language maps its well-known functions and the methods of its containers to one of these words
+(``Rules.functions``, ``Rules.methods``); the linker interprets the word. A function that is not
+listed returns something external: no edge, and nothing unresolved.
 """
 
 from __future__ import annotations
@@ -10,52 +10,52 @@ from __future__ import annotations
 from typing import Final
 
 ITEM: Final = "item"
-"""What a subscript of the receiver (or of the first argument) gives: ``d.get(k)``."""
+"""Returns what a subscript of the receiver (or the first argument) gives: ``d.get(k)``."""
 ELEMENT: Final = "element"
-"""What iterating over the receiver (or the first argument) gives: ``next(x)``, ``xs.pop()``."""
+"""Returns an element of the receiver (or the first argument): ``next(x)``, ``xs.pop()``."""
 ITEMS: Final = "items"
-"""A list of what a subscript gives: ``d.values()``."""
+"""Returns a list of what a subscript gives: ``d.values()``."""
 ELEMENTS: Final = "elements"
-"""A list of what iterating gives: ``list(xs)``, ``xs.filter(...)``, ``xs.copy()``."""
+"""Returns a list of the elements: ``list(xs)``, ``xs.filter(...)``, ``xs.copy()``."""
 PAIRS: Final = "pairs"
-"""A list of tuples of key and item: ``d.items()``, ``Object.entries(x)``."""
+"""Returns a list of (key, item) tuples: ``d.items()``, ``Object.entries(x)``."""
 COUNTED: Final = "counted"
-"""A list of tuples of a number and an element: ``enumerate(xs)``."""
+"""Returns a list of (number, element) tuples: ``enumerate(xs)``."""
 ZIPPED: Final = "zipped"
-"""A list of tuples of one element of each argument: ``zip(a, b)``."""
+"""Returns a list of tuples with one element of each argument: ``zip(a, b)``."""
 SAME: Final = "same"
-"""The receiver, or the first argument: ``copy.copy(x)``, ``cast`` without a type."""
+"""Returns the receiver, or the first argument: ``copy.copy(x)``, ``cast`` without a type."""
 RESULT: Final = "result"
-"""What calling the first argument gives, which is called: ``asyncio.to_thread(f)``."""
+"""Calls the first argument and returns its result: ``asyncio.to_thread(f)``."""
 RESULTS: Final = "results"
-"""A list of what calling the first argument gives, with the elements of the receiver or of the
-next arguments: ``map(f, xs)``, ``xs.map(f)``."""
+"""Calls the first argument with the elements of the receiver or of the next arguments, and returns
+a list of the results: ``map(f, xs)``, ``xs.map(f)``."""
 EACH: Final = "each"
-"""The first argument is called with the elements: ``xs.forEach(f)``, and gives those elements as
-a list: ``filter(f, xs)``, ``xs.filter(f)``."""
+"""Calls the first argument with the elements, and returns a list of those elements: ``filter(f,
+xs)``, ``xs.filter(f)``; also ``xs.forEach(f)``."""
 FIRST: Final = "first"
-"""The first argument is called with the elements, and one element comes back: ``xs.find(f)``."""
+"""Calls the first argument with the elements, and returns one element: ``xs.find(f)``."""
 SORTED: Final = "sorted"
-"""A list of the elements; ``key=`` is called with them."""
+"""Returns a list of the elements, and calls ``key=`` with them."""
 INJECTED: Final = "injected"
-"""What calling the first argument gives; a framework calls it, and not here: ``Depends(f)``."""
+"""Returns the result of the first argument, which a framework calls elsewhere: ``Depends(f)``."""
 PARTIAL: Final = "partial"
-"""The first argument, with some arguments given: ``functools.partial``, ``f.bind``."""
+"""Returns the first argument, partially applied: ``functools.partial``, ``f.bind``."""
 DECORATOR: Final = "decorator"
-"""A decorator that gives back what it decorates: ``functools.wraps(f)``."""
+"""Returns a decorator that returns what it decorates: ``functools.wraps(f)``."""
 TYPE: Final = "type"
-"""An object of the type that is the first argument: ``typing.cast(T, x)``."""
+"""Returns an object of the type that is the first argument: ``typing.cast(T, x)``."""
 CLASS: Final = "class"
-"""The class of the first argument: ``type(x)``."""
+"""Returns the class of the first argument: ``type(x)``."""
 UNKNOWN: Final = "unknown"
-"""Nobody knows what: ``eval(text)``. It is not taken for something external."""
+"""Returns anything: ``eval(text)``. Treated as unknown, not as external."""
 GATHERED: Final = "gathered"
-"""A list of the arguments: ``asyncio.gather(a, b)``."""
+"""Returns a list of the arguments: ``asyncio.gather(a, b)``."""
 WRAPPED: Final = "wrapped"
-"""The first argument, which stands for the second: ``functools.update_wrapper(f, g)``."""
+"""Returns the first argument, which wraps the second: ``functools.update_wrapper(f, g)``."""
 TABLE: Final = "table"
-"""A table of the keyword arguments, or else the first argument: ``dict(a=1)``."""
+"""Returns a mapping of the keyword arguments, or else the first argument: ``dict(a=1)``."""
 PUSH: Final = "push"
-"""The receiver's elements get the first argument: ``xs.append(x)``."""
+"""Adds the last argument to the receiver's elements: ``xs.append(x)``."""
 CALLED: Final = "called"
-"""All arguments that are functions may be called: ``atexit.register(f)``, ``setTimeout(f)``."""
+"""May call any argument that is a function: ``atexit.register(f)``, ``setTimeout(f)``."""

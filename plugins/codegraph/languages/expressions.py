@@ -1,4 +1,4 @@
-"""Lowering types, expressions and statements by the kind of their node: Go, Java and Rust."""
+"""Lowers types, expressions and statements, one method per kind of node: Go, Java and Rust."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class ExpressionBuilder(FactsBuilder):
-    """A draft that lowers an expression with the method for the kind of its node.
+    """A builder that lowers each expression with the method named after its node kind.
 
     Attributes:
-        literals: what the literals of the language are, by the kind of their node.
-        wrappers: kinds of nodes that mean nothing but what is in them.
+        literals: the built-in types of literals, by node kind.
+        wrappers: node kinds without a meaning of their own, such as parentheses.
     """
 
     literals: ClassVar[Mapping[str, Expr]] = {}
@@ -28,7 +28,7 @@ class ExpressionBuilder(FactsBuilder):
         self._lower: dict[str, Callable[[Node], Expr | None]] = {}
 
     def type(self, node: Node | None) -> Expr | None:
-        """A type, or None where it has no name or is left open."""
+        """Lower a type; None where it has no name or is left to inference."""
         node = self.inner_type(node)
         if node is None or self.deeper(node):
             return None
@@ -38,14 +38,14 @@ class ExpressionBuilder(FactsBuilder):
         return found
 
     def inner_type(self, node: Node | None) -> Node | None:
-        """A type without what means nothing around it, such as a reference."""
+        """A type without wrappers that the facts ignore, such as a reference."""
         return node
 
     def _type(self, node: Node, kind: str) -> Expr | None:
         raise NotImplementedError
 
     def expr(self, node: Node | None) -> Expr | None:
-        """An expression."""
+        """Lower an expression."""
         while node is not None and node.type in self.wrappers:
             node = node.named_children[0] if node.named_child_count else None
         if node is None:
@@ -61,18 +61,18 @@ class ExpressionBuilder(FactsBuilder):
         return found
 
     def leaf(self, node: Node) -> Expr | None:
-        """An expression that no method lowers: a literal, or unknown."""
+        """Lower an expression without a method: a literal, or unknown."""
         return self.literals.get(node.type)
 
     def evaluate(self, node: Node | None) -> None:
-        """An expression whose value nobody takes."""
+        """Lower an expression whose value is unused."""
         before = self.counted
         value = self.expr(node)
         if self.counted > before and value is not None:
             self.scope.calls.append(value)
 
     def calls_of(self, nodes: list[Node], kind: str = "") -> Expr | None:
-        """Of several expressions, those that have calls in them."""
+        """Group several expressions, without those that have no calls."""
         items: list[Expr | None] = []
         for node in nodes:
             before = self.counted
@@ -84,7 +84,7 @@ class ExpressionBuilder(FactsBuilder):
         return Literal(kind) if kind else None
 
     def held(self, value: Expr | None) -> Expr | None:
-        """A value that can be mentioned often without its calls being counted again."""
+        """A value that may be referenced repeatedly without counting its calls again."""
         if value is None or isinstance(value, Name):
             return value
         name = Name(self.locals.fresh("held"))
@@ -92,12 +92,13 @@ class ExpressionBuilder(FactsBuilder):
         return name
 
     def give(self, value: Expr | None) -> None:
-        """A value that the function around gives back."""
+        """Add a return value to the enclosing function."""
         if value is not None:
             self.scope.results.append(value)
 
     def between(self, node: Node, first: str, last: str) -> str:
-        """The source from one part of a node to another; of the first where the other is absent."""
+        """The source text from one field of a node to another; of the first alone where the other
+        is absent."""
         start = node.child_by_field_name(first)
         end = node.child_by_field_name(last) or start
         if start is None or end is None:
@@ -105,9 +106,9 @@ class ExpressionBuilder(FactsBuilder):
         return self.source[start.start_byte : end.end_byte].decode("utf-8", "replace")
 
     def operands(self, node: Node) -> tuple[str, list[Expr | None]]:
-        """The outermost operator of a binary expression, and all operands in their order.
+        """The outermost operator of a binary expression, and all operands in order.
 
-        A sum of thousands of strings is nested to the left: it is walked, not recursed into.
+        A sum of thousands of strings nests to the left, so it is walked iteratively.
         """
         operator = node.children[1].type
         spine: list[Node] = []
@@ -121,14 +122,14 @@ class ExpressionBuilder(FactsBuilder):
 
 
 class StatementBuilder(ExpressionBuilder):
-    """A draft that also has statements, which are run with the method for the kind of theirs."""
+    """A builder that also lowers statements, each with the method named after its node kind."""
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
         self._run: dict[str, Callable[[Node], None]] = {}
 
     def run(self, node: Node) -> None:
-        """A statement, or a part of one."""
+        """Lower a statement, or a part of one."""
         run = self._run.get(node.type)
         if run is None:
             if node.type in self._lower or node.type in self.wrappers:
@@ -144,13 +145,13 @@ class StatementBuilder(ExpressionBuilder):
         self.depth -= 1
 
     def each(self, node: Node) -> None:
-        """The statements in a node."""
+        """Lower the statements in a node."""
         for child in node.children:
             if child.is_named:
                 self.run(child)
 
     def block(self, node: Node) -> None:
-        """Statements with locals of their own."""
+        """Lower statements that have their own block scope."""
         with self.locals:
             self.each(node)
 
@@ -165,7 +166,7 @@ def last_name(of: Expr | None) -> str:
 
 
 def one_of(choices: list[Expr | None]) -> Expr | None:
-    """Any of several, or None where nothing is known of any."""
+    """Any of several alternatives, or None where all are unknown."""
     known = [choice for choice in choices if choice is not None]
     if len(known) < 2:
         return known[0] if known else None

@@ -1,4 +1,4 @@
-"""Files that no language module reads: they are in the graph as files, with their language."""
+"""File types without a language module: in the graph they are files only, with their language."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _PROSE = frozenset({"markdown", "restructuredtext", "text", "asciidoc"})
 _OPENING = 400
-"""So many characters of prose stand for what the file is about."""
+"""The maximum length, in characters, of the excerpt that serves as a prose file's doc."""
 _KNOWN = {
     "asciidoc": ".adoc .asciidoc",
     "bazel": ".bzl /build /workspace",
@@ -67,19 +67,19 @@ _KNOWN = {
     "yaml": ".yaml .yml",
     "zig": ".zig",
 }
-"""Endings by language; ``/name`` is a whole name without an ending."""
+"""File name endings by language; ``/name`` is a whole file name without an ending."""
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One such language."""
+    """One such file type."""
 
     name: str
     suffixes: frozenset[str]
     manifests: tuple[str, ...] = ()
 
     def parse(self, path: str, source: bytes) -> FileFacts:
-        """How long a file is, and how it begins where it is prose."""
+        """The number of lines, and for prose the opening text as doc."""
         lines = source.count(b"\n") + (bool(source) and not source.endswith(b"\n"))
         doc = ""
         if self.name in _PROSE:
@@ -87,13 +87,13 @@ class Text:
         return FileFacts(self.name, lines, "", doc, (), (Scope("file", -1, -1),))
 
     def rules(self, view: SourceView) -> Rules:
-        """Nothing is looked up in it."""
+        """The default rules; nothing is ever looked up."""
         from plugins.codegraph.languages.rules import BaseRules
 
         return BaseRules(view)
 
     def packages(self, view: SourceView) -> Sequence[Package]:
-        """None."""
+        """Always empty."""
         return ()
 
 

@@ -1,7 +1,7 @@
-"""Which names stand in a file, and in which lines: also those that no rule of a language reads.
+"""The identifiers that occur in a file, with their lines, independent of what a language lowers.
 
-This is no parser: it takes comments and prose out and keeps every name that is left. Where it is
-in doubt it keeps a name, since a name that it misses makes an answer seem complete that is not.
+This is not a parser: it removes comments and prose, and takes every identifier that is left. In
+doubt it includes a name, since a missing name makes an answer look complete when it is not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Words = Mapping[str, list[int]]
 """Names, each with the line of every occurrence, in order."""
 
 MAX_FILE_BYTES = 512 * 1024
-"""Bytes of a file of settings or data above which it is no place where code is named."""
+"""Files of settings or data larger than this (in bytes) are not searched for names."""
 _NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]+")
 _PATH = re.compile(r"[^\W\d]\w*(?:[.:/#\\-]+[^\W\d]\w*)+")
 _ONE = re.compile(r"[./@]*[^\W\d][\w$]*(?:[.:/#-]+[^\W\d][\w$]*)*(?:\(\))?")
@@ -84,10 +84,10 @@ _decoder = msgspec.msgpack.Decoder(dict[str, list[int]])
 
 
 def words_of(language: str, source: bytes) -> dict[str, list[int]]:
-    """The names of a file.
+    """The names in a file.
 
     Args:
-        language: what it is written in.
+        language: the file's language.
         source: its bytes.
     """
     if language in _PROSE:
@@ -98,18 +98,18 @@ def words_of(language: str, source: bytes) -> dict[str, list[int]]:
         return _names(_skip(read_by).sub(_left, text), _NAME, _RESERVED[read_by])
     if len(source) > MAX_FILE_BYTES:
         return {}
-    if language in _SETTINGS:  # a module's path, as an entry point or a handler is named
+    if language in _SETTINGS:  # only dotted paths, such as an entry point or a handler
         return _names(text, _PATH, frozenset(), whole=False)
     return _names(text, _NAME, frozenset())
 
 
 def packed(words: Words) -> bytes:
-    """The names as they are kept."""
+    """The names in their stored form (MessagePack)."""
     return _encoder.encode(words)
 
 
 def unpacked(data: bytes) -> dict[str, list[int]]:
-    """The names that were kept."""
+    """The names from their stored form; empty for b""."""
     return _decoder.decode(data) if data else {}
 
 
@@ -119,7 +119,8 @@ def _skip(read_by: str) -> re.Pattern[str]:
 
 
 def _left(found: re.Match[str]) -> str:
-    """What is left of a comment or a string: its lines, and names that it may be there to say."""
+    """The replacement for a comment or string: its line breaks, and the names that it may refer
+    to."""
     text = found[0]
     if found.lastgroup == "again":  # `x as x` names one thing, once (PEP 484, "Stub Files")
         return found["name"]

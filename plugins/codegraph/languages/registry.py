@@ -1,4 +1,4 @@
-"""The languages by the endings of their files, each imported when it is first needed."""
+"""The languages by file name ending, each imported on first use."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _of_suffix(suffix: str) -> Language | None:
 
 
 def language_of(path: str) -> Language | None:
-    """The language of a file by its name, or None where nobody knows such files."""
+    """The language of a file by its name, or None for an unknown file type."""
     name = basename(path)
     dot = name.rfind(".")
     return _of_suffix(f"/{name}".lower() if dot < 0 else name[dot:].lower())

@@ -1,8 +1,8 @@
-"""The repository as the linker sees it, and the record of what it looked at.
+"""The repository as the linker sees it.
 
-Everything that linking one file may depend on is asked for here, and what was asked for is
-written down, found or not. When files change, those that asked for something that changed are
-linked again: so an incremental index equals a full one.
+Everything that linking one file may depend on is read through this interface, so that each
+access can be recorded as a dependency, found or not. When files change, those that depend on
+something that changed are linked again: so an incremental index equals a full one.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class SourceView(Protocol):
         ...
 
     def facts(self, path: str) -> FileFacts | None:
-        """What a file says, or None where there is no such file in a known language."""
+        """The facts of a file, or None where there is no such file in a known language."""
         ...
 
     def exists(self, path: str) -> bool:
-        """Whether there is such a file that the graph knows."""
+        """Whether the graph has a file at this path."""
         ...
 
     def directory(self, path: str) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Which files of a package have a name at their top level."""
+"""Which files of a package define a name at their top level."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def top_level(view: SourceView, files: Iterable[str]) -> Mapping[str, Sequence[str]]:
-    """The files by the names that they define at their top level, in the order of the files.
+    """By top-level name, the files that define it, in the given order.
 
     Args:
         view: the repository.

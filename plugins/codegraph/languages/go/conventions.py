@@ -13,7 +13,7 @@ _TEST = re.compile(r"(Test|Benchmark|Fuzz|Example)(?![a-z])")
 
 
 def default_name(module: str) -> str:
-    """The name that importing a path binds, as far as the path tells it."""
+    """The name that importing a path binds, guessed from the path alone."""
     parts = module.rstrip("/").split("/")
     if len(parts) > 1 and _VERSION.fullmatch(parts[-1]):
         parts.pop()
@@ -30,7 +30,7 @@ def is_exported(name: str) -> bool:
 
 
 def is_test(name: str, signature: str, package: str) -> bool:
-    """Whether a function is a test, as ``go test`` has it: by its name, and by what it takes."""
+    """Whether ``go test`` runs a function: by its name and its parameter."""
     if _TEST.match(name) is None:
         return False
     if name.startswith("Example"):
@@ -39,10 +39,10 @@ def is_test(name: str, signature: str, package: str) -> bool:
 
 
 def is_generated(source: bytes) -> bool:
-    """Whether a file says that a program wrote it (``go help generate``)."""
+    """Whether a file is marked as generated (``go help generate``)."""
     return _GENERATED.search(source[:4096]) is not None
 
 
 def uncommented(text: str) -> str:
-    """The text of comments, without their marks and the directives among them."""
+    """The text of comments without comment marks and directives."""
     return _MARKS.sub("", _DIRECTIVE.sub("", text)).strip()

@@ -32,7 +32,7 @@ _BOOL = Literal("bool")
 
 
 class Expressions(Types):
-    """What Go says in expressions."""
+    """Lowers Go's expressions."""
 
     literals = _LITERALS
     wrappers = frozenset({"parenthesized_expression", "literal_element"})
@@ -57,11 +57,11 @@ class Expressions(Types):
         }
 
     def leaf(self, node: Node) -> Expr | None:
-        """A literal, or a type where a value would stand."""
+        """A literal, or a type used as a value."""
         return super().leaf(node) or (self.type(node) if node.type in _TYPE_NODES else None)
 
     def exprs(self, node: Node | None) -> list[Expr | None]:
-        """The expressions of a list."""
+        """Lower the expressions of a list."""
         if node is None:
             return []
         if node.type != "expression_list":
@@ -69,7 +69,7 @@ class Expressions(Types):
         return [self.expr(child) for child in node.named_children if child.type != "comment"]
 
     def function(self, node: Node) -> Expr | None:
-        """A function that is written in place."""
+        """Lower a function literal."""
         raise NotImplementedError
 
     def _identifier(self, node: Node) -> Expr | None:
@@ -93,7 +93,7 @@ class Expressions(Types):
             called = Item(called, None, tuple(self.type(each) for each in given.named_children))
         args = tuple(self._arguments(arguments))
         self.counted += 1
-        # The line of the name that is called, not of where a chain over many lines begins.
+        # The line of the called name, not of the start of a multi-line chain.
         return Call(called, args, of.end_point[0] + 1)
 
     def _arguments(self, node: Node) -> list[Arg]:
@@ -116,7 +116,7 @@ class Expressions(Types):
 
     def _keyed(self, node: Node) -> Expr | None:
         key, value = node.named_children[0], node.named_children[-1]
-        # A key that is a bare name is a field's, or a constant.
+        # A bare name as a key is a field name, or a constant.
         if key.named_child_count and key.named_children[0].type == "identifier":
             return self.expr(value)
         return self._values(node)
@@ -176,7 +176,7 @@ class Expressions(Types):
         return Typed(of, self.many(rest) if self.counted > before else None)
 
     def appended(self, nodes: list[Node]) -> Expr | None:
-        """``append(xs, x)``: a list as its first argument."""
+        """``append(xs, x)``: a list like its first argument."""
         before = self.counted
         values = [self.expr(_given(child)) for child in nodes]
         if not values:
@@ -186,13 +186,13 @@ class Expressions(Types):
         return values[0]
 
     def sized(self, nodes: list[Node]) -> Expr | None:
-        """``len``, ``cap``, ``copy``: of the arguments, only the calls matter."""
+        """``len``, ``cap``, ``copy``: only the calls in the arguments matter."""
         before = self.counted
         values = [self.expr(_given(child)) for child in nodes]
         return self.many(values, "int") if self.counted > before else Literal("int")
 
     def nothing(self, nodes: list[Node]) -> Expr | None:
-        """``panic``, ``delete`` and others without a useful result."""
+        """``panic``, ``delete`` and other builtins without a useful result."""
         before = self.counted
         values = [self.expr(_given(child)) for child in nodes]
         return self.many(values) if self.counted > before else None
@@ -212,6 +212,6 @@ Go 1.21, so that these are called like any other."""
 
 
 def _given(node: Node) -> Node:
-    """An argument, without the dots of ``xs...``."""
+    """An argument without the ``...`` of ``xs...``."""
     spread = node.type == "variadic_argument" and node.named_child_count
     return node.named_children[0] if spread else node

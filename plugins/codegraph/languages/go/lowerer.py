@@ -1,4 +1,4 @@
-"""A Go file's declarations as facts."""
+"""Lowers a Go file's declarations."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Doc = tuple[str, int] | None
 
 
 class Lowerer(Statements):
-    """One file.
+    """Lowers one file.
 
     Types come before functions among the definitions, since a type contains its methods wherever
-    they stand.
+    they are declared.
     """
 
     def lower(self, root: Node) -> FileFacts:
-        """All that the file says."""
+        """The facts of the file."""
         self.generated = is_generated(self.source)
         declared = self._declarations(root)
         self._methods: dict[str, int] = {}
@@ -61,7 +61,7 @@ class Lowerer(Statements):
         return found
 
     def documented(self, node: Node) -> list[tuple[Node, Doc]]:
-        """The named children of a node, each with the comments right above it."""
+        """The named children of a node, each with the comments directly above it."""
         found: list[tuple[Node, Doc]] = []
         first: Node | None = None
         last = -2
@@ -99,7 +99,7 @@ class Lowerer(Statements):
             self.scope.imports.append(Import(alias, module, symbol, line=line))
 
     def types(self, node: Node) -> None:
-        """Types that are declared in a function."""
+        """Lower types declared inside a function."""
         self._typed(node, None)
 
     def _typed(self, node: Node, doc: Doc) -> None:
@@ -136,8 +136,8 @@ class Lowerer(Statements):
                 self._underlying(of)
 
     def _underlying(self, of: Node) -> None:
-        # ``type Handler func(...)`` and ``type List []T`` work as what they are made of, but have
-        # none of its methods.
+        # ``type Handler func(...)`` and ``type List []T`` behave like the underlying type, but
+        # have none of its methods.
         under = self.type(of)
         if isinstance(under, Item):
             self.scope.bases.append(under)

@@ -1,4 +1,4 @@
-"""Go's modules: which directory an import path means, by ``go.mod`` and ``go.work``."""
+"""Go's modules: the directory that an import path refers to, by ``go.mod`` and ``go.work``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _USE = re.compile(r"^\s*use\s+(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One ``go.mod``: the module's path, its directory, and what it replaces by directories."""
+    """One ``go.mod``: the module's path, its directory, and its ``replace`` directives that point
+    to directories."""
 
     path: str
     root: str
@@ -48,8 +49,8 @@ class Modules:
         ]
 
     def directory(self, path: str, imported: str) -> str | None:
-        """The directory of the package that the file at ``path`` imports, or None where it is
-        none of the repository's."""
+        """The directory of the package that the file at ``path`` imports; None if it is outside of
+        the repository."""
         home = self._home(path)
         if home is not None:
             for name, root in home.replaced.items():

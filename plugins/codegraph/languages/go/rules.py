@@ -1,4 +1,4 @@
-"""How Go's names are looked up."""
+"""Name lookup in Go."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class GoRules(BaseRules):
     vague = frozenset({"any"})
 
     def module(self, path: str, imported: Import) -> Target:
-        """The files of the package that an import path names."""
+        """The files of the package that an import path refers to."""
         directory = self._modules().directory(path, imported.module)
         if directory is None:
             return Target(external=True, name=imported.module)
@@ -51,7 +51,7 @@ class GoRules(BaseRules):
         return Target(paths=tuple(files)) if files else UNKNOWN
 
     def named(self, path: str, scope: Scope, name: str) -> Target | None:
-        """A package whose name is not the last part of its path, by its own clause."""
+        """A package whose ``package`` clause differs from the last part of its path."""
         facts = self.view.facts(path)
         for each in facts.scopes[0].imports if facts is not None else ():
             if not each.alias or each.alias != default_name(each.module) or each.symbol:
@@ -66,7 +66,7 @@ class GoRules(BaseRules):
         return self._seen(path, self._of_package(dirname(path), facts.package))
 
     def besides(self, path: str, facts: FileFacts, name: str) -> Sequence[str]:
-        """The other files of the package that have a name at their top level."""
+        """The other files of the package that define a name at top level."""
         directory, package = dirname(path), facts.package
         index = self.once(("index", directory, package), self._index, directory, package)
         return self._seen(path, index.get(name, ()))
@@ -81,7 +81,7 @@ class GoRules(BaseRules):
         return top_level(self.view, files)
 
     def extensions(self, path: str, facts: FileFacts) -> Sequence[str]:
-        """All files of the package, where methods of a type may be."""
+        """All files of the package: any may define methods of a type."""
         key = ("extensions", dirname(path), facts.package)
         return self.once(key, self._of_package, dirname(path), facts.package) or (path,)
 
@@ -99,7 +99,8 @@ class GoRules(BaseRules):
         return self.once("modules", Modules, self.view)
 
     def _package(self, directory: str) -> list[str]:
-        """What importing a directory gives: no tests, and no package beside the main one."""
+        """The files that importing a directory gives: without tests, and without other packages
+        beside the main one."""
         files = [e for e in self._go_files(directory) if not e.endswith("_test.go")]
         return [e for e in files if self._clause(e) == self._clause(files[0])]
 
@@ -112,7 +113,7 @@ class GoRules(BaseRules):
 
 
 def _nearest(path: str, files: Sequence[str]) -> Sequence[str]:
-    """Files for the same platform first: ``a_linux.go`` sees ``b_linux.go``."""
+    """The files, those for the same platform first: ``a_linux.go`` prefers ``b_linux.go``."""
     suffix = path.rpartition("/")[2].removesuffix(".go").partition("_")[2]
     if not suffix:
         return files

@@ -26,7 +26,7 @@ _COMMA_OK = frozenset({"index_expression", "type_assertion_expression", "unary_e
 
 
 class Statements(Expressions):
-    """What Go says in bodies."""
+    """Lowers Go's statements."""
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
@@ -53,11 +53,11 @@ class Statements(Expressions):
         }
 
     def types(self, node: Node) -> None:
-        """A declaration of types."""
+        """Lower a type declaration."""
         raise NotImplementedError
 
     def function(self, node: Node) -> Expr | None:
-        """A function that is written in place."""
+        """Lower a function literal."""
         self.counted += 1
         with self.within("function") as at, self.locals:
             self.scope.params += self.declared(node)
@@ -68,7 +68,7 @@ class Statements(Expressions):
         return Inner(at)
 
     def declared(self, node: Node) -> list[Param]:
-        """The parameters of a function, as locals."""
+        """Declare a function's parameters as locals."""
         params = self.params(node.child_by_field_name("parameters"))
         result = node.child_by_field_name("result")
         if result is not None and result.type == "parameter_list":
@@ -155,7 +155,7 @@ class Statements(Expressions):
         line = node.start_point[0] + 1
         source = Name(self.locals.declare(self.locals.fresh("range")))
         self.scope.binds.append(Bind(source, of, None, line))
-        # Of one name, a channel gives its values; ``chan`` has no keys, so that both are said.
+        # With one variable, a channel gives its values; ``chan`` has no keys, so bind both.
         self._bind(targets[0], Element(source, 0), line)
         if len(targets) > 1:
             self._bind(targets[1], Element(source, 1), line)
@@ -199,7 +199,7 @@ class Statements(Expressions):
                 of = self.type(types[0]) if len(types) == 1 else None
                 given = Name(self.locals.declare(name))
                 line = case.start_point[0] + 1
-                # Where it is one of several types, it keeps the type of what was switched on.
+                # In a case of several types it keeps the type of the switch's operand.
                 typed = Typed(of) if of is not None and self._named_type(types) else None
                 self.scope.binds.append(Bind(given, typed if types else value, None, line))
             for child in case.named_children:

@@ -1,7 +1,8 @@
-"""Go's types as expressions.
+"""Lowers Go's types to expressions.
 
-A pointer is what it points to. ``[]T`` and arrays are ``Item([], T)``, maps ``Item(map, K, V)``,
-channels ``Item(chan, T)``, functions ``Item(func, R)``: none of these words can be a name in Go.
+A pointer is lowered to what it points to. ``[]T`` and arrays are ``Item([], T)``, maps
+``Item(map, K, V)``, channels ``Item(chan, T)``, functions ``Item(func, R)``: none of these words
+can be an identifier in Go.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ _WITHIN = frozenset({"pointer_type", "parenthesized_type", "type_elem", "type_co
 
 
 class Types(StatementBuilder):
-    """What Go says of types."""
+    """Lowers Go's types."""
 
     language = "go"
 
     def inner_type(self, node: Node | None) -> Node | None:
-        """What a pointer or parentheses are of."""
+        """The type within a pointer or parentheses."""
         while node is not None and node.type in _WITHIN:
             node = node.named_children[0] if node.named_child_count == 1 else None
         return node
@@ -58,7 +59,7 @@ class Types(StatementBuilder):
         return Item(of, None, tuple(self.type(child) for child in arguments.named_children))
 
     def result(self, node: Node) -> Expr | None:
-        """The stated result of a function: a type, or a tuple of several."""
+        """The declared result of a function: a type, or a tuple of several."""
         result = node.child_by_field_name("result")
         if result is None:
             return None
@@ -68,7 +69,7 @@ class Types(StatementBuilder):
         return types[0] if len(types) == 1 else Group("t", types)
 
     def params(self, node: Node | None) -> list[Param]:
-        """The parameters of a list, one for each name."""
+        """The parameters of a list, one per name."""
         found: list[Param] = []
         for child in children(node):
             if child.type not in ("parameter_declaration", "variadic_parameter_declaration"):
@@ -80,7 +81,7 @@ class Types(StatementBuilder):
         return found
 
     def typevars(self, node: Node) -> None:
-        """Note a declaration's type parameters in the scope, with their bounds."""
+        """Add a declaration's type parameters to the scope, with their bounds."""
         for child in children(node, "type_parameters"):
             bound = self.type(child.child_by_field_name("type"))
             for name in child.children_by_field_name("name"):

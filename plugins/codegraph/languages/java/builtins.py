@@ -1,4 +1,4 @@
-"""Names that Java and its standard library give a meaning."""
+"""Names that Java and its standard library predefine."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ CONTAINERS: Mapping[str, Container] = {
     **{name: Container(element=0, item=1, key=0) for name in _MAPS},
     "Entry": Container(element=0, item=1, key=0),
 }
-"""What iterating, and what getting by a key, gives."""
+"""The type arguments that iterating and getting by key give."""
 _GIVE = {
     effects.ELEMENTS: (
         "boxed collect descendingIterator distinct findAny findFirst iterator keySet limit "
@@ -90,7 +90,8 @@ _GIVE = {
     effects.PUSH: "add addElement addFirst addLast offer push",
 }
 METHODS: Mapping[str, str] = {name: word for word, names in _GIVE.items() for name in names.split()}
-"""What methods of containers, streams and optionals give. An optional is a container of one."""
+"""The effects of methods of containers, streams and optionals. An optional is a container of
+one."""
 FUNCTIONAL = frozenset(
     ("BiConsumer", "BiFunction", "BiPredicate", "BinaryOperator", "Comparator", "Consumer",
      "Function", "Predicate", "ToDoubleFunction", "ToIntFunction", "ToLongFunction",

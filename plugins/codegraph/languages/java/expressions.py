@@ -45,7 +45,7 @@ _COMPARES = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||"})
 
 
 class Expressions(Types):
-    """What Java says in expressions."""
+    """Lowers Java's expressions."""
 
     literals = _LITERALS
 
@@ -76,11 +76,11 @@ class Expressions(Types):
         }
 
     def switch(self, node: Node) -> Expr | None:
-        """A switch, whose value is one of its branches'."""
+        """Lower a switch; its value is one of its branches' values."""
         raise NotImplementedError
 
     def members(self, node: Node) -> None:
-        """Members of a class that is written in place."""
+        """Lower the members of an anonymous class."""
         raise NotImplementedError
 
     def _identifier(self, node: Node) -> Expr | None:
@@ -108,7 +108,8 @@ class Expressions(Types):
         return Attr(self.expr(of), f".{text}")
 
     def _package(self, node: Node) -> str:
-        """The package that a dotted name in lower case is, before a class: ``java.util.List``."""
+        """The package part of a qualified name, by the lower-case convention: ``java.util`` of
+        ``java.util.List``."""
         text = self.text(node)
         if node.type != "field_access" or not text.islower() or "(" in text:
             return ""
@@ -133,7 +134,7 @@ class Expressions(Types):
         made = self.type(of)
         outer = node.named_children[0]
         if outer != of and outer.type not in ("type_arguments", "annotation", "marker_annotation"):
-            # ``outer.new Inner()``: a class of what the expression before it is.
+            # ``outer.new Inner()``: a member class of the outer expression's type.
             owner = self.expr(outer)
             made = Attr(owner, made.id) if isinstance(made, Name) else made
         args = self._arguments(node.child_by_field_name("arguments"))
@@ -143,7 +144,7 @@ class Expressions(Types):
         return self.anonymous(last, made, call) if last.type == "class_body" else call
 
     def anonymous(self, body: Node, base: Expr | None, call: Expr | None) -> Expr | None:
-        """A class without a name: its calls are those of the definition around."""
+        """Lower an anonymous class; its calls belong to the enclosing definition."""
         with self.within("class"):
             at = self.at
             self.scope.bases.append(base)
@@ -174,7 +175,7 @@ class Expressions(Types):
         return Inner(at)
 
     def parameters(self, node: Node | None) -> None:
-        """The parameters of a method or lambda, as locals."""
+        """Declare the parameters of a method or lambda as locals."""
         for child in children(node):
             kind = child.type
             if kind == "identifier":
@@ -254,12 +255,12 @@ class Expressions(Types):
         return _BOOL
 
     def pattern_name(self, name: Node, of: Expr | None) -> None:
-        """A variable of a pattern."""
+        """Bind the variable of a pattern."""
         given = Name(self.locals.declare(self.text(name)))
         self.scope.binds.append(Bind(given, None, of, name.start_point[0] + 1))
 
     def pattern(self, node: Node) -> None:
-        """The variables of a type pattern or record pattern."""
+        """Bind the variables of a type pattern or record pattern."""
         if self.deeper(node):
             return
         if node.type in ("type_pattern", "record_pattern_component"):

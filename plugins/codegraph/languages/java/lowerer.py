@@ -1,4 +1,4 @@
-"""A Java file's declarations as facts."""
+"""Lowers a Java file's declarations."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Doc = tuple[str, int] | None
 
 
 class Lowerer(Statements):
-    """One file."""
+    """Lowers one file."""
 
     def lower(self, root: Node) -> FileFacts:
-        """All that the file says."""
+        """The facts of the file."""
         self.generated = b"@Generated" in self.source[:4096] or b"DO NOT EDIT" in self.source[:1024]
         self._top(root)
         return self.facts(root)
@@ -70,7 +70,7 @@ class Lowerer(Statements):
         self.scope.imports.append(Import(name, static + module, name, line=line))
 
     def declaration(self, node: Node) -> None:
-        """A class that is declared in a body."""
+        """Lower a class declared inside a body."""
         self._class(node, None)
 
     def _class(self, node: Node, doc: Doc) -> None:
@@ -121,7 +121,7 @@ class Lowerer(Statements):
                 self._written(name, of, 0)
 
     def _written(self, name: str, of: Expr | None, params: int) -> None:
-        """A function that the compiler writes: a record's accessor, an enum's ``values``."""
+        """Add a function that the compiler generates: a record's accessor, an enum's ``values``."""
         with self.within("function", -1, name):
             self.scope.params += [Param(f"#{place}") for place in range(params)]
             self.scope.returns = of
@@ -135,7 +135,7 @@ class Lowerer(Statements):
         self.scope.binds.append(bind)
 
     def members(self, node: Node) -> None:
-        """The members of a class."""
+        """Lower the members of a class."""
         if self.deeper(node):
             return
         self.depth += 1
@@ -223,7 +223,7 @@ class Lowerer(Statements):
                     self.scope.modifiers.append("abstract")
 
     def _compact(self, binds: list[Bind]) -> None:
-        """A record's constructor without a list of parameters has its components as such."""
+        """The parameters of a record's compact constructor are its components."""
         for bind in binds:
             if isinstance(bind.target, Name) and bind.target.id.startswith("."):
                 name = self.locals.declare(bind.target.id[1:])

@@ -1,4 +1,4 @@
-"""Java's modules: what Maven and Gradle name as the parts of a build."""
+"""Java's modules: the parts of a Maven or Gradle build."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROOT_NAME = re.compile(r"rootProject\.name\s*=\s*['\"]([^'\"]+)['\"]")
 
 
 def modules(view: SourceView) -> Sequence[Package]:
-    """The modules of a repository, Maven's and Gradle's.
+    """The Maven and Gradle modules of a repository.
 
     Args:
         view: the repository.

@@ -1,4 +1,4 @@
-"""How Java's names are looked up."""
+"""Name lookup in Java."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STATIC = "static:"
 
 
 class JavaRules(BaseRules):
-    """Java: packages are declared, a class sees what its package and its bases have."""
+    """Java: packages are declared in files; a class sees the names of its package and its bases."""
 
     receivers = frozenset({"this"})
     class_scopes = True
@@ -64,7 +64,7 @@ class JavaRules(BaseRules):
         return Target(external=True, name=name)
 
     def named(self, path: str, scope: Scope, name: str) -> Target | None:
-        """A class that may come from a package outside of the repository, by ``import x.*``."""
+        """A class that may come from an external package, by ``import x.*``."""
         if "." in name:
             return self.once(("module", name, dirname(path)), self._module, path, name)
         facts = self.view.facts(path)
@@ -76,11 +76,11 @@ class JavaRules(BaseRules):
         return None
 
     def beside(self, path: str, facts: FileFacts) -> Sequence[str]:
-        """The files of the package."""
+        """The other files of the package."""
         return self._of_package(path, facts.package)
 
     def besides(self, path: str, facts: FileFacts, name: str) -> Sequence[str]:
-        """The files of the package that have a class of this name, those of the own directory
+        """The files of the package that define a class of this name, those of the same directory
         first: a package may be spread over source roots and modules."""
         key = ("index", facts.package or dirname(path))
         index = self.once(key, self._index, path, facts.package)
@@ -98,7 +98,7 @@ class JavaRules(BaseRules):
 
 
 def _nearest(path: str, files: Sequence[str], within: tuple[str, ...]) -> Sequence[str]:
-    """Files by how near they are; the one that is called like the class before all others."""
+    """The files by proximity; one named like the class comes before all others."""
     own = f"/{within[0]}.java" if within else "/"
     return sorted(
         files,

@@ -24,7 +24,7 @@ CLASSES = frozenset(
 
 
 class Statements(Expressions):
-    """What Java says in bodies."""
+    """Lowers Java's statements."""
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
@@ -47,7 +47,7 @@ class Statements(Expressions):
         }
 
     def declaration(self, node: Node) -> None:
-        """A class that is declared in a body."""
+        """Lower a class declared inside a body."""
         raise NotImplementedError
 
     def _local(self, node: Node) -> None:
@@ -59,7 +59,7 @@ class Statements(Expressions):
             self.scope.binds.append(Bind(target, value, stated, declarator.start_point[0] + 1))
 
     def declarator(self, node: Node) -> tuple[str, Expr | None]:
-        """The name of a variable, and its first value."""
+        """The name of a variable, and its initial value."""
         return self.text_of(node, "name"), self.expr(node.child_by_field_name("value"))
 
     def _return(self, node: Node) -> None:
@@ -104,7 +104,7 @@ class Statements(Expressions):
                     self.run(child)
 
     def switch(self, node: Node) -> Expr | None:
-        """A switch, whose value is one of its branches'."""
+        """Lower a switch; its value is one of its branches' values."""
         self.evaluate(node.child_by_field_name("condition"))
         choices: list[Expr | None] = []
         self._yields.append(choices)

@@ -1,8 +1,8 @@
-"""Java's types as expressions.
+"""Lowers Java's types to expressions.
 
 Arrays are ``Item([], T)``. A field is a member with a dot before its name (``.size``), and a
-constructor is ``<init>``, so that fields, methods and classes of one name stay apart, as they do
-in Java.
+constructor is ``<init>``, so that fields, methods and classes of the same name stay apart, as
+they do in Java.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _PRIMITIVE = {
     "boolean_type": "boolean",
 }
 _OPEN = frozenset({"Comparable", "Object", "Enum", "Number", "Serializable", "CharSequence"})
-"""Bounds that say nothing of where a call goes."""
+"""Bounds too general to say where a call goes."""
 
 
 class Types(StatementBuilder):
-    """What Java says of types."""
+    """Lowers Java's types."""
 
     language = "java"
 
@@ -52,7 +52,7 @@ class Types(StatementBuilder):
         return Name(_PRIMITIVE[kind]) if kind in _PRIMITIVE else None
 
     def array(self, of: Expr | None, node: Node) -> Expr | None:
-        """A type with the dimensions that a node adds to it."""
+        """A type with the array dimensions that a node adds."""
         for _ in range(min(self.text_of(node, "dimensions").count("["), 8)):
             of = Item(Name("[]"), None, (of,))
         return of
@@ -74,7 +74,7 @@ class Types(StatementBuilder):
         return Attr(self.type(parts[0]), self.text(parts[-1]))
 
     def typevars(self, node: Node) -> None:
-        """Note a declaration's type parameters in the scope, with their bounds."""
+        """Add a declaration's type parameters to the scope, with their bounds."""
         for child in children(node, "type_parameters"):
             names = [part for part in child.named_children if "identifier" in part.type]
             bounds = [part for part in child.named_children if part.type == "type_bound"]

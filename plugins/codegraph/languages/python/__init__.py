@@ -1,4 +1,4 @@
-"""Python: modules are files, packages are directories, members are looked up by C3."""
+"""Python: modules are files, packages are directories, members are looked up in C3 order."""
 
 from plugins.codegraph.languages.base import ParsedLanguage
 

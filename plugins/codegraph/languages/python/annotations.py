@@ -1,4 +1,4 @@
-"""Type annotations as expressions, those in strings too."""
+"""Lowers type annotations, string annotations included."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _MAX_DEPTH = 20
 
 
 def annotation(source: bytes, node: Node | None, depth: int = 0) -> Expr | None:
-    """What a type annotation says; None where it is no type.
+    """Lower a type annotation; None where it is not a type.
 
     Args:
-        source: the text that the node is of.
+        source: the text that the node belongs to.
         node: the annotation.
+        depth: how deeply it is nested in other annotations.
     """
     if node is None or depth > _MAX_DEPTH:
         return None

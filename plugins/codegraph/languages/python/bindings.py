@@ -1,4 +1,4 @@
-"""Imports and assignments: what binds names."""
+"""Lowers imports and assignments."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _TYPE_VARIABLES = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
 
 
 class Bindings(Expressions):
-    """Lowers what binds names in the current scope."""
+    """Lowers statements that bind names in the current scope."""
 
     declared: set[tuple[int, str]]
-    """The variables that are written down: by their definition around, and name."""
+    """The variables already defined, as (enclosing definition, name)."""
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
         self.type_only = False
 
     def _assignment(self, node: Node) -> Expr | None:
-        """An assignment; what the right side is, for a chain of them."""
+        """Lower an assignment; returns the right-hand side, for chained assignments."""
         right = node.child_by_field_name("right")
         left = node.child_by_field_name("left")
         stated = self.annotation(node.child_by_field_name("type"))
@@ -51,7 +51,7 @@ class Bindings(Expressions):
         return target if type(target) is Name else value
 
     def _type_variable(self, left: Node, value: Expr | None) -> bool:
-        """``T = TypeVar("T")`` declares a type parameter."""
+        """Whether this is ``T = TypeVar("T")``, which declares a type parameter."""
         if type(value) is not Call or left.type != "identifier":
             return False
         of = value.of
@@ -70,7 +70,7 @@ class Bindings(Expressions):
         return True
 
     def declare(self, target: Node, statement: Node) -> None:
-        """Write down the variables that others can name: of modules, classes and objects."""
+        """Define the variables of modules, classes and objects that other code can refer to."""
         kind = target.type
         scope = self.scope.kind
         if kind == "identifier" and scope != "function":
@@ -90,7 +90,7 @@ class Bindings(Expressions):
             self.variable(self.text(target.named_children[-1]), statement, around.definition)
 
     def variable(self, name: str, node: Node, parent: int) -> None:
-        """Write down a variable, once."""
+        """Define a variable, once."""
         if (parent, name) in self.declared or name == "_":
             return
         self.declared.add((parent, name))
@@ -135,7 +135,7 @@ class Bindings(Expressions):
                     self.imported(Import("", module, line=line, type_only=self.type_only))
 
     def imported(self, each: Import) -> None:
-        """Write down an import."""
+        """Add an import to the scope."""
         if each.alias:
             self.flow.assigned.add(each.alias)
             self.flow.names.pop(each.alias, None)

@@ -1,4 +1,4 @@
-"""What the linker knows of Python's own names: builtins, containers, functions that call back."""
+"""Python's own names for the linker: builtins, containers, functions that call their arguments."""
 
 from __future__ import annotations
 

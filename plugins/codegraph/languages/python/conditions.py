@@ -1,4 +1,4 @@
-"""Conditions: what they are made of, and what is known of variables where they hold."""
+"""Lowers operators, and narrows variables where conditions hold."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Conditions(Reader):
-    """Reads operators."""
+    """Lowers operators."""
 
     def _binary(self, node: Node) -> Expr | None:
-        """Operands; long chains lean to the left, so they are followed in a loop."""
+        """Lower a binary operator; long chains nest to the left, so they are walked in a loop."""
         operands: list[Node] = []
         operators = set()
         current: Node | None = node
@@ -50,7 +50,7 @@ class Conditions(Reader):
         return Many(self.exprs(node.named_children[-1:]))
 
     def _boolean(self, node: Node) -> Expr | None:
-        """Operands of ``and`` or ``or``; what the first ones test for, the next ones know."""
+        """Lower ``and`` or ``or``; each operand is narrowed by those before it."""
         both, operands = _chain(node)
         before = dict(self.flow.names)
         found: list[Expr | None] = []
@@ -77,7 +77,7 @@ class Conditions(Reader):
         return OneOf((then, other))
 
     def narrow(self, test: Node | None, holds: bool) -> None:
-        """Where a test is known to hold, or not to, a variable's type is known."""
+        """Narrow variables to the types implied by a test that holds, or that does not."""
         while test is not None and test.type in ("parenthesized_expression", "not_operator"):
             if test.type == "not_operator":
                 holds = not holds
@@ -109,7 +109,7 @@ _MANY = 40
 
 
 def _chain(node: Node) -> tuple[bool, list[Node]]:
-    """The operands of one chain of ``and`` (true) or of ``or``, which leans to the left."""
+    """Whether a chain is one of ``and``, and its operands; it nests to the left."""
     operator = node.child_by_field_name("operator")
     kind = "" if operator is None else operator.type
     operands: list[Node] = []

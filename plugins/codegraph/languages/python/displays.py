@@ -1,4 +1,4 @@
-"""What is written out in place: collections, comprehensions, strings, lambdas, and targets."""
+"""Lowers collection displays, comprehensions, strings, lambdas, and assignment targets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Displays(Conditions):
-    """Reads what makes new values."""
+    """Lowers expressions that create new values."""
 
     def _lambda(self, node: Node) -> Expr | None:
         self.counted += 1
@@ -72,11 +72,11 @@ class Displays(Conditions):
             self.scope.binds.append(Bind(target, Element(right), None, node.start_point[0] + 1))
 
     def target(self, node: Node | None, fresh: bool = True) -> Expr | None:
-        """What an assignment gives a value to.
+        """Lower an assignment target.
 
         Args:
             node: the target.
-            fresh: whether this is a new value of its names.
+            fresh: whether this assigns new values to its names.
         """
         if node is None:
             return None

@@ -1,4 +1,4 @@
-"""Expressions of Python as facts."""
+"""Lowers Python's expressions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Expressions(Displays):
-    """Lowers expressions; what they bind and what is written in place goes to the current scope."""
+    """Lowers expressions; their bindings and inline functions go to the current scope."""
 
     def _identifier(self, node: Node) -> Expr | None:
         name = self.text(node)
@@ -63,7 +63,7 @@ class Expressions(Displays):
         return Call(self.expr(of), self.arguments(arguments), line)
 
     def arguments(self, node: Node) -> tuple[Arg, ...]:
-        """The arguments of a call."""
+        """Lower the arguments of a call."""
         found = []
         for each in node.named_children:
             kind = each.type
@@ -84,7 +84,7 @@ class Expressions(Displays):
         return Typed(self.annotation(given[0]), self.expr(given[1]))
 
     def _getattr(self, arguments: Node, line: int) -> Expr | None:
-        """``getattr`` with a name that is written out is that member."""
+        """``getattr`` with a literal name is that member."""
         given = real(arguments)
         if len(given) < 2 or given[1].type != "string":
             return None
@@ -105,7 +105,7 @@ class Expressions(Displays):
         return Item(value, key, args)
 
     def _bounds(self, node: Node) -> str:
-        """A slice as its key: ``1:``; a bound that is not written out is ``?``."""
+        """A slice as a subscript key: ``1:``; a bound that is no literal is ``?``."""
         found = ""
         for each in node.children:
             if each.type == ":":

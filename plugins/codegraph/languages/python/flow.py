@@ -1,8 +1,8 @@
-"""Which value of a variable is meant at a place: a version of it for each assignment.
+"""Renames local variables to versions, one per assignment (similar to SSA form).
 
-The linker takes everything that is ever given to a name together. Within a function, where a name
-is given several values one after the other, each gets a name of its own here (``x#2``), and where
-branches meet again, one that is any of theirs. So ``x = A(); x = B(); x.m()`` is ``B.m`` alone.
+The linker merges all values that are ever assigned to a name. So within a function each
+reassignment gets a name of its own here (``x#2``), and where branches join, another name that
+may be any of theirs. So ``x = A(); x = B(); x.m()`` is ``B.m`` alone.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ State = tuple[dict[str, str], set[str]]
 
 
 class Flow:
-    """The versions of one function's variables that are current at the place being read.
+    """The current versions of one function's variables.
 
     Args:
-        plain: whether names keep their own name: in files and classes, where others see them,
-            and in functions whose inner ones assign to them.
-        outer: the versions that are current around the function.
-        count: makes numbers.
+        plain: whether names are not versioned: in files and classes, whose names others see, and
+            in functions whose inner functions assign to them.
+        outer: the versions that are current in the enclosing function.
+        count: returns a new number each time.
     """
 
     def __init__(self, plain: bool, outer: dict[str, str], count: Callable[[], int]) -> None:
@@ -33,11 +33,11 @@ class Flow:
         self._count = count
 
     def fresh(self, name: str) -> str:
-        """A new version's name."""
+        """A name for a new version."""
         return f"{name}#{self._count()}"
 
     def assign(self, name: str) -> str:
-        """The name that an assignment here gives a value to."""
+        """The versioned name for an assignment at this point."""
         if self.plain or name in self.fixed:
             return name
         if name not in self.assigned:
@@ -49,18 +49,18 @@ class Flow:
         return made
 
     def own(self, names: Iterable[str]) -> None:
-        """These are the function's parameters."""
+        """Declare the function's parameters."""
         for name in names:
             self.assigned.add(name)
             self.names[name] = name
 
     def fix(self, name: str) -> None:
-        """A name that belongs to a scope around: ``global``, ``nonlocal``."""
+        """Declare a name as ``global`` or ``nonlocal``."""
         self.fixed.add(name)
         self.names.pop(name, None)
 
     def narrow(self, name: str, to: Expr) -> Bind:
-        """From here on a name is of a type that was tested for."""
+        """Start a version of a name that has a tested type; returns its binding."""
         before = self.names.get(name, name)
         made = self.fresh(name)
         self.narrowed[made] = before
@@ -68,11 +68,11 @@ class Flow:
         return Bind(Name(made), Typed(to, Name(before)))
 
     def save(self) -> State:
-        """The versions now."""
+        """A snapshot of the current versions."""
         return dict(self.names), set(self.assigned)
 
     def restore(self, state: State) -> None:
-        """Go back to those versions, for another branch."""
+        """Return to a snapshot, for another branch."""
         self.names = dict(state[0])
         self.assigned = set(state[1])
 
@@ -82,10 +82,15 @@ class Flow:
         return version
 
     def meet(self, before: State, branches: list[State]) -> list[Bind]:
-        """Several branches end here; ``before`` counts where it is one of them.
+        """Join several branches.
+
+        Args:
+            before: the state before the branches; where it is itself one of the joined states, it
+                must be listed in ``branches`` too.
+            branches: the states at the end of each branch that completes.
 
         Returns:
-            What the new versions are made of.
+            Bindings of the new versions to those they are joined from.
         """
         if self.plain:
             return []
@@ -111,7 +116,7 @@ class Flow:
         return binds
 
     def loop(self, before: State, after: State) -> list[Bind]:
-        """A loop's body ends here and begins again: what it assigned may be seen at its start."""
+        """Join the end of a loop's body with its start: values assigned in it may be seen there."""
         if self.plain:
             return []
         binds = []

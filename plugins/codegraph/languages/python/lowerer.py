@@ -1,4 +1,4 @@
-"""One Python file as facts: its definitions."""
+"""Lowers a Python file: its definitions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MEMBERLESS = re.compile(r"\bnonlocal\b")
 
 
 class Lowerer(Statements):
-    """Reads one file."""
+    """Lowers one file."""
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
@@ -49,14 +49,14 @@ class Lowerer(Statements):
         self._nonlocal = b"nonlocal" in source
 
     def lower(self, root: Node) -> FileFacts:
-        """All that the file says."""
+        """The facts of the file."""
         self.generated = _GENERATED.search(self.source[:600]) is not None
         self.doc = self._docstring(root)
         self.block(root)
         return self.facts(root)
 
     def _docstring(self, body: Node | None) -> str:
-        """A block's docstring, cleaned."""
+        """A block's docstring, dedented."""
         for each in children(body)[:3]:
             if each.type == "comment":
                 continue
@@ -194,7 +194,7 @@ class Lowerer(Statements):
 
 
 def cleaned(doc: str) -> str:
-    """A docstring without the indentation that the code around it has."""
+    """A docstring without the indentation of the surrounding code."""
     if "\n" not in doc:
         return doc.strip()
     first, *rest = doc.expandtabs().split("\n")

@@ -1,4 +1,4 @@
-"""Which file a Python module is: packages, source roots, namespace packages, stubs."""
+"""Maps Python modules to files: packages, source roots, namespace packages, stubs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Modules:
     """Finds the files of modules in one repository.
 
     Args:
-        rules: the language's rules, which remember.
+        rules: the language's rules, which cache results.
     """
 
     def __init__(self, rules: BaseRules) -> None:
@@ -28,7 +28,7 @@ class Modules:
         return self._rules.view
 
     def absolute(self, path: str, module: str) -> Target:
-        """What ``import module`` in the file at ``path`` means."""
+        """The target of ``import module`` in the file at ``path``."""
         own = self._own_root(dirname(path))
         key = ("top", own, dirname(path), module)
         root = self._rules.once(key, self._root_of, path, own, module)
@@ -38,19 +38,19 @@ class Modules:
         return found or Target(external=True, name=module)
 
     def relative(self, path: str, module: str, level: int) -> Target:
-        """What ``from ..module import`` means."""
+        """The target of ``from ..module import`` in the file at ``path``."""
         directory = dirname(path)
         for _ in range(level - 1):
             directory = dirname(directory)
         return self._at(directory, module) or Target()
 
     def inside(self, directory: str, name: str) -> Target | None:
-        """A module of a package's directory."""
+        """A module in a package's directory."""
         return self._at(directory, name)
 
     def _own_root(self, directory: str) -> str:
-        """The directory that is searched first for modules: that of the script, or the one that
-        holds the outermost package."""
+        """The directory that is searched first: the script's own, or the one that contains the
+        outermost package."""
         return self._rules.once(("own", directory), self._outermost, directory)
 
     def _outermost(self, directory: str) -> str:
@@ -76,7 +76,7 @@ class Modules:
         return None
 
     def _roots(self, path: str) -> Iterator[str]:
-        """Where modules are looked for, the nearest first."""
+        """The directories that modules are searched in, nearest first."""
         known = self._rules.once("roots", source_roots, self._view)
         inside = [root for root in known if not root or path.startswith(f"{root}/")]
         yield from sorted(inside, key=lambda root: (-len(root), root))
@@ -87,15 +87,15 @@ class Modules:
         yield from (root for root in known if root not in inside)
 
     def _has(self, root: str, module: str) -> bool:
-        """Whether a root has a module's outermost package, or, where that is a directory of
-        directories alone (a namespace package), the module itself."""
+        """Whether a root has the module's outermost package or, for a directory of directories
+        alone (a namespace package), the module itself."""
         top = module.partition(".")[0]
         return self._at(root, top) is not None or (
             top != module and self._at(root, module) is not None
         )
 
     def _at(self, root: str, module: str) -> Target | None:
-        """A module under a root; None where there is none."""
+        """A module under a root, or None."""
         base = _in(root, module.replace(".", "/")) if module else root
         view = self._view
         for name in ("__init__.py", "__init__.pyi"):
@@ -115,7 +115,7 @@ def _in(directory: str, name: str) -> str:
 
 
 def conftests(view: SourceView, path: str) -> Iterator[str]:
-    """The files of fixtures that pytest reads for a test, the nearest first."""
+    """The ``conftest.py`` files that pytest reads for a test, nearest first."""
     directory = dirname(path)
     while True:
         found = _in(directory, "conftest.py")

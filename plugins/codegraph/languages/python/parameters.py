@@ -15,7 +15,7 @@ _STARS = {"list_splat_pattern": "*", "dictionary_splat_pattern": "**"}
 
 
 def parameters(lowering: Reader, node: Node | None) -> list[Param]:
-    """What a parameter list declares; defaults are read where the function stands."""
+    """Lower a parameter list; defaults are evaluated in the scope that contains the function."""
     found: list[Param] = []
     if node is None:
         return found

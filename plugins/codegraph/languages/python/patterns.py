@@ -1,4 +1,4 @@
-"""``match``: what a case's pattern binds and says of the subject."""
+"""Lowers ``match``: the bindings of a case's patterns, and the types they imply."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _MAX_DEPTH = 30
 
 
 def case(lowering: Statements, node: Node, subject: Expr | None, named: Node | None) -> None:
-    """A case's patterns and its guard; the block follows.
+    """Lower a case's patterns and guard, but not its block.
 
     Args:
-        lowering: what reads the file.
+        lowering: the file being lowered.
         node: the case.
         subject: what is matched.
-        named: where it stands; a plain name is narrowed by the pattern's class.
+        named: the subject's node; a plain name is narrowed to the pattern's class.
     """
     for each in node.children_by_field_name("alternative") or node.named_children:
         if each.type != "case_pattern":
@@ -38,7 +38,7 @@ def pattern(lowering: Statements, node: Node, value: Expr | None, depth: int = 0
     """Bind what a pattern captures.
 
     Returns:
-        The class that the pattern says the value is of, or None.
+        The class that the pattern implies for the value, or None.
     """
     if depth > _MAX_DEPTH:
         return None

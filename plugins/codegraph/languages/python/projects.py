@@ -1,4 +1,4 @@
-"""The projects of a repository, and the directories that their modules are found in."""
+"""The projects of a repository, and the directories that contain their modules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py")
 
 
 def _toml(view: SourceView, path: str) -> dict[str, Any]:
-    """A manifest's content; empty where it cannot be read."""
+    """A manifest's content; empty if it cannot be read."""
     data = view.read(path)
     if data is None:
         return {}
@@ -31,8 +31,8 @@ def _at(table: Any, *keys: str) -> Any:
 
 
 def source_roots(view: SourceView) -> tuple[str, ...]:
-    """The directories from which modules are imported, by what the projects' manifests say, and
-    ``src`` and the project's own directory, as is usual."""
+    """The directories that modules are imported from: those that the manifests declare, and by
+    convention ``src`` and the project's own directory."""
     found: dict[str, None] = {}
     for name in _MANIFESTS:
         for path in view.manifests(name):
@@ -48,7 +48,8 @@ def source_roots(view: SourceView) -> tuple[str, ...]:
 
 
 def _said(manifest: dict[str, Any]) -> Iterator[str]:
-    """Where a project says that its packages are: setuptools, poetry, hatch, pdm, uv, pytest."""
+    """The package directories that a manifest declares: setuptools, poetry, hatch, pdm, uv,
+    pytest."""
     tool = manifest.get("tool")
     listed: list[Any] = []
     listed += _list(_at(tool, "setuptools", "packages", "find", "where"))
@@ -75,7 +76,8 @@ def _list(value: Any) -> list[Any]:
 
 
 def packages(view: SourceView) -> Sequence[Package]:
-    """The projects: each ``pyproject.toml`` that names one, and each old ``setup.py`` alone."""
+    """The projects: each ``pyproject.toml`` with a name, and each ``setup.py`` without one beside
+    it."""
     found: dict[str, Package] = {}
     members = _workspace(view)
     for path in view.manifests("pyproject.toml"):
@@ -91,7 +93,7 @@ def packages(view: SourceView) -> Sequence[Package]:
 
 
 def _workspace(view: SourceView) -> frozenset[str]:
-    """The directories of uv workspaces' members, and of the workspaces themselves."""
+    """The directories of uv workspaces and of their members."""
     from fnmatch import fnmatchcase
 
     found: set[str] = set()

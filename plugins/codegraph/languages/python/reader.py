@@ -1,4 +1,4 @@
-"""What reading Python's syntax needs everywhere: nested expressions, literals, conditions."""
+"""The base of all Python lowering: nested expressions and literals."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 MAX_DEPTH = 160
-"""How deep syntax is followed."""
+"""The maximum nesting of expressions that is lowered."""
 
 
 class Reader(FactsBuilder):
-    """Reads nodes into the current scope."""
+    """Lowers nodes into the current scope."""
 
     language = "python"
     kinds: ClassVar[dict[str, Callable[[Any, Node], Expr | None]]]
-    """What reads an expression, by the kind of its node."""
+    """The method that lowers an expression, by node kind."""
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
@@ -33,12 +33,12 @@ class Reader(FactsBuilder):
         self.flow = Flow(True, {}, self.number)
 
     def number(self) -> int:
-        """A number that was not used before."""
+        """A new number."""
         self._numbers += 1
         return self._numbers
 
     def expr(self, node: Node | None) -> Expr | None:
-        """What an expression is."""
+        """Lower an expression."""
         if node is None:
             return None
         work = self.kinds.get(node.type)
@@ -53,22 +53,22 @@ class Reader(FactsBuilder):
         return found
 
     def deeper_than(self, node: Node) -> None:
-        """The syntax is nested too deep to be followed from here."""
+        """Report that the syntax is nested too deeply from this node on."""
         self.too_deep = self.too_deep or node.start_point[0] + 1
 
     def exprs(self, nodes: list[Node]) -> tuple[Expr | None, ...]:
-        """What several expressions are."""
+        """Lower several expressions."""
         return tuple([self.expr(each) for each in nodes])
 
     def run(self, node: Node | None) -> None:
-        """An expression of which only its calls matter."""
+        """Lower an expression for its calls alone."""
         before = self.counted
         found = self.expr(node)
         if self.counted != before:
             self.scope.calls.append(found)
 
     def annotation(self, node: Node | None) -> Expr | None:
-        """What a type annotation says."""
+        """Lower a type annotation."""
         return annotation(self.source, node)
 
     def literal_text(self, node: Node) -> str | None:
@@ -87,5 +87,5 @@ class Reader(FactsBuilder):
 
 
 def real(node: Node) -> list[Node]:
-    """The parts of a node that are no comments."""
+    """The named children of a node without comments."""
     return [each for each in node.named_children if each.type != "comment"]

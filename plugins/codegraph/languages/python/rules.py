@@ -1,4 +1,4 @@
-"""How Python's names are looked up."""
+"""Name lookup in Python."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plugins.codegraph.languages.source_view import SourceView
 
 
 class PythonRules(BaseRules):
-    """Python's scoping, its C3 classes, its imports.
+    """Python's scoping, class linearisation and imports.
 
     Args:
         view: the repository.
@@ -46,7 +46,7 @@ class PythonRules(BaseRules):
         self._modules = Modules(self)
 
     def module(self, path: str, imported: Import) -> Target:
-        """Relative imports from the file's package, others from the roots."""
+        """Relative imports start at the file's package, others at the source roots."""
         if imported.level:
             return self._modules.relative(path, imported.module, imported.level)
         return self._modules.absolute(path, imported.module)
@@ -62,7 +62,7 @@ class PythonRules(BaseRules):
     def injected(
         self, path: str, facts: FileFacts, scope: int, place: int
     ) -> Sequence[tuple[str, int]]:
-        """pytest's fixtures: a test's or fixture's parameter is the fixture of that name."""
+        """pytest's fixtures: a parameter of a test or fixture is the fixture of that name."""
         function = facts.scopes[scope]
         if not (function.name.startswith("test") or _is_fixture(function)):
             return ()

@@ -1,4 +1,4 @@
-"""Statements of Python as facts."""
+"""Lowers Python's statements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Statements(Bindings):
     """Lowers statements into the current scope."""
 
     def block(self, node: Node | None) -> bool:
-        """All statements of a block; whether its end is never reached."""
+        """Lower all statements of a block; returns whether its end is unreachable."""
         if node is None:
             return False
         if self.depth >= MAX_DEPTH:

@@ -1,4 +1,4 @@
-"""What stands above an item: its doc comment and its attributes."""
+"""The doc comment and attributes above an item."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ _PATH = re.compile(r'#\[\s*path\s*=\s*"([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What stands above an item.
+    """The doc comment and attributes of an item.
 
     Attributes:
-        doc: its doc comment, and where its text begins with all that is above it.
-        test: whether an attribute says that it is a test.
-        path: the file that ``#[path]`` names.
+        doc: its doc comment, and the byte offset where the item begins with its comments and
+            attributes.
+        test: whether an attribute marks it as a test.
+        path: the file named by ``#[path]``.
         derived: the traits that ``#[derive]`` implements.
     """
 
@@ -41,7 +42,7 @@ _NOTHING = Attributes()
 
 
 def attributes(builder: FactsBuilder, node: Node) -> tuple[list[tuple[Node, Attributes]], str]:
-    """The items in a node, each with what stands above it, and the node's own inner doc."""
+    """The items in a node, each with its attributes, and the node's own inner doc comment."""
     found: list[tuple[Node, Attributes]] = []
     inner: list[str] = []
     over: list[Node] = []

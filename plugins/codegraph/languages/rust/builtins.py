@@ -1,4 +1,4 @@
-"""Names that Rust and its standard library give a meaning."""
+"""Names that Rust and its standard library predefine."""
 
 from __future__ import annotations
 
@@ -73,15 +73,15 @@ UNREAD_MACROS = frozenset(
     ("concat", "env", "html", "include", "include_bytes", "include_str", "json", "matches_pattern",
      "parse_quote", "quote", "quote_spanned", "stringify", "macro_rules", "cfg", "file", "line")
 )  # fmt: skip
-"""Macros whose arguments are text, or code of another place."""
+"""Macros whose arguments are text, or code that runs elsewhere."""
 CONTAINERS: Mapping[str, Container] = {
     **{name: Container() for name in _SEQUENCES | _WRAPPERS},
     **{name: Container(element=0, item=1, key=0) for name in _MAPS},
 }
-"""What iterating, and what an index, gives."""
+"""The type arguments that iterating and indexing give."""
 UNWRAPS: Mapping[str, int] = dict.fromkeys(_WRAPPERS, 0)
-"""What ``?``, ``*`` and calling a method go through. A ``list`` is what the linker makes of what a
-method gives: an optional as well as an iterator, as this language's own words have it."""
+"""The types that ``?``, ``*`` and method calls look through. ``list`` is among them since the
+linker models the results of effects as a ``list``, for optionals as well as iterators."""
 _GIVE = {
     effects.SAME: (
         "as_deref as_deref_mut as_mut as_mut_slice as_ref as_slice await borrow borrow_mut "
@@ -106,7 +106,7 @@ _GIVE = {
     effects.PUSH: "extend insert push push_back push_front",
 }
 METHODS: Mapping[str, str] = {name: word for word, names in _GIVE.items() for name in names.split()}
-"""What methods of containers, iterators and wrappers give."""
+"""The effects of methods of containers, iterators and wrappers."""
 _MADE = ("Box", "std.boxed.Box", "Rc", "std.rc.Rc", "Arc", "std.sync.Arc")
 FUNCTIONS: Mapping[str, str] = {
     **{f"{name}.{how}": effects.SAME for name in _MADE for how in ("new", "clone")},
@@ -114,9 +114,9 @@ FUNCTIONS: Mapping[str, str] = {
     "std.mem.take": effects.SAME,
     "std.mem.replace": effects.SAME,
 }
-"""What functions of the standard library give."""
+"""The effects of functions of the standard library."""
 INBORN = frozenset(
     ("as_ref", "borrow", "borrow_mut", "clone", "cmp", "default", "eq", "fmt", "from", "hash",
      "into", "ne", "partial_cmp", "to_owned", "to_string", "try_from", "try_into", "type_id")
 )  # fmt: skip
-"""Methods that a type has by deriving or by a blanket implementation."""
+"""Methods that a type has through derives or blanket implementations."""

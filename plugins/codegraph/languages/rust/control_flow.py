@@ -1,4 +1,4 @@
-"""Rust's blocks, branches and loops, which are expressions."""
+"""Lowers Rust's blocks, branches and loops, which are expressions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ControlFlow(Expressions):
-    """What Rust says in bodies."""
+    """Lowers blocks and control flow."""
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
@@ -34,11 +34,11 @@ class ControlFlow(Expressions):
         }
 
     def item(self, node: Node) -> None:
-        """An item that stands in a body."""
+        """Lower an item inside a body."""
         raise NotImplementedError
 
     def block(self, node: Node) -> Expr | None:
-        """Statements, and the value of the last one where it has no semicolon."""
+        """Lower statements; returns the value of a last expression without a semicolon."""
         with self.locals:
             value: Expr | None = None
             children = [c for c in node.named_children if "comment" not in c.type]
@@ -110,7 +110,7 @@ class ControlFlow(Expressions):
         return None
 
     def _each(self, pattern: Node | None, value: Expr | None) -> None:
-        """Bind a loop's pattern; a pair may be one of a list of pairs, or of a map."""
+        """Bind a loop's pattern; a tuple pattern may iterate over a list of pairs or a map."""
         parts = tuple_parts(pattern) if pattern is not None else []
         if value is None or len(parts) != 2:
             self.bind(pattern, Element(value) if value is not None else None)

@@ -1,4 +1,4 @@
-"""Cargo's crates: which files are whose roots, and what a crate calls the others."""
+"""Cargo's crates: their root files, and the names that they use for each other."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Crate:
     """One package of Cargo.
 
     Attributes:
-        name: the package's name, as ``Cargo.toml`` has it.
+        name: the package's name in ``Cargo.toml``.
         root: its directory.
-        library: the name of its library in code, and the library's file, or "" for none.
-        library_path: see above.
-        dependencies: the names by which its code calls other crates: the directory of one that a
-            ``path`` names, else None; and under which name the workspace has it.
-        binaries: the files of programs that ``[[bin]]`` and others name.
+        library: the name of its library in code, or "" for none.
+        library_path: the library's root file, or "" for none.
+        dependencies: by the name that its code uses, the directory of a ``path`` dependency or
+            None, and the dependency's package name in the workspace.
+        binaries: the root files of programs declared by ``[[bin]]`` and the like.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Crates:
         ]
 
     def home(self, path: str) -> Crate | None:
-        """The crate whose directory a file is in."""
+        """The crate whose directory contains a file."""
         directory = dirname(path)
         while True:
             if directory in self._by_root:
@@ -72,7 +72,7 @@ class Crates:
             directory = dirname(directory)
 
     def called(self, path: str, name: str) -> Crate | None:
-        """The crate that the code of a file calls by a name."""
+        """The crate that a file's code refers to by ``name``."""
         home = self.home(path)
         if home is not None:
             if home.library == name:
@@ -86,7 +86,7 @@ class Crates:
         return self._by_name.get(name)
 
     def depends(self, path: str, name: str) -> bool:
-        """Whether a name is that of a dependency."""
+        """Whether ``name`` is a dependency of the file's crate."""
         home = self.home(path)
         return home is not None and name in home.dependencies
 

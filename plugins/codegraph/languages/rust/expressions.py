@@ -1,4 +1,4 @@
-"""Rust's expressions without blocks in them."""
+"""Lowers Rust's expressions other than blocks."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _PLACES = ("identifier", "self", "field_expression", "index_expression")
 
 
 class Expressions(Patterns):
-    """What Rust says in expressions."""
+    """Lowers expressions."""
 
     literals = LITERALS
 
@@ -77,11 +77,11 @@ class Expressions(Patterns):
         }
 
     def macro(self, node: Node) -> Expr | None:
-        """A macro's invocation."""
+        """Lower a macro invocation."""
         raise NotImplementedError
 
     def block(self, node: Node) -> Expr | None:
-        """Statements, and the value of the last one where it has no semicolon."""
+        """Lower statements; returns the value of a last expression without a semicolon."""
         raise NotImplementedError
 
     def _identifier(self, node: Node) -> Expr | None:
@@ -97,7 +97,7 @@ class Expressions(Patterns):
         return self._called(of) if of is not None else None
 
     def _called(self, node: Node) -> Expr | None:
-        # What is called is a method, not a field: ``(x.f)(1)`` has parentheses.
+        # The callee is a method, not a field: a field needs parentheses, ``(x.f)(1)``.
         if node.type == "field_expression":
             name = node.child_by_field_name("field")
             of = self.expr(node.child_by_field_name("value"))
@@ -205,7 +205,7 @@ class Expressions(Patterns):
         return Inner(at)
 
     def parameters(self, node: Node | None) -> None:
-        """The parameters of a function or closure, as locals."""
+        """Declare the parameters of a function or closure as locals."""
         late: list[tuple[Node, str]] = []
         for child in children(node):
             pattern = child.child_by_field_name("pattern") if child.type == "parameter" else child

@@ -1,4 +1,4 @@
-"""A Rust file's items as facts."""
+"""Lowers a Rust file's items."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _BODIES = frozenset({"declaration_list", "enum_variant_list"})
 
 
 class Lowerer(Macros):
-    """One file.
+    """Lowers one file.
 
     Types come before functions among a module's definitions, since a type contains its methods
-    wherever they stand.
+    wherever they are declared.
     """
 
     def __init__(self, path: str, source: bytes) -> None:
@@ -32,7 +32,7 @@ class Lowerer(Macros):
         self._generics: list[tuple[str, Expr | None]] = []
 
     def lower(self, root: Node) -> FileFacts:
-        """All that the file says."""
+        """The facts of the file."""
         self.generated = b"@generated" in self.source[:2048]
         items, self.doc = attributes(self, root)
         self._items(items)
@@ -53,7 +53,7 @@ class Lowerer(Macros):
         self.depth -= 1
 
     def item(self, node: Node) -> None:
-        """An item within a function's body."""
+        """Lower an item inside a function's body."""
         if node.type == "macro_invocation":
             self.evaluate(node)
         elif node.type in _TYPES:
@@ -86,7 +86,7 @@ class Lowerer(Macros):
             )
 
     def _placed(self, name: str) -> str:
-        """The qualified name of an item of an inline module, or ""."""
+        """The qualified name of an item in an inline module, or "" for other items."""
         return ".".join((*self.modules, name)) if self.modules and self.owner < 0 else ""
 
     def _declare(self, node: Node, over: Attributes) -> None:
@@ -123,7 +123,8 @@ class Lowerer(Macros):
                 self.fields(body, define=True)
 
     def _derive(self, traits: tuple[str, ...]) -> None:
-        """Functions that ``#[derive]`` writes, without a definition: what they give matters."""
+        """Add the functions that ``#[derive]`` generates, without definitions: only their results
+        matter."""
         for trait, name in (("Default", "default"), ("Clone", "clone")):
             if trait in traits:
                 with self.within("function", -1, name):
@@ -131,7 +132,7 @@ class Lowerer(Macros):
                     self.scope.returns = Name("Self")
 
     def fields(self, body: Node, *, define: bool) -> None:
-        """The fields of a struct or a variant."""
+        """Lower the fields of a struct or a variant."""
         if body.type == "ordered_field_declaration_list":
             for at, part in enumerate(body.children_by_field_name("type")):
                 self.scope.binds.append(Bind(Name(f".{at}"), None, self.type(part)))
@@ -154,7 +155,7 @@ class Lowerer(Macros):
                 continue
             self.define(EntityKind.VARIABLE, name, variant, doc=over.doc)
             inner = variant.child_by_field_name("body")
-            # A scope without a definition: what a pattern takes out of the variant.
+            # A scope without a definition: patterns read the variant's fields from it.
             with self.within("class", -1, name):
                 if inner is not None:
                     self.fields(inner, define=False)
@@ -188,7 +189,7 @@ class Lowerer(Macros):
             self._generics = outer
 
     _outside = ""
-    """The type whose methods are read, where another file defines it."""
+    """The type of the current ``impl`` if another file defines it, else ""."""
 
     def _function(self, node: Node, over: Attributes) -> None:
         name = self.text_of(node, "name")

@@ -1,7 +1,7 @@
-"""Calls in the arguments of macros.
+"""Finds calls in the arguments of macros.
 
-A macro's arguments are tokens. Where they read as expressions in a list, they are parsed as the
-arguments of a call, in a text of their own; where they do not, nothing is said of them.
+A macro's arguments are tokens. Where they parse as a list of expressions, they are parsed as the
+arguments of a call, in a text of their own; where they do not, they are ignored.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _MAX_NESTED = 8
 
 
 class Macros(ControlFlow):
-    """What Rust says in macros."""
+    """Lowers macro invocations."""
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
         self._nested = 0
 
     def macro(self, node: Node) -> Expr | None:
-        """A macro's invocation: the calls in its arguments."""
+        """Lower the calls in a macro's arguments."""
         of = node.child_by_field_name("macro")
         name = self.text(of).rpartition("::")[2] if of is not None else ""
         tokens = node.named_children[-1] if node.named_child_count > 1 else None
@@ -52,7 +52,7 @@ class Macros(ControlFlow):
         if call is None or (root.has_error and name not in _FIRST):
             return None
         before = (self.source, self.row)
-        # Rows of the new text count from the line in which the macro stands.
+        # Rows of the new text count from the macro's line.
         self.source, self.row = text, self.row + row
         self._nested += 1
         try:
@@ -72,7 +72,7 @@ class Macros(ControlFlow):
             return self.expr(nodes[0])
         if name in KNOWN_MACROS:
             return self.calls_of(nodes, "String" if name in TEXT_MACROS else "")
-        # Of any other macro nobody knows the value, but what looks like a call mostly is one.
+        # The value of any other macro is unknown, but what looks like a call usually is one.
         return self.calls_of(nodes)
 
 

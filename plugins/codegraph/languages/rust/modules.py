@@ -1,4 +1,4 @@
-"""Rust's module tree: which file is which module of its crate."""
+"""Rust's module tree: maps modules of a crate to files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Modules:
         self._crates = crates
 
     def is_root(self, path: str) -> bool:
-        """Whether a file is the root of a crate: a library, a program, a test."""
+        """Whether a file is a crate root: of a library, a program, a test."""
         crate = self._crates.home(path)
         if crate is not None and (path == crate.library_path or path in crate.binaries):
             return True
@@ -43,7 +43,7 @@ class Modules:
         return basename(directory) in _PROGRAMS and name != "mod.rs"
 
     def root(self, path: str) -> Target:
-        """The module ``crate`` as a file sees it."""
+        """The module ``crate`` as seen from a file."""
         if self.is_root(path):
             return Target(paths=(path,))
         crate = self._crates.home(path)
@@ -66,7 +66,7 @@ class Modules:
         return found
 
     def parent(self, path: str) -> Target:
-        """The module ``super`` of a file's own."""
+        """The module ``super`` as seen from a file."""
         if self.is_root(path):
             return UNKNOWN
         directory = dirname(path)
@@ -88,7 +88,7 @@ class Modules:
         return [*files, f"{directory}.rs"]
 
     def child(self, path: str, name: str) -> Target | None:
-        """A module that a file declares by ``mod name;``."""
+        """A module that a file declares with ``mod name;``; None if it declares no such module."""
         facts = self._view.facts(path)
         given = _declared(facts, name)
         if given is None:
@@ -105,13 +105,13 @@ class Modules:
         return UNKNOWN
 
     def _directory(self, path: str) -> str:
-        """Where the modules of a file are."""
+        """The directory that contains a file's submodules."""
         if basename(path) == "mod.rs" or self.is_root(path):
             return dirname(path)
         return path.removesuffix(".rs")
 
     def _names(self, path: str, file: str) -> bool:
-        """Whether a file declares another one by ``#[path]``."""
+        """Whether the file at ``path`` declares ``file`` by ``#[path]``."""
         facts = self._view.facts(path)
         imports = facts.scopes[0].imports if facts is not None else ()
         wanted = [e.module[5:] for e in imports if e.module.startswith("path:")]
@@ -119,7 +119,8 @@ class Modules:
 
 
 def _declared(facts: FileFacts | None, name: str) -> str | None:
-    """How a file says that a module of its own is in another file, or None."""
+    """The import by which a file declares ``mod name;``: ``self::...::name`` or ``path:...``; None
+    if it does not."""
     for scope in facts.scopes if facts is not None else ():
         if scope.kind == "function":
             continue

@@ -1,4 +1,4 @@
-"""Rust's patterns: which names they bind, and to what."""
+"""Lowers Rust's patterns: the names they bind, and to what."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _THROUGH = frozenset({"ref_pattern", "mut_pattern", "reference_pattern", "match_
 
 
 class Patterns(Types):
-    """What Rust says in patterns."""
+    """Lowers patterns."""
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
@@ -33,7 +33,7 @@ class Patterns(Types):
         }
 
     def bind(self, node: Node | None, value: Expr | None, of: Expr | None = None) -> None:
-        """Bind the names of a pattern to a value, which is of a stated type where ``of`` is."""
+        """Bind the names of a pattern to a value; ``of`` is its declared type, if any."""
         while node is not None and node.type in _THROUGH:
             inner = [child for child in node.named_children if child.type != "mutable_specifier"]
             node = inner[0] if inner else None
@@ -56,7 +56,7 @@ class Patterns(Types):
 
     def _name(self, node: Node, value: Expr | None) -> None:
         text = self.text(node)
-        # ``None`` and constants are compared with, not bound.
+        # ``None`` and constants are compared, not bound.
         if text[:1].isupper():
             return
         name = Name(self.locals.declare(text))
@@ -106,10 +106,10 @@ class Patterns(Types):
 
 
 def tuple_parts(node: Node) -> list[Node]:
-    """The parts of a pattern that is a tuple, else none."""
+    """The parts of a tuple pattern; empty for any other."""
     return _parts(node) if node.type == "tuple_pattern" else []
 
 
 def _parts(node: Node) -> list[Node]:
-    """The parts of a tuple pattern, ``_`` among them: their places count."""
+    """The parts of a tuple pattern, with ``_``, since positions count."""
     return [child for child in node.children if child.is_named or child.type == "_"]

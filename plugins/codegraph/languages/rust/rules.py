@@ -1,4 +1,4 @@
-"""How Rust's names are looked up."""
+"""Name lookup in Rust."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 
 
 class RustRules(BaseRules):
-    """Rust: files are modules where another file declares them, crates are Cargo's."""
+    """Rust: a file is a module where another file declares it; crates are Cargo's."""
 
     receivers = frozenset({"self"})
     own_types = frozenset({"Self"})
@@ -50,14 +50,14 @@ class RustRules(BaseRules):
     )
 
     def module(self, path: str, imported: Import) -> Target:
-        """The module that a path names, seen from the file."""
+        """The module that a path refers to, as seen from the file."""
         key = ("module", path, imported.module, imported.symbol)
         return self.once(key, self._module, path, imported.module)
 
     def _module(self, path: str, name: str) -> Target:
         if name.startswith("path:"):
             return self._child(path, name)
-        # ``use name;`` alone: a crate, or a name of the module's own.
+        # ``use name;`` alone: a crate, or a name in the module itself.
         parts = [part for part in name.removeprefix("?").split("::") if part]
         if not parts:
             return UNKNOWN
@@ -105,7 +105,7 @@ class RustRules(BaseRules):
         return Target(external=True, name=name)
 
     def submodule(self, path: str, of: Target, name: str) -> Target | None:
-        """A module that one of a module's files declares."""
+        """A module declared by one of the target's files."""
         if of.within:
             return None
         for each in of.paths:
@@ -115,7 +115,7 @@ class RustRules(BaseRules):
         return None
 
     def named(self, path: str, scope: Scope, name: str) -> Target | None:
-        """``crate``, ``self::``, ``super::``, a crate of the workspace, or one from outside."""
+        """``crate``, ``self::``, ``super::``, a crate of the workspace, or an external one."""
         if name in ("crate", SELF_MODULE):
             return self.once(("first", path, name), self._first, path, name)
         if name.startswith("super::"):
@@ -134,7 +134,7 @@ class RustRules(BaseRules):
         return current
 
     def extensions(self, path: str, facts: FileFacts) -> Sequence[str]:
-        """The files of the module's directory and of the crate that may hold an ``impl``."""
+        """The files of the module's directory and of the crate that may contain an ``impl``."""
         return self.once(("extensions", path), self._extensions, path)
 
     def _extensions(self, path: str) -> Sequence[str]:
@@ -156,5 +156,5 @@ class RustRules(BaseRules):
 
 
 def _binds(facts: FileFacts, name: str) -> bool:
-    """Whether a file has an enum or an inline module of that name at its top."""
+    """Whether a file has an enum or an inline module of that name at top level."""
     return any(scope.parent == 0 and scope.name == name for scope in facts.scopes[1:])

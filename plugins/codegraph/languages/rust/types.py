@@ -1,8 +1,8 @@
-"""Rust's paths and types as expressions.
+"""Lowers Rust's paths and types to expressions.
 
-A reference is what it refers to; ``dyn T`` and ``impl T`` are ``T``. Slices and arrays are
-``Item([], T)``. A field is a member with a dot before its name (``.size``), so that a field and a
-method of one name are two members, as they are in Rust.
+A reference is lowered to what it refers to; ``dyn T`` and ``impl T`` to ``T``. Slices and arrays
+are ``Item([], T)``. A field is a member with a dot before its name (``.size``), so that a field
+and a method of the same name are two members, as they are in Rust.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 SELF_MODULE = "self::"
-"""What the paths ``self::`` and, in inline modules, ``super::`` begin with in the facts."""
+"""The prefix in facts of paths from ``self::`` and, in inline modules, ``super::``."""
 _INNER = {
     "reference_type": "type",
     "pointer_type": "type",
@@ -32,24 +32,24 @@ _INNER = {
 
 
 class Types(ExpressionBuilder):
-    """What Rust says of types.
+    """Lowers types.
 
     Attributes:
-        modules: the inline modules around, outermost first.
-        row: lines to add to a node's, for nodes of a macro's arguments.
+        modules: the enclosing inline modules, outermost first.
+        row: an offset added to the line of each node, for code parsed out of a macro's arguments.
     """
 
     language = "rust"
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
-        # A path begins with a module or a type, also where a local has that name: ``ast::f(ast)``.
+        # A path begins with a module or a type, even if a local has that name: ``ast::f(ast)``.
         self.locals = Locals(always=True)
         self.modules: list[str] = []
         self.row = 1
 
     def inner_type(self, node: Node | None) -> Node | None:
-        """What a reference or parentheses are of."""
+        """The type within a reference or parentheses."""
         while node is not None and node.type in _INNER:
             field = _INNER[node.type]
             inner = node.child_by_field_name(field) if field else None
@@ -77,7 +77,7 @@ class Types(ExpressionBuilder):
         return Item(Name("fn"), None, (types, result))
 
     def named(self, name: str) -> Expr | None:
-        """A bare name that is not a value."""
+        """Lower a bare name that is not a value."""
         return None if name == "_" else Name(name)
 
     def _generic(self, node: Node) -> Expr | None:
@@ -91,7 +91,7 @@ class Types(ExpressionBuilder):
         return Item(of, None, tuple(given)) if given else of
 
     def path_of(self, node: Node) -> Expr | None:
-        """A path: ``a::b::c``, also with type arguments in it."""
+        """Lower a path: ``a::b::c``, type arguments included."""
         if self.deeper(node):
             return None
         kind = node.type
@@ -125,7 +125,7 @@ class Types(ExpressionBuilder):
         return found
 
     def generics(self, node: Node) -> list[tuple[str, Expr | None]]:
-        """The type parameters of an item, each with the trait that bounds it, or None."""
+        """The type parameters of an item, each with its trait bound, or None."""
         found: dict[str, Expr | None] = {}
         for child in children(node, "type_parameters"):
             name = child.child_by_field_name("name")
@@ -153,6 +153,6 @@ class Types(ExpressionBuilder):
         return one_of(choices)
 
     def generic_scope(self, generics: list[tuple[str, Expr | None]]) -> None:
-        """Note type parameters in the scope, with the traits that bound them."""
+        """Add type parameters to the scope, with their trait bounds."""
         for name, bound in generics:
             self.typevar(name, bound)

@@ -1,7 +1,7 @@
-"""Rust's ``use`` trees as imports.
+"""Lowers Rust's ``use`` trees to imports.
 
-A path is written from the file's own module: ``self::``, ``super::`` and ``crate::`` begin it,
-and in an inline module ``super`` is one step back to the file.
+A path is relative to the file's own module: it begins with ``self::``, ``super::`` or
+``crate::``, and in an inline module ``super`` is one step back to the file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PATHS = ("scoped_identifier", "identifier", "self", "super", "crate", "metavari
 
 
 def imports_of(builder: Types, node: Node) -> list[Import]:
-    """The names that a ``use`` or ``extern crate`` item brings in."""
+    """The names that a ``use`` or ``extern crate`` item imports."""
     line = node.start_point[0] + builder.row
     public = node.children[0].type == "visibility_modifier"
     if node.type == "extern_crate_declaration":
@@ -88,7 +88,7 @@ def _star(builder: Types, parts: list[str], how: tuple[bool, int], found: list[I
 
 
 def _placed(builder: Types, parts: list[str]) -> str:
-    """A path from the file's module."""
+    """A path relative to the file's module."""
     inline = list(builder.modules)
     if not parts or not inline or parts[0] not in ("self", "super"):
         return "::".join(parts)

@@ -1,4 +1,4 @@
-"""TypeScript and JavaScript, which see each other's files as their own."""
+"""TypeScript and JavaScript, which can import each other's files."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ MANIFESTS = (
 
 
 class _Script:
-    """What both languages share; the grammar follows from a file's name."""
+    """The base of both languages; the grammar is chosen by file name."""
 
     name = ""
     suffixes: frozenset[str] = frozenset()
     manifests: tuple[str, ...] = MANIFESTS
 
     def parse(self, path: str, source: bytes) -> FileFacts:
-        """Read one file."""
+        """Parse one file; see :meth:`Language.parse`."""
         from plugins.codegraph.languages.typescript.reader import read
 
         return read(path, source)
 
     def rules(self, view: SourceView) -> Rules:
-        """How names are looked up."""
+        """The name lookup rules."""
         from plugins.codegraph.languages.typescript.rules import ScriptRules
 
         return ScriptRules(view)
 
     def packages(self, view: SourceView) -> Sequence[Package]:
-        """The npm packages of the repository; nothing for JavaScript, which shares them."""
+        """The npm packages of the repository; empty for JavaScript, to list each only once."""
         from plugins.codegraph.languages.typescript.workspaces import packages
 
         return packages(view) if self.name == "typescript" else ()
@@ -64,7 +64,7 @@ class TypeScript(_Script):
 
 
 class JavaScript(_Script):
-    """JavaScript: modules, CommonJS and scripts, also with JSX; JSDoc states its types."""
+    """JavaScript: ES modules, CommonJS and scripts, also with JSX; types come from JSDoc."""
 
     name = "javascript"
     suffixes = frozenset({".js", ".jsx", ".mjs", ".cjs"})

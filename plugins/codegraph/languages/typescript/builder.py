@@ -1,4 +1,4 @@
-"""The facts of one file while they are being collected."""
+"""The facts of one file under construction."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _MAX_SIGNATURE_LENGTH = 400
 
 @dataclass(slots=True)
 class ScopeBuilder(builder.ScopeBuilder):
-    """A scope that is still growing.
+    """A mutable scope.
 
     Attributes:
-        number: its place in the list of scopes.
-        owner: the definition that its definitions are contained in, or -1 for the file.
-        prefix: what the qualified names of its definitions begin with, with the last dot.
+        number: its index in the list of scopes.
+        owner: the definition that contains its definitions, or -1 for the file.
+        prefix: the prefix of its definitions' qualified names, with the last dot.
     """
 
     number: int = 0
@@ -31,7 +31,7 @@ class ScopeBuilder(builder.ScopeBuilder):
 
 @dataclass(slots=True)
 class DefinitionBuilder:
-    """A :class:`Definition` whose number and visibility are not settled yet."""
+    """A :class:`Definition` whose final number and visibility are not yet known."""
 
     kind: EntityKind
     name: str
@@ -57,7 +57,7 @@ class FactsBuilder:
     def scope(self, kind: str, definition: int, around: ScopeBuilder | None) -> ScopeBuilder:
         """Open a scope within ``around``.
 
-        Definitions in it belong to ``definition``, or to the owner of ``around`` where it has none.
+        Its definitions belong to ``definition``, or to the owner of ``around`` if that is -1.
         """
         owner, prefix = definition, ""
         if definition >= 0:
@@ -76,7 +76,7 @@ class FactsBuilder:
         return made
 
     def define(self, definition: DefinitionBuilder) -> int:
-        """Add a definition; its signature and doc are cut to what the graph keeps."""
+        """Add a definition, with signature and doc truncated; returns its number."""
         definition.doc = definition.doc[:_MAX_DOC_LENGTH]
         definition.signature = definition.signature[:_MAX_SIGNATURE_LENGTH]
         self.definitions.append(definition)
@@ -86,9 +86,9 @@ class FactsBuilder:
         """The finished facts.
 
         Args:
-            head: what is known of the file as a whole.
-            exported: the file's own names that it exports, or None where it is a script, all of
-                whose names are global.
+            head: the facts about the file as a whole.
+            exported: the names that the file exports, or None for a script, all of whose names are
+                global.
         """
         order = sorted(
             range(len(self.definitions)),
@@ -116,7 +116,8 @@ class FactsBuilder:
     def _parents_first(
         self, order: list[int], renumbered: list[int]
     ) -> tuple[list[int], list[int]]:
-        """Prototype methods may stand before their class: then the order of making holds."""
+        """Keep the order of creation if a child would come before its parent: prototype methods may
+        precede their class."""
         wrong = any(
             d.parent >= 0 and renumbered[d.parent] > renumbered[n]
             for n, d in enumerate(self.definitions)
@@ -144,4 +145,4 @@ class FactsBuilder:
 
 
 _OPEN = frozenset({EntityKind.CLASS, EntityKind.INTERFACE, EntityKind.VARIABLE})
-"""What shows its own members to the outside; the inside of a function is its own."""
+"""Definitions whose members are visible from outside; a function's locals are not."""

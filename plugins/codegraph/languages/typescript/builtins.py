@@ -1,4 +1,4 @@
-"""What JavaScript, its hosts and its test runners bind without an import.
+"""Global names of JavaScript, its hosts and its test runners.
 
 Sources: ECMA-262 "The Global Object", MDN's lists of web and Node.js globals, TypeScript's utility
 types, and the globals of Jest, Mocha, Vitest, Jasmine and Cypress.

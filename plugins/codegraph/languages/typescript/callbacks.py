@@ -1,4 +1,4 @@
-"""What well-known functions call the functions with that they are given."""
+"""The arguments that well-known functions pass to their callbacks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _PLAIN = frozenset({"identifier", "new_expression"})
 
 
 def expected(low: Lowerer, of: Expr | None, given: Node) -> Expr | None:
-    """The type of the function that is the first argument of a call, where that is known.
+    """The type of the callback that is a call's first argument, or None where it is unknown.
 
     Args:
-        low: the file.
+        low: the file being lowered.
         of: what is called.
         given: the arguments.
     """

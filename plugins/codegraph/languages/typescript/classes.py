@@ -1,4 +1,4 @@
-"""Classes: heritage, members, accessors, fields, parameter properties."""
+"""Lowers classes: heritage, members, accessors, fields, parameter properties."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def lower(
     """Lower a class; its body is lowered later.
 
     Args:
-        low: the file.
-        node: the class, declared or written in place.
-        name: what it is bound to, where it has no name of its own.
-        around: the statement around, such as an ``export``.
-        decorators: those that stand before the statement around.
+        low: the file being lowered.
+        node: the class declaration or expression.
+        name: the name it is bound to, if it has no name of its own.
+        around: the enclosing statement, such as an ``export``.
+        decorators: those in front of the enclosing statement.
     """
     own = node.child_by_field_name("name")
     shown = name or (low.text(own) if own is not None else "")
@@ -143,7 +143,7 @@ def _method(low: Lowerer, node: Node, decorators: list[Node]) -> None:
 
 
 def _properties(low: Lowerer, node: Node) -> None:
-    """Parameters of the constructor that are fields too: ``private svc: Service``."""
+    """Define the constructor parameters that are also fields: ``private svc: Service``."""
     given = node.child_by_field_name("parameters")
     for child in given.named_children if given is not None else []:
         words = {c.type for c in child.children}

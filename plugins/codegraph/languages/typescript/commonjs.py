@@ -1,4 +1,4 @@
-"""``require``, ``module.exports``, prototypes, and ``import()``."""
+"""Lowers ``require``, ``module.exports``, prototypes, and ``import()``."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 WHOLE = "module.exports"
-"""The name in a file's scope for what ``module.exports`` was set to as a whole."""
+"""The name, in a file's scope, of the value assigned to ``module.exports``."""
 
 
 def literal_argument(low: Lowerer, call: Node) -> str:
-    """The only argument of a call where it is a string, else ""."""
+    """The only argument of a call if it is a string literal, else ""."""
     return _literal(low, call.child_by_field_name("arguments"))
 
 
@@ -38,7 +38,7 @@ def _literal(low: Lowerer, given: Node | None) -> str:
 
 
 def _module_of(low: Lowerer, node: Node | None) -> str:
-    """The module that ``require("...")`` names, else ""."""
+    """The module of ``require("...")``, else ""."""
     if node is None or node.type != "call_expression":
         return ""
     function = node.child_by_field_name("function")
@@ -48,7 +48,7 @@ def _module_of(low: Lowerer, node: Node | None) -> str:
 
 
 def required(low: Lowerer, function: Node, given: Node | None) -> Expr | None:
-    """``require("x")`` in the midst of an expression, else None."""
+    """Lower ``require("x")`` within an expression; None for any other call."""
     if low.text(function) != "require":
         return None
     module = _literal(low, given)
@@ -56,7 +56,8 @@ def required(low: Lowerer, function: Node, given: Node | None) -> Expr | None:
 
 
 def declaration(low: Lowerer, name: Node, value: Node) -> bool:
-    """``const x = require("y")`` and the forms of it with a member or a pattern."""
+    """Lower ``const x = require("y")``, also with a member or a pattern; returns whether it was
+    one."""
     symbol = ""
     if value.type == "member_expression":
         named = value.child_by_field_name("property")
@@ -94,8 +95,8 @@ def dynamic_import(low: Lowerer, call: Node, given: Node | None) -> Expr | None:
 
 
 def then(low: Lowerer, function: Node, given: Node | None) -> Expr | None:
-    """``p.then((x) => ...)``: the function is called with what ``p`` promises; of ``import()``
-    that is the module."""
+    """``p.then((x) => ...)``: the function is called with the promised value; for ``import()`` that
+    is the module."""
     of = function.child_by_field_name("object")
     named = function.child_by_field_name("property")
     if of is None or named is None or low.text(named) != "then":
@@ -117,7 +118,8 @@ def then(low: Lowerer, function: Node, given: Node | None) -> Expr | None:
 
 
 def assigned(low: Lowerer, node: Node, left: Node, right: Node) -> bool:
-    """Whether an assignment is one to exports, a prototype or a member that is a function."""
+    """Lower an assignment to exports, a prototype or a function-valued member; returns whether it
+    was one."""
     if left.type != "member_expression":
         return False
     of, named = left.child_by_field_name("object"), left.child_by_field_name("property")
@@ -156,7 +158,7 @@ def _exports_whole(low: Lowerer, node: Node, right: Node) -> bool:
 
 
 def _value(low: Lowerer, node: Node, right: Node, name: str) -> Expr | None:
-    """The value of an assignment; functions, classes and objects become definitions."""
+    """Lower the value of an assignment; functions, classes and objects become definitions."""
     from plugins.codegraph.languages.typescript import classes
 
     if right.type in FUNCTIONS:

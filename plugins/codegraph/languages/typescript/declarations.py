@@ -1,4 +1,4 @@
-"""``const``, ``let``, ``var`` and ``function``: what becomes a definition."""
+"""Lowers ``const``, ``let``, ``var`` and ``function``, and decides what becomes a definition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def variables(low: Lowerer, node: Node) -> None:
-    """A declaration of one or more variables."""
+    """Lower a declaration of one or more variables."""
     doc = low.doc
     for child in node.named_children:
         if child.type == "variable_declarator":
@@ -65,7 +65,8 @@ def _variable(low: Lowerer, node: Node, whole: Node) -> None:
 
 
 def _chained(low: Lowerer, name: Node, value: Node) -> Node | None:
-    """``const app = module.exports = value``: the value; what else gets it is bound to the name."""
+    """``const app = module.exports = value``: returns the value; the other targets are bound to the
+    name."""
     inner: Node | None = value
     while inner is not None and inner.type == "assignment_expression":
         left = inner.child_by_field_name("left")
@@ -84,7 +85,7 @@ def _chained(low: Lowerer, name: Node, value: Node) -> Node | None:
 
 
 def _plain(low: Lowerer, node: Node, name: Node, value: Node | None) -> None:
-    """A variable that holds no function of its own."""
+    """Lower a variable whose value is not an inline function."""
     doc = low.doc
     stated = types.annotated(low, node.child_by_field_name("type"))
     if stated is None and low.javascript and doc:
@@ -113,7 +114,7 @@ def _plain(low: Lowerer, node: Node, name: Node, value: Node | None) -> None:
 
 
 def _defined(low: Lowerer, node: Node, name: Node) -> int:
-    """The definition of a variable of the file or of a namespace, or -1 for a local one."""
+    """The definition of a variable of the file or of a namespace; -1 for a local variable."""
     if low.scope is not low.file and "namespace" not in low.scope.modifiers:
         return -1
     definition = -1
@@ -126,7 +127,7 @@ def _defined(low: Lowerer, node: Node, name: Node) -> int:
 
 
 def function(low: Lowerer, node: Node, name: str, around: Node) -> None:
-    """A function with a name; one whose prototype is used is a class with a constructor."""
+    """Lower a named function; one whose prototype is used becomes a class with a constructor."""
     doc = low.doc
     low.implemented.add((low.scope.number, name))
     definition = functions.define(low, node, EntityKind.FUNCTION, name, around=around)
@@ -146,7 +147,7 @@ def function(low: Lowerer, node: Node, name: str, around: Node) -> None:
 
 
 def import_alias(low: Lowerer, node: Node) -> None:
-    """``import A = N.B``."""
+    """Lower ``import A = N.B``."""
     inside = node.named_children
     if len(inside) == 2:
         low.bind(Name(low.text(inside[0])), low.expr(inside[1]), line_of(node))

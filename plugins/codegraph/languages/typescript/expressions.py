@@ -1,4 +1,4 @@
-"""Expressions: calls, members, literals, operators, JSX."""
+"""Lowers expressions: calls, members, literals, operators, JSX."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def text_of_string(low: Lowerer, node: Node | None) -> str | None:
-    """What a string literal says, or None where it is none."""
+    """The value of a string literal; None for any other node."""
     if node is None:
         return None
     if node.type == "string" or (node.type == "template_string" and node.named_child_count <= 1):
@@ -86,7 +86,7 @@ def _subscript(low: Lowerer, node: Node) -> Expr | None:
 
 
 def arguments(low: Lowerer, node: Node | None, of: Expr | None = None) -> tuple[Arg, ...]:
-    """The arguments of a call; of a tagged template, the text and what stands in it."""
+    """Lower the arguments of a call; for a tagged template, the text and its substitutions."""
     if node is None:
         return ()
     if node.type == "template_string":
@@ -128,12 +128,12 @@ def _call(low: Lowerer, node: Node) -> Expr | None:
 
 
 def _of_member(low: Lowerer, function: Node, given: Node | None) -> Expr | None:
-    """Calls of members that mean another call: ``then``, ``call``, ``apply``."""
+    """Method calls that stand for another call: ``then``, ``call``, ``apply``."""
     return commonjs.then(low, function, given) or _applied(low, function, given)
 
 
 _SPECIAL = {"identifier": commonjs.required, "member_expression": _of_member}
-"""By the kind of what is called, what may be more than a call."""
+"""By the callee's node kind, the function that may lower the call in a special way."""
 
 
 def _applied(low: Lowerer, function: Node, given: Node | None) -> Expr | None:
@@ -187,7 +187,7 @@ def _array(low: Lowerer, node: Node) -> Expr | None:
 
 
 def _inside(low: Lowerer, node: Node) -> Expr | None:
-    """What is in parentheses, or has a ``!`` after it."""
+    """Lower the expression in parentheses, or before a ``!``."""
     for child in node.named_children:
         if child.type != "comment":
             return low.expr(child)

@@ -1,4 +1,4 @@
-"""Finding the file that a path without its ending means."""
+"""Finds the file of an import path, which may lack its ending."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ ENDINGS = (*_DECLARED, *_SOURCES)
 
 
 def probe(view: SourceView, path: str) -> tuple[str, ...]:
-    """The files that an import of ``path`` reads: source first, then its declarations.
+    """The files that an import of ``path`` reads: source first, then declarations.
 
     Args:
         view: the repository.
-        path: from the repository's root, with or without an ending; a file or a directory.
+        path: relative to the repository's root, with or without an ending; a file or directory.
     """
     return _file(view, path) or _file(view, join(path, "index") if path else "index")
 
@@ -63,7 +63,7 @@ def _platform(view: SourceView, path: str) -> tuple[str, ...]:
 
 
 def bare(path: str) -> str:
-    """A path without its ending, if it has one of a script's."""
+    """A path without its script file ending, if it has one."""
     for ending in ENDINGS:
         if path.endswith(ending):
             return path[: -len(ending)]

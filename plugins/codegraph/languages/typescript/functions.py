@@ -1,4 +1,4 @@
-"""Functions of every form: parameters, modifiers, results, bodies."""
+"""Lowers functions of every form: parameters, modifiers, results, bodies."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _WORDS = {
 def define(
     low: Lowerer, node: Node, kind: EntityKind, name: str, *, around: Node | None = None
 ) -> int:
-    """Add a definition to what contains the scope at hand.
+    """Define something in the current scope; returns the definition's number.
 
     Args:
-        low: the file.
-        node: what has the signature.
-        kind: what it is.
+        low: the file being lowered.
+        node: the node with the signature.
+        kind: the kind of the definition.
         name: its own name.
-        around: the whole of its text, where that is more than ``node``.
+        around: the node of its full text, if larger than ``node``.
     """
     whole = around or node
     return low.builder.define(
@@ -60,7 +60,7 @@ def define(
 
 
 def _first_line(node: Node) -> int:
-    """The first line without decorators, which stand in the same node."""
+    """The first line after the decorators, which are part of the node."""
     if node.type not in _DECORATED:
         return line_of(node)
     for child in node.children:
@@ -82,7 +82,8 @@ _DECORATED = frozenset(
 
 
 def _start(low: Lowerer, node: Node) -> int:
-    """Where a definition's text begins: with its doc comment, its decorators and ``export``."""
+    """The byte offset where a definition begins, with its doc comment, decorators and
+    ``export``."""
     start = node.start_byte
     if 0 <= low.start < start:
         start = low.start
@@ -94,7 +95,7 @@ def _start(low: Lowerer, node: Node) -> int:
 
 
 def signature(low: Lowerer, node: Node) -> str:
-    """Parameters and result in one line, as they are written."""
+    """Parameters and result on one line, as written."""
     parameters = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
     if parameters is None:
         return ""
@@ -108,7 +109,7 @@ def signature(low: Lowerer, node: Node) -> str:
 
 
 def modifiers(node: Node) -> list[str]:
-    """The words before a function's or a member's name that matter to the linker."""
+    """A function's or member's modifiers, in the words of ``facts.Scope``."""
     found: list[str] = []
     for child in node.children:
         kind = child.type
@@ -125,13 +126,13 @@ def modifiers(node: Node) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What a function's body needs to know of the place where it stands.
+    """The context of a function that its body depends on.
 
     Attributes:
         doc: its doc comment.
-        own_this: whether ``this`` in it is neither its class's object nor inherited.
-        owner: what ``this`` is then, if that is known.
-        expected: the type that it should have.
+        own_this: whether it has a ``this`` of its own, other than its class's object.
+        owner: that ``this``, if known.
+        expected: the function's contextual type, if any.
     """
 
     doc: str
@@ -146,11 +147,11 @@ def lower(
     """Open the scope of a function; its body is lowered later.
 
     Args:
-        low: the file.
+        low: the file being lowered.
         node: the function.
         definition: its definition, or -1.
-        name: the name that it binds in the scope around.
-        owner: what ``this`` is in it, where that is neither its class's object nor inherited.
+        name: the name that it binds in the enclosing scope.
+        owner: the value of its ``this``, if that is neither its class's object nor inherited.
     """
     scope = low.builder.scope("function", definition, low.scope)
     scope.name = name
@@ -163,7 +164,7 @@ def lower(
 
 
 def type_parameters(low: Lowerer, node: Node) -> None:
-    """Note the type parameters, and what they extend, in the scope at hand."""
+    """Add the type parameters, with their constraints, to the current scope."""
     given = node.child_by_field_name("type_parameters")
     if given is None:
         return
@@ -205,13 +206,13 @@ def _body(low: Lowerer, node: Node, around: _Around) -> None:
 
 
 def members_this(low: Lowerer) -> None:
-    """In a class's body and in its methods ``this`` is the class's own again."""
+    """In a class's body and methods, ``this`` is the class's own again."""
     if "this" in low.env:
         low.env = {name: new for name, new in low.env.items() if name != "this"}
 
 
 def _own_this(low: Lowerer, node: Node, owner: Expr | None) -> None:
-    """A function that is no method and no arrow function has a ``this`` of its own."""
+    """A function that is neither a method nor an arrow function has its own ``this``."""
     new = low.fresh("this")
     low.env = {**low.env, "this": new}
     if owner is not None:
@@ -219,7 +220,7 @@ def _own_this(low: Lowerer, node: Node, owner: Expr | None) -> None:
 
 
 def _unshadow(low: Lowerer, given: Node | None, inside: list[Node] | None) -> None:
-    """Names that the function binds itself are no longer those of the blocks around it."""
+    """Names that the function binds itself no longer refer to those of enclosing blocks."""
     if not low.env:
         return
     own = declared(low, inside) if inside else set()
@@ -232,7 +233,8 @@ def _unshadow(low: Lowerer, given: Node | None, inside: list[Node] | None) -> No
 
 
 def parameters(low: Lowerer, given: Node | None, expected: Expr | None = None) -> None:
-    """Lower the parameters into the scope at hand; ``expected`` is the type of the function."""
+    """Lower the parameters into the current scope; ``expected`` is the function's contextual
+    type."""
     if given is None:
         return
     if given.type != "formal_parameters":
@@ -278,7 +280,7 @@ def _parts(low: Lowerer, node: Node) -> tuple[Node, Expr | None, Expr | None]:
 
 
 def _default(low: Lowerer, pattern: Node, value: Node | None) -> Expr | None:
-    """A default; one with calls runs within the function, so it is bound there instead."""
+    """Lower a default value; one with calls runs within the function, so it is bound there."""
     before = low.calls
     default = low.expr(value)
     if low.calls == before:
@@ -291,7 +293,7 @@ def _default(low: Lowerer, pattern: Node, value: Node | None) -> Expr | None:
 
 
 def _of_array(stated: Expr | None) -> Expr | None:
-    """The type of one argument of a rest parameter, whose stated type is an array's."""
+    """The element type of a rest parameter that is declared as an array."""
     if isinstance(stated, Item) and len(stated.args) == 1:
         return stated.args[0]
     return None

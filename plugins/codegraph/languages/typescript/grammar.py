@@ -1,4 +1,4 @@
-"""Which grammar reads a file, and what its bytes are."""
+"""Chooses the grammar of a file, and prepares its bytes for it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def parser(name: str) -> Parser:
 
 
 def grammar_of(path: str, source: bytes) -> str:
-    """The grammar for a file. JavaScript with type annotations (Flow) is read as tsx."""
+    """The grammar for a file. JavaScript with type annotations (Flow) is parsed as tsx."""
     ending = suffix(path)
     if ending in JAVASCRIPT:
         return "tsx" if b"@flow" in source[:_HEADER] else "js"
@@ -59,7 +59,8 @@ def grammar_of(path: str, source: bytes) -> str:
 
 
 def cleaned(source: bytes) -> bytes:
-    """The bytes with what the grammar trips over made blank; offsets and lines stay the same."""
+    """The bytes with constructs that the grammar cannot parse blanked; offsets and lines are
+    unchanged."""
     if source.startswith(b"\xef\xbb\xbf"):
         source = b"   " + source[3:]
     if b"\0" in source:
@@ -71,24 +72,23 @@ def cleaned(source: bytes) -> bytes:
 
 
 def without_variance(source: bytes) -> bytes:
-    """The bytes with ``in`` and ``out`` before type parameters made blank: the grammar does not
-    know them."""
+    """The bytes with ``in`` and ``out`` before type parameters blanked: the grammar lacks them."""
     return _VARIANCE.sub(lambda found: found.group(1) + b" " * len(found.group(2)), source)
 
 
 def is_generated(source: bytes) -> bool:
-    """Whether the file says in its first lines that a program wrote it."""
+    """Whether the file's first lines mark it as generated."""
     head = source[:_HEADER].lower()
     return any(mark in head for mark in _GENERATED)
 
 
 def is_minified(source: bytes, lines: int) -> bool:
-    """Whether the file is packed for machines: few lines, each very long."""
+    """Whether the file is minified: few lines, each very long."""
     return len(source) > _SMALLEST_BUNDLE and len(source) / max(lines, 1) > _MIN_BUNDLE_LINE
 
 
 def first_errors(root: Node) -> tuple[int, int]:
-    """How many syntax errors a tree has (counted up to 100) and the line of the first."""
+    """The number of syntax errors in a tree (counted up to 100) and the line of the first."""
     count, line = 0, 0
     stack = [root]
     while stack and count < 100:

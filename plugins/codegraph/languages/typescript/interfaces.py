@@ -1,4 +1,4 @@
-"""Interfaces, type aliases, enums and namespaces."""
+"""Lowers interfaces, type aliases, enums and namespaces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 CALL = "()"
-"""The member that an interface's call signature is."""
+"""The member name of an interface's call signature."""
 
 
 def _scope(low: Lowerer, node: Node, name: str, word: str, around: Node | None) -> ScopeBuilder:
@@ -29,7 +29,7 @@ def _scope(low: Lowerer, node: Node, name: str, word: str, around: Node | None) 
 
 
 def interface(low: Lowerer, node: Node, around: Node | None = None) -> str:
-    """``interface I extends J { ... }``; gives its name."""
+    """Lower ``interface I extends J { ... }``; returns its name."""
     name = low.text(node.child_by_field_name("name") or node)
     scope = _scope(low, node, name, "interface", around)
     for child in node.named_children:
@@ -47,7 +47,7 @@ def _body(low: Lowerer, node: Node, body: Node | None) -> None:
 
 
 def members(low: Lowerer, body: Node) -> None:
-    """The members of an interface or an object type, into the scope at hand."""
+    """Lower the members of an interface or an object type into the current scope."""
     seen: set[str] = set()
     named = low.scope.definition >= 0
     for child, doc in low.documented(body.children):
@@ -88,7 +88,8 @@ def _property(low: Lowerer, node: Node, name: str, *, named: bool) -> None:
 
 
 def alias(low: Lowerer, node: Node, around: Node | None = None) -> str:
-    """``type T = ...``: an interface where it is an object type, else a variable of the file."""
+    """Lower ``type T = ...``: an interface for an object type, else a variable. Returns its
+    name."""
     name = low.text(node.child_by_field_name("name") or node)
     value = node.child_by_field_name("value")
     if value is not None and value.type == "object_type":
@@ -104,7 +105,7 @@ def alias(low: Lowerer, node: Node, around: Node | None = None) -> str:
 
 
 def enum(low: Lowerer, node: Node, around: Node | None = None) -> str:
-    """``enum E { A, B = f() }``: a class whose members are static."""
+    """Lower ``enum E { A, B = f() }``: a class whose members are static. Returns its name."""
     name = low.text(node.child_by_field_name("name") or node)
     scope = _scope(low, node, name, "enum", around)
     body = node.child_by_field_name("body")
@@ -123,7 +124,8 @@ def enum(low: Lowerer, node: Node, around: Node | None = None) -> str:
 
 
 def namespace(low: Lowerer, node: Node) -> str:
-    """``namespace N { ... }``: a class whose members its own body sees by bare names."""
+    """Lower ``namespace N { ... }``: a class whose body sees its members by bare names. Returns its
+    name."""
     named = node.child_by_field_name("name")
     name = key_of(low, named) or ""
     body = node.child_by_field_name("body")

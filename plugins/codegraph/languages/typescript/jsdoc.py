@@ -1,4 +1,4 @@
-"""Doc comments: their text for people, and in JavaScript the types that they state."""
+"""Doc comments: their text, and in JavaScript the types that they declare."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NOTHING = frozenset({"any", "*", "void", "undefined", "null", "Object", "object
 
 
 def cleaned(comment: str) -> str:
-    """The text of a doc comment without its stars."""
+    """The text of a doc comment without its asterisks."""
     if not comment:
         return ""
     inside = comment.removeprefix("/**").removesuffix("*/")
@@ -53,7 +53,8 @@ def stated_type(low: Lowerer, comment: str) -> Expr | None:
 
 
 def apply(low: Lowerer, comment: str) -> None:
-    """Give the function at hand the types that its comment states, where it states none itself."""
+    """Add the types that a doc comment declares to the current function, where it has none
+    itself."""
     if not low.javascript or "{" not in comment:
         return
     scope = low.scope
@@ -71,7 +72,7 @@ def apply(low: Lowerer, comment: str) -> None:
 
 
 def typedefs(low: Lowerer, comment: str, line: int) -> None:
-    """Bind the names that ``@typedef {T} Name`` gives to types."""
+    """Bind the names declared by ``@typedef {T} Name`` to their types."""
     for tag, text, name in _TAG.findall(comment):
         if tag == "typedef" and name:
             stated = parsed(low, text)
@@ -80,7 +81,7 @@ def typedefs(low: Lowerer, comment: str, line: int) -> None:
 
 
 def parsed(low: Lowerer, text: str) -> Expr | None:
-    """A type as JSDoc writes it."""
+    """Lower a type in JSDoc syntax."""
     text = text.strip().removeprefix("...").removesuffix("=").strip()
     plain = _PLAIN.fullmatch(text)
     if plain is not None:

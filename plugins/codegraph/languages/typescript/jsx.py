@@ -1,4 +1,4 @@
-"""JSX: the use of a component is a call of it, with its properties as the argument."""
+"""JSX: using a component is a call of it, with its properties as the argument."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def element(low: Lowerer, node: Node) -> Expr | None:
-    """An element; one whose name begins with a small letter is the host's own."""
+    """Lower an element; one whose name begins with a lower-case letter is the host's own."""
     opening = node.child_by_field_name("open_tag")
     if node.type == "jsx_self_closing_element":
         opening = node

@@ -1,11 +1,11 @@
-"""The walk over one syntax tree: what is being lowered, and where names are bound.
+"""The traversal of one syntax tree: its state, name bindings, and dispatch by node kind.
 
-Function and class bodies wait in a queue, and nested blocks on a stack, so that no input makes
-this recurse deeply; only expressions nest, to :data:`DEEPEST`, and what lies deeper is lowered
-as an expression of its own: its calls count, its value is unknown.
+Function and class bodies wait in a queue, and nested blocks on a stack, so that no input causes
+deep recursion; only expressions nest, up to :data:`MAX_DEPTH`. Anything deeper is lowered as a
+separate expression: its calls count, its value is unknown.
 
-Blocks have no scope in the facts. A ``let`` or ``const`` in a nested block is therefore bound
-under a name of its own, ``x@2``; so is a name that ``instanceof`` narrows.
+Blocks have no scope in the facts. A ``let`` or ``const`` in a nested block is therefore renamed
+to ``x@2``; so is a name that ``instanceof`` narrows.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     _Work = tuple[ScopeBuilder, dict[str, str], bytes, Callable[[], None]]
 
 MAX_DEPTH = 90
-"""How many expressions within each other are followed."""
+"""The maximum nesting of expressions."""
 
 RENAMED = "@"
-"""What stands between a block's own name and its number."""
+"""Separates the original name and the number in a renamed name."""
 
 EXPRESSIONS: dict[str, Handler] = {}
-"""How each kind of expression is lowered, by its name in the grammar."""
+"""The handler of each expression kind, by its name in the grammar."""
 
 STATEMENTS: dict[str, Callable[[Lowerer, Node], None]] = {}
-"""How each kind of statement is lowered."""
+"""The handler of each statement kind, by its name in the grammar."""
 
 FUNCTIONS = frozenset(
     {
@@ -48,7 +48,7 @@ CLASSES = frozenset({"class", "class_declaration", "abstract_class_declaration"}
 
 
 def hoisted(nodes: list[Node]) -> list[Node]:
-    """Functions first, as they are when the file runs; comments stay before what they are of."""
+    """Functions first, as at run time; comments stay in front of what they document."""
     first: list[Node] = []
     rest: list[Node] = []
     comments: list[Node] = []
@@ -66,22 +66,22 @@ class Lowerer:
     """One file being lowered.
 
     Attributes:
-        builder: what was found so far.
+        builder: the facts so far.
         file: the file's own scope.
         scope: the scope that is being filled.
-        env: the new names of names that a block around binds anew.
-        calls: how many calls were lowered, and members read, which may be accessors; more after an
-            expression than before: it has some.
-        doc: the doc comment before the statement or member at hand, as it stands, or "".
-        start: where the text of the next definition begins, where that is before itself, or -1.
-        expected: the type that the function or object at hand should have, where that is stated
-            by what it is given to; it types the parameters that state none.
+        env: the new names of names that an enclosing block renames.
+        calls: how many calls, and member reads (they may be accessors), were lowered; an
+            expression that raises it contains some.
+        doc: the raw doc comment before the current statement or member, or "".
+        start: the byte offset where the next definition begins if that is before its node, or -1.
+        expected: the contextual type of the current function or object; it types parameters that
+            declare no type.
         exported: the file's own names that it exports.
         module: whether it has imports or exports at all.
-        tests: whether the file holds tests.
+        tests: whether the file contains tests.
         constructors: the names of functions that are used as classes.
-        classes: the scopes of classes by the scope around them and their names.
-        implemented: the functions that have their definition, by scope and name.
+        classes: class scopes, by the number of the enclosing scope and name.
+        implemented: the functions that already have a definition, by scope and name.
     """
 
     def __init__(
@@ -117,33 +117,33 @@ class Lowerer:
     # -- text and names ---------------------------------------------------------------------
 
     def text(self, node: Node) -> str:
-        """The text of a node; bytes that are no UTF-8 become replacement characters."""
+        """The text of a node; invalid UTF-8 becomes replacement characters."""
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def named(self, name: str) -> Name:
-        """A name as it is looked up here, after the renaming of blocks."""
+        """A reference to a name at this point, after renaming."""
         return Name(self.env.get(name, name)) if self.env else Name(name)
 
     def fresh(self, name: str) -> str:
-        """A name like no other of the file."""
+        """A renamed form of ``name`` that is unique in the file."""
         self._fresh += 1
         return f"{name}{RENAMED}{self._fresh}"
 
     # -- bodies -----------------------------------------------------------------------------
 
     def later(self, scope: ScopeBuilder, work: Callable[[], None]) -> None:
-        """Fill ``scope`` after what is at hand, with the names that are in force here."""
+        """Queue ``work`` to fill ``scope`` later, with the renamings in force here."""
         self._queue.append((scope, self.env, self.source, work))
 
     def run(self) -> None:
-        """Fill all scopes that wait."""
+        """Fill all queued scopes."""
         while self._queue:
             self.scope, self.env, self.source, work = self._queue.popleft()
             self.doc, self._depth = "", 0
             work()
 
     def statements(self, nodes: list[Node]) -> None:
-        """Lower statements and all that is nested in them, in the order of the text."""
+        """Lower statements and everything nested in them, in the order of the text."""
         outer, self._stack = self._stack, []
         env = self.env
         if not self.javascript:
@@ -159,7 +159,7 @@ class Lowerer:
         self.env, self._stack = env, outer
 
     def _note_implemented(self, nodes: list[Node]) -> None:
-        """Note which functions have a body here: their overloads are no definitions."""
+        """Record which functions have a body here: their overloads are no definitions."""
         for node in nodes:
             inside: Node | None = node
             if node.type == "export_statement":
@@ -170,7 +170,7 @@ class Lowerer:
                     self.implemented.add((self.scope.number, self.text(named)))
 
     def push(self, nodes: list[Node]) -> None:
-        """Let these statements come next, each with the doc comment before it."""
+        """Schedule these statements next, each with the doc comment before it."""
         batch: list[tuple[Node, dict[str, str], str]] = []
         doc = ""
         for node in nodes:
@@ -183,14 +183,14 @@ class Lowerer:
         self._stack.extend(reversed(batch))
 
     def comment(self, node: Node) -> str:
-        """The text of a doc comment, or "" where it is another comment."""
+        """The text of a doc comment, or "" for any other comment."""
         start = node.start_byte
         if self.source[start : start + 3] != b"/**":
             return ""
         return self.text(node)
 
     def documented(self, nodes: list[Node]) -> Iterator[tuple[Node, str]]:
-        """The named nodes without comments, each with the doc comment before it."""
+        """The named nodes other than comments, each with the doc comment before it."""
         doc = ""
         for node in nodes:
             if node.type == "comment":
@@ -202,7 +202,7 @@ class Lowerer:
     # -- expressions ------------------------------------------------------------------------
 
     def expr(self, node: Node | None) -> Expr | None:
-        """Lower an expression; None where nothing is known of its value."""
+        """Lower an expression; None where its value is unknown."""
         if node is None:
             return None
         handler = EXPRESSIONS.get(node.type)
@@ -218,7 +218,7 @@ class Lowerer:
             self._depth -= 1
 
     def _unknown(self, node: Node) -> Expr | None:
-        """An expression of a kind that is not known, such as a broken one: its calls count."""
+        """Lower an expression of unknown kind, such as one with syntax errors: its calls count."""
         if not node.named_child_count or node.type in _SILENT:
             return None
         if self._depth >= MAX_DEPTH:
@@ -238,32 +238,33 @@ class Lowerer:
         self.later(scope, work)
 
     def given(self, node: Node | None, expected: Expr | None) -> Expr | None:
-        """Lower a value that is given to something of a stated type."""
+        """Lower a value whose contextual type is ``expected``."""
         self.expected = expected if node is not None and node.type in _TYPED_BY_USE else None
         value = self.expr(node)
         self.expected = None
         return value
 
     def effect(self, node: Node | None) -> None:
-        """Lower an expression whose value nobody uses."""
+        """Lower an expression whose value is unused."""
         before = self.calls
         value = self.expr(node)
         if self.calls != before and not _is_assignment(node):
             self.scope.calls.append(value)
 
     def keep(self, value: Expr | None, before: int) -> None:
-        """Keep an expression of which only the calls matter, if it has any."""
+        """Add an expression to the scope's calls if it has any (``before`` is the earlier
+        ``calls``)."""
         if self.calls != before and value is not None:
             self.scope.calls.append(value)
 
     def bind(self, target: Expr, value: Expr | None, line: int, type: Expr | None = None) -> None:
-        """Something is given a value in the scope at hand."""
+        """Add an assignment to the current scope."""
         self.scope.binds.append(Bind(target, value, type, line))
 
     # -- modules ----------------------------------------------------------------------------
 
     def whole(self, module: str, line: int, scope: ScopeBuilder | None = None) -> Name:
-        """A name for a module that is imported in the midst of an expression."""
+        """Import a module used within an expression; returns the name it is bound to."""
         alias = f"import({module})"
         where = scope or self.file
         if not any(known.alias == alias for known in where.imports):
@@ -271,7 +272,7 @@ class Lowerer:
         return Name(alias)
 
     def export(self, name: str, local: str, line: int) -> None:
-        """The file exports its own ``local`` as ``name``."""
+        """Record that the file exports its own ``local`` as ``name``."""
         self.module = True
         self.exported.add(local)
         self.file.imports.append(Import("", "", symbol=local, exported=name, line=line))
@@ -283,7 +284,7 @@ _SILENT = frozenset({"string", "comment", "regex", "type_annotation", "type_argu
 
 
 def _is_assignment(node: Node | None) -> bool:
-    """Whether this is an assignment, whose value is in the facts by what it binds."""
+    """Whether this is an assignment, whose value its binding already records."""
     while node is not None and node.type == "parenthesized_expression":
         node = child_at(node)
     return node is not None and node.type == "assignment_expression"
@@ -295,15 +296,15 @@ def member(of: Expr | None, name: str) -> Attr:
 
 
 def child_at(node: Node, place: int = 0) -> Node | None:
-    """A named child, or None where a node has fewer."""
+    """The named child at an index, or None if there are fewer."""
     return node.named_child(place) if place < node.named_child_count else None
 
 
 def line_of(node: Node) -> int:
-    """The line in which a node begins, from 1."""
+    """The line where a node begins, from 1."""
     return node.start_point.row + 1
 
 
 def last_line(node: Node) -> int:
-    """The line in which a node ends, from 1."""
+    """The line where a node ends, from 1."""
     return node.end_point.row + 1

@@ -1,4 +1,4 @@
-"""Manifests as data: JSON with comments and trailing commas, read once a repository."""
+"""Manifests as data: JSON with comments and trailing commas, parsed once per repository."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EMPTY: Mapping[str, Any] = {}
 
 
 def relaxed(data: bytes) -> Mapping[str, Any]:
-    """A JSON object that may have comments and trailing commas; empty where it is none."""
+    """A JSON object that may have comments and trailing commas; empty if it is invalid."""
     text = data.decode("utf-8-sig", "replace")
     try:
         read = json.loads(text)
@@ -33,7 +33,7 @@ def relaxed(data: bytes) -> Mapping[str, Any]:
 
 
 def once(view: SourceView, key: Hashable, work: Callable[..., Any], *args: Any) -> Any:
-    """What ``work`` gives, kept where the world keeps such things (the linker's does)."""
+    """The result of ``work``, cached if the view supports it (the linker's does)."""
     keep = getattr(view, "once", None)
     return work(*args) if keep is None else keep(key, work, *args)
 
@@ -50,21 +50,22 @@ def _manifest(view: SourceView, path: str) -> Mapping[str, Any] | None:
 
 
 def beside(path: str, written: str) -> str:
-    """A path as it is written in a manifest, from the repository's root; "" is the root."""
+    """A path written in the manifest ``path``, relative to the repository's root; "" is the
+    root."""
     return within(dirname(path), written)
 
 
 def within(root: str, written: str) -> str:
-    """A path that is written relative to a directory, from the repository's root.
+    """A path relative to a directory, made relative to the repository's root.
 
-    The compiler takes the separators of Windows too, in imports as in its settings.
+    Backslashes are accepted as separators, as the compiler does in imports and settings.
     """
     joined = normpath(join(root, written.replace("\\", "/")))
     return "" if joined == "." else joined
 
 
 def ancestors(directory: str) -> list[str]:
-    """A directory and those around it, the nearest first, "" last."""
+    """A directory and its ancestors, nearest first, "" last."""
     found = []
     while directory:
         found.append(directory)

@@ -1,4 +1,4 @@
-"""``import`` and ``export`` statements."""
+"""Lowers ``import`` and ``export`` statements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _text(low: Lowerer, node: Node | None) -> str:
-    """A name, or a string that stands for one, as written."""
+    """A name as written, or the string in place of one."""
     if node is None:
         return ""
     text = low.text(node)
@@ -34,7 +34,7 @@ def _type_only(node: Node) -> bool:
 
 
 def imported(low: Lowerer, node: Node) -> None:
-    """``import ... from "x"``, ``import "x"``, ``import x = require("y")``."""
+    """Lower ``import ... from "x"``, ``import "x"``, ``import x = require("y")``."""
     low.module = True
     line, types = line_of(node), _type_only(node)
     module = _text(low, node.child_by_field_name("source"))
@@ -72,7 +72,7 @@ def _clause(low: Lowerer, node: Node, module: str, *, types: bool) -> None:
 
 
 def exported(low: Lowerer, node: Node) -> None:
-    """Every form of ``export``."""
+    """Lower every form of ``export``."""
     declaration = node.child_by_field_name("declaration")
     default = any(child.type == "default" for child in node.children)
     low.start = node.start_byte
@@ -95,7 +95,7 @@ def exported(low: Lowerer, node: Node) -> None:
 
 
 def _equals(low: Lowerer, node: Node) -> None:
-    """``export = x``."""
+    """Lower ``export = x``."""
     from plugins.codegraph.languages.typescript import commonjs
 
     value = child_at(node)
@@ -132,7 +132,7 @@ def _clauses(low: Lowerer, node: Node) -> None:
 
 
 def _declared(low: Lowerer, node: Node, declaration: Node, *, default: bool) -> None:
-    """``export const x = ...``, ``export class ...``, ``export default class X ...``."""
+    """Lower ``export const x = ...``, ``export class ...``, ``export default class X ...``."""
     named = declaration.child_by_field_name("name")
     names = [low.text(named)] if named is not None else []
     for child in declaration.named_children:
@@ -157,7 +157,7 @@ def _declared(low: Lowerer, node: Node, declaration: Node, *, default: bool) -> 
 
 
 def _default(low: Lowerer, node: Node, value: Node) -> None:
-    """``export default <expression>``."""
+    """Lower ``export default <expression>``."""
     while value.type in ("parenthesized_expression", "as_expression", "satisfies_expression"):
         low.expected = types.lower(low, child_at(value, 1))
         value = child_at(value) or value

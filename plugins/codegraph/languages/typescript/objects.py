@@ -1,4 +1,4 @@
-"""Object literals: tables of data, or objects with methods.
+"""Lowers object literals: to tables, or to classes where they have methods.
 
 An object with methods is lowered to a class all of whose members are static, marked ``object``:
 so ``this`` in its methods is the object, and a spread is a base.
@@ -28,9 +28,9 @@ def lower(low: Lowerer, node: Node, name: str = "", definition: int = -1) -> Exp
     """Lower an object literal.
 
     Args:
-        low: the file.
+        low: the file being lowered.
         node: the literal.
-        name: what it is bound to; its methods are then definitions.
+        name: the name it is bound to; its methods are then definitions.
         definition: the variable that it is the value of, or -1.
     """
     expected, low.expected = low.expected, None
@@ -48,7 +48,7 @@ def lower(low: Lowerer, node: Node, name: str = "", definition: int = -1) -> Exp
 
 
 def _has_methods(node: Node, named: bool) -> bool:
-    """Whether any member needs more than a table: a method, a spread, a function with a name."""
+    """Whether a table is not enough: there is a method, a spread, or a named function."""
     for child in node.named_children:
         kind = child.type
         if kind in ("method_definition", "spread_element"):
@@ -84,7 +84,7 @@ def _key(low: Lowerer, node: Node | None) -> str | None:
 
 
 def _member(expected: Expr | None, name: str | None) -> Expr | None:
-    """The type of a member of what is expected."""
+    """The contextual type of a member."""
     return Attr(expected, name) if expected is not None and name is not None else None
 
 
@@ -135,7 +135,7 @@ def _value(
 def _method(
     low: Lowerer, scope: ScopeBuilder, member: Node, function: Node, *, named: bool
 ) -> None:
-    """A function in an object. An arrow function's ``this`` is not the object."""
+    """Lower a function in an object. An arrow function's ``this`` is not the object."""
     key = _key(low, member.child_by_field_name("key") or member.child_by_field_name("name"))
     around, low.scope = low.scope, scope
     definition = -1

@@ -1,4 +1,4 @@
-"""Operators: which of their operands the result may be, and which only count for their calls."""
+"""Lowers operators: which operands the result may be, and which only count for their calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def conditional(low: Lowerer, node: Node) -> Expr | None:
-    """``a ? b : c``, also where c is another."""
+    """Lower ``a ? b : c``, nested ones included."""
     before = low.calls
     low.keep(low.expr(node.child_by_field_name("condition")), before)
     choices: list[Expr | None] = []
@@ -31,7 +31,7 @@ _CHOICES = frozenset({"||", "??", "&&"})
 
 
 def binary(low: Lowerer, node: Node) -> Expr | None:
-    """A chain of operators, which leans to the left and may be long."""
+    """Lower a chain of binary operators, which nests to the left and may be long."""
     operands: list[Expr | None] = []
     operators: set[str] = set()
     current: Node | None = node
@@ -57,12 +57,12 @@ def _has_call(value: Expr | None) -> bool:
 
 
 def operands(low: Lowerer, node: Node) -> Expr | None:
-    """A unary operator: only the calls in its operand matter."""
+    """Lower a unary operator: only the calls in its operand matter."""
     return Many(tuple(low.expr(child) for child in node.named_children))
 
 
 def template(low: Lowerer, node: Node) -> Expr | None:
-    """A template string."""
+    """Lower a template string."""
     inside = [
         low.expr(child_at(child))
         for child in node.named_children
@@ -72,7 +72,7 @@ def template(low: Lowerer, node: Node) -> Expr | None:
 
 
 def sequence(low: Lowerer, node: Node) -> Expr | None:
-    """``a, b``: the last one."""
+    """Lower ``a, b``: the value is the last one."""
     parts = node.named_children
     for part in parts[:-1]:
         low.effect(part)
@@ -80,7 +80,7 @@ def sequence(low: Lowerer, node: Node) -> Expr | None:
 
 
 def yielded(low: Lowerer, node: Node) -> Expr | None:
-    """``yield`` and ``yield*``."""
+    """Lower ``yield`` and ``yield*``."""
     value = low.expr(child_at(node))
     delegated = any(child.type == "*" for child in node.children)
     low.scope.yields.append(Element(value) if delegated else value)

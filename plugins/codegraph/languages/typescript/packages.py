@@ -1,7 +1,7 @@
-"""What a package gives to those who import it: ``exports``, ``main``, ``imports``.
+"""The entry points of npm packages: ``exports``, ``main``, ``imports``.
 
-Source: Node.js "Modules: Packages". A package of the repository often names files that a build
-writes; they are looked for in what they are built from.
+Source: Node.js "Modules: Packages". Entry points often name build output, which is not in the
+repository; it is mapped back to the source that it is built from.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def entry(view: SourceView, root: str, subpath: str) -> tuple[str, ...]:
 
 
 def private(view: SourceView, root: str, name: str) -> tuple[str, tuple[str, ...]]:
-    """What ``#name`` means by ``imports``: a package's name, or files of the package itself."""
+    """Resolve ``#name`` by ``imports``: to a package's name, or to files of the package itself."""
     content = manifest(view, join(root, "package.json") if root else "package.json") or {}
     given = content.get("imports")
     for target in _conditional(given, name) if isinstance(given, dict) else ():
@@ -86,7 +86,7 @@ def _targets(content: Mapping[str, Any], subpath: str) -> Iterator[str]:
 
 
 def _conditional(entries: Mapping[str, Any], name: str) -> Iterator[str]:
-    """The targets of a subpath: its own entry, else the pattern with the longest beginning."""
+    """The targets of a subpath: by its exact entry, else the pattern with the longest prefix."""
     if name in entries:
         yield from _leaves(entries[name])
         return
@@ -99,7 +99,7 @@ def _conditional(entries: Mapping[str, Any], name: str) -> Iterator[str]:
 
 
 def _patterns(entries: Mapping[str, Any], name: str) -> Iterator[tuple[str, Any, str]]:
-    """The patterns that fit a name: how each begins, with its value and what its star is."""
+    """The patterns that match a name: the prefix, the entry, and the text that the star matches."""
     for pattern, value in entries.items():
         head, star, tail = pattern.partition("*")
         if not star and not pattern.endswith("/"):
@@ -110,7 +110,7 @@ def _patterns(entries: Mapping[str, Any], name: str) -> Iterator[tuple[str, Any,
 
 
 def _leaves(value: object) -> Iterator[str]:
-    """All targets of a conditional entry, those nearer to the source first."""
+    """All targets of a conditional entry, source before build output."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -125,7 +125,7 @@ def _leaves(value: object) -> Iterator[str]:
 
 
 def _built(view: SourceView, root: str, target: str) -> tuple[str, ...]:
-    """The file that is named, or what it is built from."""
+    """The named file, or the source that it is built from."""
     target = target.removeprefix("./")
     direct = probe(view, within(root, target))
     if direct:

@@ -1,4 +1,4 @@
-"""What is bound: names, members, and destructuring."""
+"""Lowers binding targets: names, members, and destructuring."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DEFAULTS = frozenset({"assignment_pattern", "object_assignment_pattern"})
 
 
 def names_of(low: Lowerer, pattern: Node | None) -> Iterator[tuple[str, Node]]:
-    """The names that a pattern binds, with where they stand."""
+    """The names that a pattern binds, with their nodes."""
     stack = [pattern] if pattern is not None else []
     while stack:
         node = stack.pop()
@@ -43,7 +43,7 @@ def names_of(low: Lowerer, pattern: Node | None) -> Iterator[tuple[str, Node]]:
 
 
 def declared(low: Lowerer, nodes: list[Node]) -> set[str]:
-    """The names that the ``let`` and ``const`` among these statements bind."""
+    """The names bound by ``let`` and ``const`` among these statements."""
     found: set[str] = set()
     for node in nodes:
         if node.type == "lexical_declaration":
@@ -55,7 +55,7 @@ def declared(low: Lowerer, nodes: list[Node]) -> set[str]:
 
 
 def target(low: Lowerer, node: Node | None, depth: int = 0) -> Expr | None:
-    """A pattern as what is bound. Defaults are bound at once, as further values."""
+    """Lower a pattern to a binding target. Defaults are bound immediately, as further values."""
     if node is None or depth > _MAX_DEPTH:
         return None
     kind = node.type
@@ -95,7 +95,7 @@ def _entries(low: Lowerer, node: Node, depth: int) -> Iterator[tuple[str | None,
 
 
 def _positions(low: Lowerer, node: Node, depth: int) -> Iterator[Expr | None]:
-    """Each place of an array pattern; a hole is None."""
+    """The targets at each position of an array pattern; None for a hole."""
     filled = False
     for child in node.children:
         if child.type == ",":
@@ -108,7 +108,7 @@ def _positions(low: Lowerer, node: Node, depth: int) -> Iterator[Expr | None]:
 
 
 def key_of(low: Lowerer, node: Node | None) -> str | None:
-    """The name of a member as it is written; None where it is computed."""
+    """The name of a member as written; None if it is computed."""
     if node is None:
         return None
     kind = node.type
@@ -123,8 +123,8 @@ def key_of(low: Lowerer, node: Node | None) -> str | None:
 
 
 def symbol(low: Lowerer, node: Node | None) -> str | None:
-    """The member that a symbol names: ``[Symbol.iterator]``, ``[kClose]``; None for any other
-    key that is worked out. Symbols are told by how they are named."""
+    """The member name for a symbol key: ``[Symbol.iterator]``, ``[kClose]``; None for any other
+    computed key. Symbols are recognised by naming convention."""
     if node is None or node.type not in ("identifier", "member_expression"):
         return None
     shown = low.text(node)
@@ -132,7 +132,7 @@ def symbol(low: Lowerer, node: Node | None) -> str | None:
 
 
 def assigned(low: Lowerer, node: Node) -> Expr | None:
-    """An assignment: what it binds is in the facts, and its value is what was assigned."""
+    """Lower an assignment: binds the target, and returns the assigned value."""
     from plugins.codegraph.languages.typescript import commonjs
 
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -156,7 +156,7 @@ def assigned(low: Lowerer, node: Node) -> Expr | None:
 
 
 def loop_value(low: Lowerer, node: Node, over: Expr | None) -> Expr | None:
-    """What the variable of a ``for`` loop is given."""
+    """The value of a ``for`` loop's variable."""
     operator = node.child_by_field_name("operator")
     if operator is not None and operator.type == "in":
         return None

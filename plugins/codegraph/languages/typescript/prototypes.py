@@ -1,7 +1,7 @@
-"""Classes as they were written before there were classes, and functions with members.
+"""Classes written as functions with prototypes, and functions with members.
 
-A function whose prototype a file changes, or that gets functions as members, is lowered to a class
-whose constructor it is.
+A function whose prototype a file modifies, or that is assigned functions as members, is lowered
+to a class whose constructor it is.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NEVER = frozenset({"this", "module", "exports", "window", "global", "globalThis
 
 
 def owners(source: bytes) -> set[str]:
-    """The names of what gets methods outside of its own text."""
+    """The names of functions and objects that are assigned methods outside of their own text."""
     found = set(_STATIC.findall(source))
     if b".prototype" in source:
         found.update(_PROTOTYPE.findall(source))
@@ -45,12 +45,12 @@ def owners(source: bytes) -> set[str]:
 
 
 def scope_of(low: Lowerer, name: str) -> ScopeBuilder | None:
-    """The class scope of a function or class of this scope by name, if its prototype is used."""
+    """The class scope of a function or class that is visible here, if its prototype is used."""
     return low.classes.get((low.scope.number, name)) or low.classes.get((0, name))
 
 
 def hoisted(nodes: list[Node]) -> list[Node]:
-    """Functions first, as they are when the file runs; comments stay before what they are of."""
+    """Functions first, as at run time; comments stay in front of what they document."""
     first: list[Node] = []
     rest: list[Node] = []
     comments: list[Node] = []
@@ -65,7 +65,8 @@ def hoisted(nodes: list[Node]) -> list[Node]:
 
 
 def whole(low: Lowerer, name: str, right: Node) -> bool:
-    """``F.prototype = Object.create(G.prototype)``, ``= new G()``, ``= { ... }``."""
+    """Lower ``F.prototype = Object.create(G.prototype)``, ``= new G()``, ``= { ... }``; returns
+    whether ``F`` is such a class."""
     scope = scope_of(low, name)
     if scope is None:
         return False
@@ -79,7 +80,8 @@ def whole(low: Lowerer, name: str, right: Node) -> bool:
 
 
 def derived(low: Lowerer, name: Node, value: Node | None) -> Expr | None:
-    """``const res = Object.create(proto)`` where ``res`` then gets methods: an object."""
+    """``const res = Object.create(proto)`` where ``res`` is then assigned methods: lower it to an
+    object."""
     if value is None or value.type != "call_expression" or low.text(name) not in low.constructors:
         return None
     function = value.child_by_field_name("function")
@@ -137,7 +139,7 @@ def _method(
 
 
 def member(low: Lowerer, node: Node, of: str, name: str, right: Node) -> bool:
-    """``F.prototype.name = value``."""
+    """Lower ``F.prototype.name = value``; returns whether ``F`` is such a class."""
     scope = scope_of(low, of)
     if scope is None:
         return False
@@ -146,7 +148,8 @@ def member(low: Lowerer, node: Node, of: str, name: str, right: Node) -> bool:
 
 
 def static(low: Lowerer, node: Node, of: Node, name: str, right: Node) -> bool:
-    """``X.name = function () {}``, ``this.name = () => {}``: a method of what stands before."""
+    """Lower ``X.name = function () {}``, ``this.name = () => {}`` to a method of the object;
+    returns whether it is one."""
     base = low.text(of)
     owner = scope_of(low, base) if of.type == "identifier" else None
     if owner is not None and right.type not in FUNCTIONS:
@@ -178,7 +181,7 @@ def static(low: Lowerer, node: Node, of: Node, name: str, right: Node) -> bool:
 
 
 def inheritance(low: Lowerer, function: Node, given: Node | None) -> None:
-    """``util.inherits(A, B)`` and ``Object.assign(A.prototype, { ... })``."""
+    """Lower ``util.inherits(A, B)`` and ``Object.assign(A.prototype, { ... })``."""
     if given is None or given.type != "arguments" or given.named_child_count < 2:
         return
     called = low.text(function) if function.end_byte - function.start_byte < 40 else ""

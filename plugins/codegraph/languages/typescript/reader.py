@@ -1,4 +1,4 @@
-"""One file read: from its bytes to its facts."""
+"""Reads one file: from its bytes to its facts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _typedefs(low: Lowerer, nodes: list[Node]) -> None:
 
 
 def _header(low: Lowerer, nodes: list[Node]) -> str:
-    """The comment at the top of the file, where it is about the file."""
+    """The comment at the top of the file, if it documents the file."""
     inside = [node for node in nodes[:3] if node.type != "hash_bang_line"]
     if len(inside) < 1 or inside[0].type != "comment":
         return ""

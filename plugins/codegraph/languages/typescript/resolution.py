@@ -1,7 +1,7 @@
-"""Which files an import means.
+"""Resolves imports to files.
 
 In this order: a path, ``#private`` names of the package, ``paths`` and ``baseUrl`` of the nearest
-configuration, then packages of the repository by their names. What is left comes from outside.
+configuration, then packages of the repository by name. Anything else is external.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def resolve(view: SourceView, path: str, module: str) -> Target:
 
     Args:
         view: the repository.
-        path: the file that imports.
-        module: as it is written.
+        path: the importing file.
+        module: the module as written.
     """
     module = module.partition("?")[0].rpartition("!")[2]
     if module.startswith((".", "/")):
@@ -36,7 +36,7 @@ def resolve(view: SourceView, path: str, module: str) -> Target:
 
 
 def _asset(module: str) -> bool:
-    """Whether this names a file that holds no code: a style sheet, an image, JSON."""
+    """Whether this names a file without code: a style sheet, an image, JSON."""
     ending = basename(module).rpartition(".")[2]
     return "." in basename(module) and ending not in _SCRIPTS and len(ending) < 6
 
@@ -61,7 +61,7 @@ def _relative(view: SourceView, path: str, module: str) -> Target:
 
 
 def _probe_relative(view: SourceView, at: str, module: str) -> tuple[str, ...]:
-    """A path; one that ends in a slash or a dot is a directory, which may be a package."""
+    """The files of a path; one that ends in a slash or a dot is a directory, maybe a package."""
     if module.endswith(("/", "/.", "/..")) or module in (".", ".."):
         return _directory(view, at)
     return probe(view, at) or _directory(view, at)
@@ -87,7 +87,8 @@ def _private(view: SourceView, path: str, module: str) -> Target:
 
 
 def _mapped(view: SourceView, path: str, module: str) -> tuple[Target | None, bool]:
-    """What configurations make of a name; and whether a pattern of theirs is meant for it."""
+    """The target of a name by ``paths`` and ``baseUrl``, and whether one of their patterns matches
+    it even though no file was found."""
     meant = False
     for each in tsconfig.configs(view, path):
         for target in tsconfig.matches(each.paths, module):

@@ -1,4 +1,4 @@
-"""How names are looked up in TypeScript and JavaScript."""
+"""Name lookup in TypeScript and JavaScript."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ScriptRules(BaseRules):
     whole = WHOLE
 
     def module(self, path: str, imported: Import) -> Target:
-        """The module that an import names; see :mod:`.resolution`."""
+        """The module that an import refers to; see :mod:`.resolution`."""
         return resolution.resolve(self.view, path, imported.module)
 
     def named(self, path: str, scope: Scope, name: str) -> Target | None:
@@ -40,5 +40,5 @@ class ScriptRules(BaseRules):
         return Target(paths=(path,)) if name == "exports" else None
 
     def known(self, name: str) -> bool:
-        """Whether it is a global; ``typeof`` is the name of a type of types."""
+        """Whether it is a global; ``typeof`` is the generic type of :data:`.types.TYPEOF`."""
         return name in self.builtins or name == "typeof"

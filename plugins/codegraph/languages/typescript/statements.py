@@ -1,4 +1,4 @@
-"""Statements: declarations, control flow, and the blocks that bind names of their own."""
+"""Lowers statements: declarations, control flow, and blocks with bindings of their own."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _function(low: Lowerer, node: Node) -> None:
 
 
 def _signature(low: Lowerer, node: Node) -> None:
-    """An overload, or a function that is declared alone; those with a body come first."""
+    """Lower an overload or an ambient function; a definition with a body takes precedence."""
     named = node.child_by_field_name("name")
     name = low.text(named) if named is not None else ""
     if (low.scope.number, name) in low.implemented:
@@ -69,7 +69,7 @@ def _block(low: Lowerer, node: Node) -> None:
 
 
 def _fresh(low: Lowerer, names: set[str]) -> dict[str, str]:
-    """The environment of a block that binds these names."""
+    """The renamings for a block that binds these names."""
     if not names:
         return low.env
     return {**low.env, **{name: low.fresh(name) for name in sorted(names)}}
@@ -94,7 +94,7 @@ def _if(low: Lowerer, node: Node) -> None:
 
 
 def _narrowed(low: Lowerer, condition: Node | None) -> list[tuple[str, Expr]]:
-    """The names that ``x instanceof Foo`` and ``isFoo(x)`` make sure of, with their types."""
+    """The names narrowed by ``x instanceof Foo`` and ``isFoo(x)``, with their types."""
     found: list[tuple[str, Expr]] = []
     stack = [condition] if condition is not None else []
     while stack:
@@ -113,7 +113,7 @@ def _narrowed(low: Lowerer, condition: Node | None) -> list[tuple[str, Expr]]:
 
 
 def _tested(low: Lowerer, node: Node) -> list[tuple[str, Expr]]:
-    """The name that ``x instanceof Foo`` asks about."""
+    """The name narrowed by ``x instanceof Foo``."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None or right is None or left.type != "identifier":
         return []
@@ -122,7 +122,7 @@ def _tested(low: Lowerer, node: Node) -> list[tuple[str, Expr]]:
 
 
 def _guarded(low: Lowerer, call: Node) -> list[tuple[str, Expr]]:
-    """The name that ``isFoo(x)`` asks about: the linker knows whether it makes sure of a type."""
+    """The name narrowed by ``isFoo(x)``; the linker decides whether that is a type guard."""
     function, given = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     asked = child_at(given) if given is not None else None
     if function is None or function.type not in ("identifier", "member_expression"):
@@ -187,7 +187,7 @@ def _return(low: Lowerer, node: Node) -> None:
 
 
 def _inside(low: Lowerer, node: Node) -> None:
-    """A statement whose parts are statements and expressions that need nothing more."""
+    """Lower a statement whose parts need no special treatment."""
     low.push(node.children)
 
 
@@ -257,7 +257,7 @@ STATEMENTS.update(
 
 
 def void(_: object) -> None:
-    """For statements that are lowered by a function with a result."""
+    """Adapts a lowering function with a result to a statement handler."""
 
 
 __all__ = ["commonjs", "types"]

@@ -1,4 +1,4 @@
-"""Tests: ``describe``, ``it`` and ``test`` blocks as definitions with their titles."""
+"""Lowers tests: ``describe``, ``it`` and ``test`` blocks become definitions with their titles."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _TESTS = frozenset({"it", "test", "specify", "fit", "xit", "bench"})
 
 
 def holds_tests(path: str, source: bytes) -> bool:
-    """Whether a file holds tests, by its name or by the framework that it imports."""
+    """Whether a file contains tests, by its name or by the framework that it imports."""
     return _PATH.search(path) is not None or _FRAMEWORKS.search(source) is not None
 
 
 def _word(low: Lowerer, function: Node) -> str:
-    """``it`` of ``it``, ``it.only``, ``it.each(rows)``."""
+    """The base name of a call: ``it`` of ``it``, ``it.only``, ``it.each(rows)``."""
     node: Node | None = function
     for _ in range(4):
         if node is None or node.type == "identifier":
@@ -53,7 +53,7 @@ def is_suite(low: Lowerer, function: Node, given: Node | None) -> bool:
 
 
 def suite(low: Lowerer, node: Node, function: Node, given: Node | None) -> Expr | None:
-    """Lower a test to a function with the test's title; a group gives its title to those in it."""
+    """Lower a test to a function named by its title; a group's title prefixes those within."""
     inside = given.named_children if given is not None else []
     title = " ".join(low.text(inside[0])[1:-1].split())[:120]
     args: list[Arg] = []

@@ -1,4 +1,4 @@
-"""``tsconfig.json`` and ``jsconfig.json``: what they say about resolving imports.
+"""``tsconfig.json`` and ``jsconfig.json``: their settings for resolving imports.
 
 Source: TypeScript's handbook, "Module Resolution" and "TSConfig Reference" (``extends``,
 ``baseUrl``, ``paths``, ``rootDirs``, ``outDir``, ``references``).
@@ -27,13 +27,13 @@ _MAX_EXTENDED = 12
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What one configuration says, with what it extends.
+    """One configuration, merged with those it extends. Paths are relative to the repository's root.
 
     Attributes:
-        base: the directory of bare names, or None.
-        paths: patterns, each with what they stand for, from the repository's root.
-        roots: directories that count as one.
-        out, root: where output is written, and what of.
+        base: the directory that bare names are resolved in (``baseUrl``), or None.
+        paths: patterns, each with its targets.
+        roots: directories that are merged virtually (``rootDirs``).
+        out, root: the output directory, and the source directory that it mirrors.
     """
 
     base: str | None = None
@@ -45,7 +45,7 @@ class Config:
 
 
 def configs(view: SourceView, path: str) -> Iterator[Config]:
-    """The configurations that may govern a file, the nearest first."""
+    """The configurations that may apply to a file, nearest first."""
     for directory in ancestors(dirname(path)):
         for name in _NAMES:
             at = f"{directory}/{name}" if directory else name
@@ -55,7 +55,7 @@ def configs(view: SourceView, path: str) -> Iterator[Config]:
 
 
 def config(view: SourceView, path: str) -> Config | None:
-    """What a configuration says, or None where there is none."""
+    """A configuration, or None if there is no such file."""
     found: Config | None = once(view, ("tsconfig", path), _config, view, path, 0)
     return found
 
@@ -79,7 +79,7 @@ def _config(view: SourceView, path: str, depth: int) -> Config | None:
 
 
 def _merged(first: Config, second: Config) -> Config:
-    """The second's settings, with the first's where it has none."""
+    """The second's settings; where it has none, the first's."""
     return replace(
         second,
         base=first.base if second.base is None else second.base,
@@ -91,7 +91,7 @@ def _merged(first: Config, second: Config) -> Config:
 
 
 def _references(path: str, content: Mapping[str, Any]) -> Iterator[str]:
-    """The projects of a solution that are configured in the same directory."""
+    """The referenced projects whose configuration is in the same directory."""
     for each in content.get("references") or ():
         written = each.get("path") if isinstance(each, dict) else None
         if isinstance(written, str) and written.endswith(".json"):
@@ -113,7 +113,7 @@ def _parents(view: SourceView, path: str, content: Mapping[str, Any]) -> Iterato
 
 
 def _packaged(view: SourceView, written: str) -> Iterator[str]:
-    """``@acme/tsconfig/base.json`` where that package is in the repository."""
+    """Candidate paths for ``@acme/tsconfig/base.json``, if that package is in the repository."""
     parts = written.split("/")
     count = 2 if written.startswith("@") else 1
     package = by_name(view).get("/".join(parts[:count]))
@@ -158,7 +158,7 @@ def _substituted(written: str) -> str:
 
 
 def matches(paths: tuple[tuple[str, tuple[str, ...]], ...], name: str) -> list[str]:
-    """What a name stands for by ``paths``: the exact pattern, else the longest prefix."""
+    """The targets of a name by ``paths``: of the exact pattern, else of the longest prefix."""
     best: tuple[int, tuple[str, ...], str] | None = None
     for pattern, targets in paths:
         head, star, tail = pattern.partition("*")

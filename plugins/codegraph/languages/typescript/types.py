@@ -1,4 +1,4 @@
-"""Types: annotations, generics, unions, object and function types."""
+"""Lowers types: annotations, generics, unions, object and function types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_DEPTH = 40
 
 
 def annotated(low: Lowerer, node: Node | None) -> Expr | None:
-    """The type in an annotation (``: T``), a guard (``x is T``) being a boolean."""
+    """Lower the type in an annotation (``: T``); a guard (``x is T``) is a boolean."""
     if node is None:
         return None
     if node.type == "type_predicate_annotation":
@@ -32,7 +32,7 @@ def annotated(low: Lowerer, node: Node | None) -> Expr | None:
 
 
 def lower(low: Lowerer, node: Node | None, depth: int = 0) -> Expr | None:
-    """A type as an expression that is evaluated as a type; None where nothing is known."""
+    """Lower a type to an expression that is evaluated as a type; None where it is unknown."""
     if node is None or depth > _MAX_DEPTH:
         return None
     handler = _TYPES.get(node.type)
@@ -76,7 +76,7 @@ def _generic(low: Lowerer, node: Node, depth: int) -> Expr | None:
 
 
 def _derived(name: str, of: Expr | None) -> Expr | None:
-    """``InstanceType<typeof X>`` is X, ``ReturnType<typeof f>`` what a call of it gives."""
+    """``InstanceType<typeof X>`` is X, ``ReturnType<typeof f>`` the result of calling f."""
     if name == "ReturnType":
         return Call(of, (), 0)
     if isinstance(of, Item) and of.of == Name(TYPEOF) and of.args:
@@ -85,7 +85,7 @@ def _derived(name: str, of: Expr | None) -> Expr | None:
 
 
 TYPEOF = "typeof"
-"""The name under which ``typeof x`` is a generic type, whose argument is no type but a value."""
+"""The generic type that ``typeof x`` is lowered to; its argument is a value, not a type."""
 
 
 def _tuple(low: Lowerer, node: Node, depth: int) -> Expr | None:
@@ -93,7 +93,7 @@ def _tuple(low: Lowerer, node: Node, depth: int) -> Expr | None:
 
 
 def _union(low: Lowerer, node: Node, depth: int) -> Expr | None:
-    """A union, which leans to the left; ``null`` and the like are left out."""
+    """Lower a union, which nests to the left; ``null`` and the like are left out."""
     members: list[Node] = []
     current: Node = node
     while current.type == node.type:
@@ -131,7 +131,8 @@ def _inside(low: Lowerer, node: Node, depth: int) -> Expr | None:
 
 
 def _last(low: Lowerer, node: Node, depth: int) -> Expr | None:
-    """``readonly T[]``, an optional or rest member of a tuple."""
+    """Lower ``readonly T[]``, or an optional or rest member of a tuple: the type is the last
+    child."""
     inside = node.named_children
     return lower(low, inside[-1], depth) if inside else None
 
@@ -155,7 +156,7 @@ def _query(low: Lowerer, node: Node, depth: int) -> Expr | None:
 
 
 def _is_class_name(name: str) -> bool:
-    """Whether a name is written as classes are: ``typeof Foo`` is then the class itself."""
+    """Whether a name is spelled like a class: ``typeof Foo`` is then the class itself."""
     return name[:1].isupper() and not name.isupper()
 
 
@@ -185,7 +186,7 @@ def _object(low: Lowerer, node: Node, depth: int) -> Expr | None:
 
 
 def _function(low: Lowerer, node: Node, depth: int) -> Expr | None:
-    """A function type: its parameters' types and its result's. ``new () => T`` is a class."""
+    """Lower a function type: its parameters' types and its result. ``new () => T`` is a class."""
     if node.type == "constructor_type":
         made = lower(low, node.child_by_field_name("type"), depth)
         return Item(Name("Constructor"), None, (made,)) if made is not None else None

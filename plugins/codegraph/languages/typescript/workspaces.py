@@ -1,4 +1,4 @@
-"""The npm packages of a repository, and what makes it a workspace.
+"""The npm packages of a repository, and its workspace tool.
 
 Sources: npm "workspaces", Yarn "Workspaces", pnpm "pnpm-workspace.yaml", Lerna "lerna.json",
 Nx "project.json" and Turborepo, which builds on one of the first three.
@@ -26,13 +26,13 @@ _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 def packages(view: SourceView) -> Sequence[Package]:
-    """The packages that manifests name: members of workspaces, and those that stand alone."""
+    """The packages that manifests declare: members of workspaces, and single ones."""
     found: tuple[Package, ...] = once(view, "npm packages", _packages, view)
     return found
 
 
 def by_name(view: SourceView) -> Mapping[str, str]:
-    """The packages that other packages of the repository can import: their roots by name."""
+    """The packages that other packages of the repository can import: root directories by name."""
     found: Mapping[str, str] = once(view, "npm names", _by_name, view)
     return found
 
@@ -60,7 +60,7 @@ def _at(root: str, name: str) -> str:
 
 
 def _roots(view: SourceView) -> list[str]:
-    """The directories with a ``package.json``, installed ones left out."""
+    """The directories with a ``package.json``, without ``node_modules``."""
     found = (dirname(path) for path in view.manifests("package.json"))
     return [root for root in found if "node_modules" not in root.split("/")]
 
@@ -82,7 +82,8 @@ def _by_name(view: SourceView) -> dict[str, str]:
 
 
 def _linked(view: SourceView) -> Iterator[str]:
-    """Packages outside of workspaces: the root's own, which may import itself by name."""
+    """Importable packages outside of workspaces: the root package, which may import itself by
+    name."""
     yield from (root for root in _roots(view) if root == "")
 
 
@@ -95,7 +96,7 @@ def _local_dependencies(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]
 
 
 def _members(view: SourceView) -> list[str]:
-    """The directories that workspaces name, in the order of their paths."""
+    """The directories of workspace members, sorted."""
     found: list[str] = once(view, "npm members", _find_members, view)
     return found
 
@@ -143,7 +144,7 @@ def _yaml(data: bytes | None) -> Mapping[str, Any]:
 
 
 def _regex(glob: str) -> re.Pattern[str]:
-    """A glob as the package managers have it: ``*``, ``**``, ``{a,b}``."""
+    """A package manager's glob (``*``, ``**``, ``{a,b}``) as a regular expression."""
     parts = []
     for part in glob.rstrip("/").split("/"):
         if part == "**":
@@ -158,7 +159,7 @@ def _regex(glob: str) -> re.Pattern[str]:
 
 
 def _tool(view: SourceView) -> str:
-    """What runs the workspace; those that build on a package manager come first."""
+    """The tool that runs the workspace; those that build on a package manager come first."""
     for name, tool in (
         ("nx.json", "nx"),
         ("turbo.json", "turborepo"),
@@ -173,7 +174,7 @@ def _tool(view: SourceView) -> str:
 
 
 def package_around(view: SourceView, path: str) -> str | None:
-    """The root of the package that a file belongs to, or None."""
+    """The root of the package that contains a file, or None."""
     for directory in ancestors(dirname(path)):
         if manifest(view, _at(directory, "package.json")) is not None:
             return directory
