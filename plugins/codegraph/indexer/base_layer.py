@@ -1,4 +1,4 @@
-"""The layer that an index starts from, and what differs from it now."""
+"""The layer that an index starts from, and how the files on disk differ from it."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _encoder = msgspec.msgpack.Encoder()
 
 @dataclass(slots=True)
 class Difference:
-    """What a scan shows that a layer does not know.
+    """How a scan differs from a layer.
 
     Attributes:
         unread: files that are new, or may have changed.
-        skipped: files that are left out and were not, or for another reason.
-        gone: paths that are no more.
-        doubtful: how many of the unread are read only as they had just changed when they were
-            seen last; most likely they are what they were.
+        skipped: files that are newly skipped, or skipped for another reason.
+        gone: paths that no longer exist.
+        doubtful: how many of ``unread`` have an unreliable modification time, because they were
+            last read just after a change; most are unchanged.
     """
 
     unread: list[Found] = field(default_factory=list)
@@ -55,13 +55,13 @@ class Difference:
 
 
 class BaseLayer:
-    """A layer as it is, read when it is needed.
+    """The state of a layer, loaded on demand.
 
     Args:
         database: the plugin's database.
-        owner: whose layer.
+        owner: the owner of the layer.
         layer: its number.
-        files: its files.
+        files: its files, by path.
     """
 
     def __init__(
@@ -71,30 +71,30 @@ class BaseLayer:
         self.layer, self.files = layer, files
         self.links = LinkStates()
         self.known: dict[str, Known] = {}
-        """Its files of known languages, once the links are loaded."""
+        """Its files of known languages; filled by :meth:`load_links`."""
         self._loaded = False
         self._written: dict[str, bytes] = {}
 
     @classmethod
     async def of(cls, database: Database, owner: Owner, layer: int) -> BaseLayer:
-        """The files of a layer."""
+        """Load a layer with its file states."""
         return cls(database, owner, layer, await file_states(database, owner, layer))
 
     async def load_links(self) -> None:
-        """Read also what it was linked by, unless that was done."""
+        """Load the link states too, once."""
         if not self._loaded:
             self.links = await link_states(self._database, self._owner, self.layer)
             self.known = await asyncio.to_thread(self._all_known)
             self._loaded = True
 
     async def prepare(self) -> None:
-        """Have all here that a change may need; nobody else may use it meanwhile."""
+        """Load everything that an update may need. The layer must not be used meanwhile."""
         await self.load_links()
         await asyncio.to_thread(lambda: self.dependents)
 
     @cached_property
     def dependents(self) -> DependencyIndex:
-        """Which files asked for what, once the links are loaded."""
+        """The dependencies between its files. Needs :meth:`load_links`."""
         return DependencyIndex({path: each.asked for path, each in self.links.files.items()})
 
     def _all_known(self) -> dict[str, Known]:
@@ -105,16 +105,16 @@ class BaseLayer:
         return Known(report.digest, reader_of(path), report.language, link.package, link.interface)
 
     def touched(self, path: str, mtime: int, inode: int) -> None:
-        """A file has other times, and is what it was."""
+        """A file has a new time or inode, but the same content."""
         self.files[path] = FileState(self.files[path].report, mtime, inode)
         self._written.pop(path, None)
 
     def other(self, linked: Sequence[FileGraph]) -> list[FileGraph]:
-        """Those of some files that are not what was last written of them, as far as is known."""
+        """Those files that differ from what was last written; all whose last write is unknown."""
         return [each for each in linked if self._written.get(each.report.path) != _digest(each)]
 
     def rewritten(self, written: Sequence[FileGraph], gone: Collection[str]) -> None:
-        """Become what the layer is once some files of it were written anew, its links loaded."""
+        """Apply a rewrite of some files to this object. Needs :meth:`load_links`."""
         known = self.known
         for path in (*gone, *(each.report.path for each in written)):
             self.files.pop(path, None)
@@ -136,7 +136,7 @@ class BaseLayer:
                 self.dependents.add(path, link.asked)
 
     def as_parsed(self) -> dict[str, Parsed]:
-        """Its files as if they had just been parsed, once the links are loaded."""
+        """Its files as if they had just been parsed. Needs :meth:`load_links`."""
         found = {}
         for path, state in self.files.items():
             if state.report.skipped:
@@ -148,7 +148,7 @@ class BaseLayer:
         return found
 
     def difference(self, scan: Scan) -> Difference:
-        """What a scan shows that this layer does not know."""
+        """How a scan differs from this layer."""
         difference = Difference()
         files = self.files
         for found in scan.found:
@@ -169,7 +169,7 @@ class BaseLayer:
 def _same(state: FileState, found: Found) -> bool:
     """Whether a file need not be read again."""
     known = state.report.size, state.mtime, state.inode
-    # What was left out by its name or size alone has no time, and is looked at by the scan.
+    # Time 0 means just changed or, in the layer, skipped unread (by name or size).
     return found.mtime != 0 and known == (found.size, found.mtime, found.inode)
 
 
@@ -178,12 +178,12 @@ def _digest(file: FileGraph) -> bytes:
 
 
 def _doubtful(state: FileState, found: Found) -> bool:
-    """Whether nothing but the time tells that a file may have changed."""
+    """Whether only an unreliable time suggests that a file has changed."""
     known = state.report.size, state.inode
     return state.mtime == 0 and known == (found.size, found.inode)
 
 
 def unchanged(base: BaseLayer, parsed: Parsed) -> bool:
-    """Whether a file that was read again is what it was."""
+    """Whether a file that was read again is the same as in the layer."""
     state = base.files.get(parsed.report.path)
     return state is not None and state.report == parsed.report

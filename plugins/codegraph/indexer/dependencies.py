@@ -1,8 +1,8 @@
-"""What linking each file asked of the rest of the repository, and who must be linked again.
+"""What linking each file depended on, and which files must be linked again after a change.
 
-A key says what was asked (``linker/linker.py``): ``f:path`` what a file says, ``e:path`` whether
-it is there, ``d:directory`` its files, ``p:language:package`` a package's files, ``m:pattern`` the
-settings of a name, ``r:path`` the bytes of one. What was asked and not found is among them.
+A key names a dependency (``linker/linker.py``): ``f:path`` a file's facts, ``e:path`` whether it
+exists, ``d:directory`` its files, ``p:language:package`` a package's files, ``m:pattern`` the
+manifests of a name, ``r:path`` the bytes of one. Lookups that found nothing are recorded too.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ _decoder = msgspec.msgpack.Decoder(list[str])
 
 
 def packed(keys: Iterable[str]) -> bytes:
-    """Keys as they are kept."""
+    """Keys in their stored form."""
     return zlib.compress(_encoder.encode(sorted(keys)), 1)
 
 
 def unpacked(data: bytes) -> list[str]:
-    """The keys that were kept."""
+    """The keys from their stored form."""
     return _decoder.decode(zlib.decompress(data)) if data else []
 
 
 def changed_keys(
     old: Mapping[str, Known], new: Mapping[str, Known], paths: Iterable[str]
 ) -> set[str]:
-    """What is answered in another way than before.
+    """The dependency keys whose answers differ between two states.
 
     Args:
-        old: the files as they were.
-        new: the files as they are.
-        paths: those that may differ.
+        old: the files before, by path.
+        new: the files after.
+        paths: the paths that may differ.
     """
     keys: set[str] = set()
     for path in paths:
@@ -57,7 +57,7 @@ def changed_keys(
 
 
 def changed_settings(old: Collection[Manifest], new: Collection[Manifest]) -> Settings:
-    """Which settings are other than they were."""
+    """The difference between two sets of manifests."""
     before = {each.path: each.digest for each in old}
     after = {each.path: each.digest for each in new}
     differing = {path for path in before.keys() | after if before.get(path) != after.get(path)}
@@ -66,11 +66,11 @@ def changed_settings(old: Collection[Manifest], new: Collection[Manifest]) -> Se
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """Settings that have changed.
+    """Manifests that have changed.
 
     Attributes:
-        keys: those of their bytes.
-        names: the file names of those that came or went.
+        keys: the dependency keys of their bytes.
+        names: the file names of those added or removed.
     """
 
     keys: frozenset[str] = frozenset()
@@ -81,10 +81,10 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 class DependencyIndex:
-    """Which files asked for what.
+    """Finds the files that depend on something.
 
     Args:
-        asked: what each file asked, packed.
+        asked: the packed dependency keys of each file, by path.
     """
 
     def __init__(self, asked: Mapping[str, bytes]) -> None:
@@ -93,12 +93,12 @@ class DependencyIndex:
             self.add(path, data)
 
     def add(self, path: str, asked: bytes) -> None:
-        """A file asked this, packed."""
+        """Add the dependencies of a file, packed."""
         for key in unpacked(asked):
             self._paths.setdefault(key, set()).add(path)
 
     def remove(self, path: str, asked: bytes) -> None:
-        """A file does not ask this any more, packed."""
+        """Remove the dependencies of a file, packed."""
         for key in unpacked(asked):
             paths = self._paths[key]
             paths.discard(path)
@@ -106,11 +106,11 @@ class DependencyIndex:
                 del self._paths[key]
 
     def affected(self, keys: Collection[str], settings: Settings) -> set[str]:
-        """The files that asked for something that is answered in another way now.
+        """The files that depend on something that has changed.
 
         Args:
-            keys: what has changed.
-            settings: the settings that have.
+            keys: the changed dependency keys.
+            settings: the changed manifests.
         """
         wanted = {*keys, *settings.keys}
         if settings.names:
@@ -119,7 +119,7 @@ class DependencyIndex:
 
 
 def _names(key: str, names: Collection[str]) -> bool:
-    """Whether a key asks for settings of one of some names."""
+    """Whether a dependency key asks for manifests and its pattern matches any of these names."""
     return key.startswith("m:") and any(fnmatchcase(name, key[2:]) for name in names)
 
 

@@ -1,8 +1,9 @@
-"""The edges of a layer that is being built, beside the database until all of them are known.
+"""A buffer on disk for the edges of a layer that is being built, until all of them are known.
 
-A database writes rows fast only in their order. Edges are known file by file, in no order that any
-of their two tables has: put in as they come, each of them changes a page of its own, and a million
-lines make gigabytes of writing. So they wait here, 26 bytes each, and are sorted once a direction.
+A database writes rows fast only in key order. Edges become known file by file, in the order of
+neither of their two tables: inserted as they come, each would change a page of its own, and a
+million lines of code would cause gigabytes of writes. So they are buffered here, 26 bytes each,
+and sorted once per direction.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ _TABLE = "CREATE TABLE IF NOT EXISTS staged (path TEXT PRIMARY KEY, data BLOB)"
 
 
 class EdgeBuffer:
-    """The edges of one layer, by file; what is put in twice is there once.
+    """The edges of one layer, by file; putting a file twice stores it once.
 
     Args:
-        file: where they lie.
+        file: the buffer's file.
     """
 
     def __init__(self, file: Path) -> None:
@@ -36,11 +37,11 @@ class EdgeBuffer:
         self._connection.execute(_TABLE)
 
     def paths(self) -> set[str]:
-        """The files whose edges are here."""
+        """The files whose edges are stored."""
         return {row[0] for row in self._connection.execute("SELECT path FROM staged")}
 
     def put(self, found: Iterable[tuple[str, list[EdgeRow]]]) -> None:
-        """Keep the edges of some files."""
+        """Store the edges of some files."""
         import numpy as np
 
         rows = [(path, np.array(edges, dtype=_FIELDS).tobytes()) for path, edges in found]
@@ -48,7 +49,8 @@ class EdgeBuffer:
             self._connection.executemany("INSERT OR REPLACE INTO staged VALUES (?, ?)", rows)
 
     def ordered(self, *, backward: bool, most: int) -> Iterator[list[EdgeRow]]:
-        """All edges, some at a time, by source or by target."""
+        """All edges in batches of at most ``most``, sorted by target if ``backward``, else by
+        source."""
         import numpy as np
 
         rows = self._connection.execute("SELECT data FROM staged")

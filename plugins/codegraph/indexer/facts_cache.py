@@ -1,7 +1,7 @@
-"""The facts of one repository's files by their bytes' digest: one SQLite file beside the portal.
+"""The facts of one repository's files by content digest: one SQLite file in the data directory.
 
-It is a cache: what is not in it is parsed again. Workers read it while the portal writes, so a
-file is parsed once, however often an index is killed, and linking needs no facts in memory.
+It is a cache: what is missing is parsed again. Workers read it while the portal writes, so a file
+is parsed once however often an index is killed, and linking needs no facts in memory.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _TABLE = (
     "PRIMARY KEY (digest, reader))"
 )
 Key = tuple[str, str]
-"""The digest of a file's bytes, and what reads it (``parsed_file.reader_of``)."""
+"""The digest of a file's bytes, and its reader (``parsed_file.reader_of``)."""
 
 
 class FactsCache:
-    """The cache of one repository; one thread uses it.
+    """The cache of one repository; use it in one thread.
 
     Args:
-        file: where it lies; it and its directory are made.
+        file: the cache file; created with its directory if missing.
     """
 
     def __init__(self, file: Path) -> None:
@@ -32,34 +32,35 @@ class FactsCache:
         try:
             self._connection = _opened(file)
         except sqlite3.DatabaseError:
-            # It is a cache: a damaged one is made anew.
+            # It is only a cache: replace a damaged one.
             delete(file)
             self._connection = _opened(file)
 
     def get(self, key: Key) -> bytes | None:
-        """What a file says, packed, or None."""
+        """The packed facts for a key, or None."""
         query = "SELECT data FROM facts WHERE digest = ? AND reader = ? AND version = ?"
         found = self._connection.execute(query, (*key, VERSION)).fetchone()
         return None if found is None else bytes(found[0])
 
     def has(self, key: Key) -> bool:
-        """Whether it is there."""
+        """Whether a key is cached."""
         query = "SELECT 1 FROM facts WHERE digest = ? AND reader = ? AND version = ?"
         return self._connection.execute(query, (*key, VERSION)).fetchone() is not None
 
     def put(self, found: Iterable[tuple[Key, bytes]]) -> None:
-        """Keep what some files say."""
+        """Store packed facts."""
         rows = [(*key, VERSION, data) for key, data in found]
         with self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)", rows)
 
     def missing(self, keys: Collection[Key]) -> set[Key]:
-        """Those that are not there."""
+        """Those of the keys that are not cached."""
         query = "SELECT digest, reader FROM facts WHERE version = ?"
         return set(keys) - set(self._connection.execute(query, (VERSION,)))
 
     def forget_but(self, keys: Collection[Key]) -> None:
-        """Forget the others, where they are more than those: what was edited may come back."""
+        """Remove all other keys once they outnumber these by 1,000; until then they stay, since an
+        edit may be reverted."""
         there = set(self._connection.execute("SELECT digest, reader FROM facts"))
         others = there - set(keys)
         if len(others) <= len(keys) + 1_000:
@@ -74,7 +75,7 @@ class FactsCache:
 
 
 def missing_in(file: Path, keys: Collection[Key]) -> set[Key]:
-    """Those of some facts that a cache does not hold."""
+    """Those of the keys that a cache file does not contain."""
     cache = FactsCache(file)
     try:
         return cache.missing(keys)
@@ -83,19 +84,19 @@ def missing_in(file: Path, keys: Collection[Key]) -> set[Key]:
 
 
 def delete(file: Path) -> None:
-    """Delete a cache that nobody has open."""
+    """Delete a cache file that is not open."""
     for ending in ("", "-wal", "-shm"):
         file.with_name(file.name + ending).unlink(missing_ok=True)
 
 
 def _opened(file: Path) -> sqlite3.Connection:
-    # Every call is made by one task at a time, though by different threads.
+    # Calls come from different threads, but never at the same time.
     connection = sqlite3.connect(file, timeout=30, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=OFF")
         connection.execute(_TABLE)
-        # What another version wrote may have been read before secrets were taken out.
+        # Facts of another version may date from before secrets were removed from texts.
         connection.execute("DELETE FROM facts WHERE version != ?", (VERSION,))
         connection.commit()
     except sqlite3.DatabaseError:

@@ -1,4 +1,4 @@
-"""A file's bytes, read in a worker: whole, unchanged while it was read, and text."""
+"""Reads a file's bytes in a worker: complete, unchanged during the read, and text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 from plugins.codegraph.indexer.scan import Found, Limits, changed, signed
 
 _MAX_LINE_LENGTH = 2_000
-"""Bytes of an average line above which nobody wrote the file by hand."""
+"""Average bytes per line above which a file counts as minified."""
 _MIN_MINIFIED_BYTES = 20_000
-"""Bytes below which a file is never called minified."""
+"""Files smaller than this (in bytes) never count as minified."""
 
 
 _PYTHON = (".py", ".pyi")
@@ -22,8 +22,8 @@ class Unreadable(Exception):
     """The file is not read; the message says why.
 
     Args:
-        reason: why.
-        lasting: whether that stays so for as long as the file does not change.
+        reason: the message.
+        lasting: whether that holds for as long as the file does not change.
     """
 
     def __init__(self, reason: str, *, lasting: bool = True) -> None:
@@ -36,14 +36,14 @@ def read(root: Path, found: Found, limits: Limits) -> tuple[bytes, Found]:
 
     Args:
         root: the repository's directory.
-        found: the file, as it was when it was listed.
-        limits: what is indexed at most.
+        found: the file as it was listed.
+        limits: the limits of what is indexed.
 
     Returns:
         Its bytes, and the file as it was when they were read.
 
     Raises:
-        Unread: it is not to be read, or cannot.
+        Unreadable: it cannot be read, is too large, or keeps changing.
     """
     for _ in range(2):
         data, before, after = _once(root, found.path, limits)
@@ -51,7 +51,7 @@ def read(root: Path, found: Found, limits: Limits) -> tuple[bytes, Found]:
             same = (found.size, found.inode) == (after.st_size, signed(after.st_ino))
             if same and found.mtime in (0, changed(after)):
                 return data, found
-            # Changed since it was listed: it may do so again, and is looked at again.
+            # Changed since it was listed, and may change again: with time 0 it is reread next time.
             return data, Found(found.path, after.st_size, 0, found.inode)
     raise Unreadable("it changed while it was read; the next index reads it again", lasting=False)
 
@@ -74,21 +74,21 @@ def _once(root: Path, path: str, limits: Limits) -> tuple[bytes, os.stat_result,
 
 
 def as_utf8(path: str, data: bytes) -> bytes:
-    """A Python file in UTF-8, in whatever encoding its first lines say that it is (PEP 263)."""
+    """A Python file converted to UTF-8 from the encoding that its first lines declare (PEP 263)."""
     found = _COOKIE.search(b"\n".join(data.split(b"\n", 2)[:2])) if path.endswith(_PYTHON) else None
     if found is None:
         return data
     try:
         return data.decode(found[1].decode()).encode()
-    except (LookupError, ValueError):  # no such encoding, or not the one of these bytes
+    except (LookupError, ValueError):  # unknown encoding, or the bytes are not in it
         return data
 
 
 def check_text(data: bytes) -> None:
-    """Refuse what is no text that somebody wrote.
+    """Check that these bytes are text, and not generated.
 
     Raises:
-        Unread: it is not.
+        Unreadable: they are binary or minified.
     """
     if b"\0" in data:
         raise Unreadable("binary")

@@ -1,4 +1,4 @@
-"""A whole index: a new layer is built beside the one that is served, and takes its place."""
+"""The full index: builds a new layer beside the one being served, then replaces that."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from plugins.codegraph.store.rows import FileGraph, Manifest, merged_edges
 
 
 class FullIndex:
-    """Builds one layer. Whatever kills it, the next one goes on where it was.
+    """Builds one layer. If it is interrupted, the next build resumes it.
 
     Args:
-        workers: who parses and links.
+        workers: parse and link.
         layers: where it is written.
-        cache_dir: where its facts are kept.
+        cache_dir: where its facts are cached.
         source: the repository.
-        steps: told how far it is.
+        steps: receives the progress.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class FullIndex:
 
         Args:
             parser: reads and parses files.
-            scan: what is there.
+            scan: the files on disk.
             as_parsed: the files of the scan whose bytes and facts are known already.
         """
         stamp = Stamp(scan.commit, scan.branch)
@@ -80,7 +80,8 @@ class FullIndex:
     async def _whole(
         self, layer: int, stamp: Stamp, files: Sequence[FileGraph], manifests: Sequence[Manifest]
     ) -> int:
-        """The layer to go on with: this one, unless it has rows of another state of the files."""
+        """The layer to continue with: this one, or a new one if it has rows of another state of the
+        files."""
         state = _digest(files, manifests)
         marker = f"{layer} {state}"
         if not await self._marked(marker) or await self._lost(layer):
@@ -93,7 +94,7 @@ class FullIndex:
         return layer
 
     async def _lost(self, layer: int) -> bool:
-        """Whether files are written whose edges are not here, as after a power cut."""
+        """Whether rows were written whose edges are not in the buffer, as after a power failure."""
         staging = await asyncio.to_thread(EdgeBuffer, self._cache_dir.edges(layer))
         try:
             return not await self._layers.written(layer) <= staging.paths()
@@ -145,6 +146,6 @@ class FullIndex:
 
 
 def _digest(files: Sequence[FileGraph], manifests: Sequence[Manifest]) -> str:
-    """What a layer follows from."""
+    """A digest of everything that a layer is derived from."""
     state = [[each.report for each in files], [each.digest for each in manifests]]
     return hashlib.sha256(msgspec.msgpack.encode(state)).hexdigest()

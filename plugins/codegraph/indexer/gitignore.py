@@ -1,4 +1,4 @@
-"""``.gitignore`` in directories that are no Git checkout: the common part of its language."""
+"""``.gitignore`` for directories that are not Git checkouts: the common part of its syntax."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class _Rule:
 
 
 class IgnoreRules:
-    """The rules of one directory's ``.gitignore``, after those of the directories above it.
+    """The rules of one directory's ``.gitignore``, after those of its ancestors.
 
     Args:
-        above: the rules of the directory above, or None at the root.
-        directory: where this one is, from the root; "" for the root itself.
-        text: the file's text, "" where there is none.
+        above: the rules of the parent directory, or None at the root.
+        directory: its path relative to the root; "" for the root itself.
+        text: the text of its file, "" where there is none.
     """
 
     def __init__(self, above: IgnoreRules | None, directory: str, text: str) -> None:
@@ -33,7 +33,7 @@ class IgnoreRules:
         self._rules = [rule for line in text.splitlines() if (rule := _rule(line))]
 
     def ignores(self, path: str, directory: bool) -> bool:
-        """Whether a path from the root is ignored; the last rule that fits decides."""
+        """Whether a path, relative to the root, is ignored; the last matching rule decides."""
         return bool(self._verdict(path, directory))
 
     def _verdict(self, path: str, directory: bool) -> bool | None:
@@ -48,7 +48,7 @@ class IgnoreRules:
 
 
 def rules_in(above: IgnoreRules | None, root: Path, directory: str) -> IgnoreRules:
-    """The rules that hold in a directory."""
+    """The rules that apply in a directory."""
     file = root / directory / ".gitignore"
     text = ""
     if file.is_file() and not file.is_symlink():
@@ -73,7 +73,7 @@ def _rule(line: str) -> _Rule | None:
 
 
 def _expression(pattern: str) -> str:
-    """A pattern as a regular expression, in which ``*`` ends at a ``/`` and ``**`` does not."""
+    """A pattern as a regular expression in which ``*`` does not match ``/``, but ``**`` does."""
     parts = []
     for piece in re.split(r"(\*\*/|/\*\*|\*\*)", pattern):
         if piece == "**/":
@@ -83,7 +83,7 @@ def _expression(pattern: str) -> str:
         elif piece == "**":
             parts.append(".*")
         elif piece:
-            # fnmatch's own signs around the expression are taken off again.
+            # Remove the anchors that fnmatch adds around the expression.
             whole = translate(piece)
             parts.append(whole[4:].rpartition(")")[0].replace(".*", "[^/]*"))
     return "".join(parts) + r"\Z"

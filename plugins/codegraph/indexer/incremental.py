@@ -1,4 +1,5 @@
-"""A small change: the files that changed and those that depend on them, in the layer served."""
+"""The incremental index: updates changed files, and those that depend on them, in the served
+layer."""
 
 from __future__ import annotations
 
@@ -23,22 +24,23 @@ from plugins.codegraph.store.rows import FileGraph, Manifest
 from plugins.codegraph.store.store import GraphStore
 
 MAX_READ = 400
-"""Files that changed; where more did, a new layer is built and nobody waits for its writing."""
+"""The most changed files; with more, a new layer is built, without blocking others by its
+writes."""
 MAX_DOUBTFUL = 5_000
-"""Files that are read again, and most likely are what they were."""
+"""The most files that are reread although they are probably unchanged; likewise."""
 MAX_LINKED = 400
-"""Files to link again, likewise."""
+"""The most files to link again; likewise."""
 
 
 class Incremental:
-    """Changes the layer that is served.
+    """Updates the layer that is served.
 
     Args:
         store: the store.
-        workers: who parses and links.
-        cache_dir: where facts are kept.
+        workers: parse and link.
+        cache_dir: where facts are cached.
         source: the repository.
-        steps: told how far it is.
+        steps: receives the progress.
     """
 
     def __init__(
@@ -53,15 +55,15 @@ class Incremental:
         self._source, self._steps = source, steps
         self._layers = store.layers(source.owner)
         self.generation: int | None = None
-        """The layer's, where it was changed."""
+        """The layer's new generation, if it was changed."""
 
     async def update(
         self, parser: ParseStage, scan: Scan, view: RepositoryView, base: BaseLayer
     ) -> Summary | None:
-        """Bring the layer to what the scan shows.
+        """Update the layer to the scanned state.
 
         Returns:
-            What was done, or None where so much has changed that all is better indexed anew.
+            A summary, or None if so much has changed that a full index is better.
         """
         difference = base.difference(scan)
         stamp = Stamp(scan.commit, scan.branch)
@@ -107,7 +109,7 @@ class Incremental:
         linked = await relinking.link(parser, files, self._steps)
         linked += [FileGraph(report) for report in difference.skipped]
         settings = manifests if manifests != base.links.manifests else None
-        # Most of those that asked for what changed are linked as they were.
+        # Most dependents link to the same result as before; write only the others.
         other = base.other(linked)
         change = Change(other, difference.gone, texts, settings)
         self.generation = await self._layers.rewrite(base.layer, change, stamp)
@@ -128,7 +130,7 @@ class Incremental:
         return sorted(found, key=lambda each: each.path)
 
     async def _touch(self, base: BaseLayer, same: Collection[Parsed]) -> None:
-        """Remember the new times of files whose bytes are what they were."""
+        """Store the new times of files whose bytes are unchanged."""
         times = [(each.report.path, each.found.mtime, each.found.inode) for each in same]
         if times:
             await self._layers.touch(base.layer, times)

@@ -1,9 +1,9 @@
-"""The indexer: brings the graph of a repository to what its files say.
+"""The indexer: updates the graph of a repository to the state of its files.
 
-Its steps are scan (what is there), parse (what each file says), link (what that means together),
-write (a layer's rows, in short transactions) and flip (the layer is served). Each can be repeated:
-a file that was parsed or written is not parsed or written again, so an index that was killed goes
-on where it was when it is asked for once more.
+Its steps are scan (list the files), parse (each file to facts), link (facts to edges), write (a
+layer's rows, in short transactions) and flip (serve the layer). Each can be repeated: a file that
+was parsed or written is not parsed or written again, so an interrupted index resumes where it was
+when it is started once more.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from plugins.codegraph.store.store import GraphStore
 
 @dataclass(frozen=True, slots=True)
 class OverlayOwner:
-    """Whose uncommitted work an overlay is, and until when it is kept."""
+    """The owner of an overlay (a person's uncommitted work on a branch), and its expiry."""
 
     person: str
     branch: str
@@ -45,13 +45,13 @@ class OverlayOwner:
 
 
 class Indexer:
-    """Indexes repositories. One repository at a time: whoever calls sees to that.
+    """Indexes repositories. The caller must not index one repository twice at the same time.
 
     Args:
-        store: where the graphs are.
-        directory: where it keeps what it can make again, one directory a repository.
-        limits: what is indexed at most.
-        workers: the processes that parse and link; its own where None.
+        store: where the graphs are stored.
+        directory: for derived data, one subdirectory per repository.
+        limits: the limits of what is indexed.
+        workers: the processes that parse and link; creates its own if None.
     """
 
     def __init__(
@@ -68,14 +68,14 @@ class Indexer:
         self._preparing: asyncio.Task[None] | None = None
 
     async def index(self, source: Source, progress: Progress = silent) -> Summary:
-        """Bring a repository's graph to what its files say: all of it, or what has changed.
+        """Update a repository's graph: in full, or only what has changed.
 
         Args:
             source: the repository.
-            progress: told how far it is.
+            progress: receives the progress.
 
         Raises:
-            NoDirectory: its directory is not there.
+            NoDirectory: its directory does not exist.
             LayerGone: the repository was removed meanwhile.
         """
         steps = Steps(progress)
@@ -101,7 +101,7 @@ class Indexer:
         return await self._full(source, found, parser, base, steps)
 
     async def rebuild(self, source: Source, progress: Progress = silent) -> Summary:
-        """Index a repository anew, whatever of it is known."""
+        """Index a repository from scratch, ignoring what is stored."""
         found = await scan(source.root, self._limits, time.time_ns())
         return await self._full(source, found, self._parser(source), None, Steps(progress))
 
@@ -113,16 +113,16 @@ class Indexer:
         work: OverlayOwner,
         progress: Progress = silent,
     ) -> Summary:
-        """Write a person's uncommitted work as a layer of its own, over a view's base.
+        """Write a person's uncommitted work as an overlay over a view's base layer.
 
-        It takes the place of what the person had on that branch before.
+        It replaces the person's earlier overlay on that branch.
 
         Args:
             source: the repository; its directory is not read.
             view: the view whose base was edited.
             edits: the bytes of each edited file, None for deleted ones.
-            work: whose it is.
-            progress: told how far it is.
+            work: the overlay's owner.
+            progress: receives the progress.
         """
         cache_dir, parser = self._cache_dir(source.repo), self._parser(source)
         site = OverlayContext(self._store, self._workers, cache_dir, source, parser)
@@ -137,27 +137,27 @@ class Indexer:
         return replace(done, gone=gone)
 
     async def forget(self, repo: str) -> None:
-        """Delete what is kept of a repository beside the database."""
+        """Delete a repository's derived data outside of the database."""
         self._memory.forget(repo)
         await asyncio.to_thread(self._cache_dir(repo).delete)
 
     async def leftovers(self, repo: str) -> int:
-        """How many files are kept of a repository beside the database."""
+        """The number of a repository's files outside of the database."""
         directory = self._cache_dir(repo).directory
         return await asyncio.to_thread(lambda: sum(1 for _ in directory.glob("*")))
 
     async def close(self) -> None:
-        """End the workers."""
+        """Stop the workers."""
         if self._preparing is not None:
             self._preparing.cancel()
             await asyncio.gather(self._preparing, return_exceptions=True)
         await self._workers.close()
 
     def _prepare(self, base: BaseLayer) -> None:
-        """Have what a change will need read by the time that there is one; returns at once."""
+        """Load what the next update will need, in the background; returns at once."""
 
         async def work() -> None:
-            with contextlib.suppress(Exception):  # whoever needs it meets the same again
+            with contextlib.suppress(Exception):  # the next user of it gets the same error
                 await base.prepare()
 
         if self._preparing is None or self._preparing.done():
@@ -177,7 +177,7 @@ class Indexer:
         return await full.build(parser, found, as_parsed)
 
     async def _settled(self, source: Source, base: BaseLayer, found: Scan) -> dict[str, Parsed]:
-        """The files that need not be read: they are what they were, and their facts are here."""
+        """The files that need not be read: unchanged, with their facts in the cache."""
         await base.load_links()
         changed = {each.path for each in base.difference(found).unread}
         known = base.known

@@ -1,4 +1,4 @@
-"""The layers that were looked at last, in memory: a small change need not read them again."""
+"""An in-memory cache of recently used layers, so that small changes need not load them again."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from plugins.codegraph.indexer.base_layer import BaseLayer
 from plugins.codegraph.store.graph import RepositoryView
 
 MAX_FILES = 40_000
-"""Of all layers together; about two kilobytes each."""
+"""The most files in all cached layers together; about two kilobytes each."""
 MAX_LAYERS = 8
 TTL_S = 600.0
-"""For how long after it was last kept a layer is remembered."""
+"""Seconds after which an unused layer is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class _Entry:
 
 
 class LayerCache:
-    """Remembers layers, each as one generation of it.
+    """Caches layers, each in one generation.
 
     Args:
         now: a clock, in seconds.
@@ -35,9 +35,9 @@ class LayerCache:
         self._kept: dict[tuple[str, str], _Entry] = {}
 
     def take(self, view: RepositoryView) -> BaseLayer | None:
-        """A layer as it is served now, or None. It is not remembered any more.
+        """Remove and return a layer in the view's generation, or None.
 
-        Who takes it may change it, and keeps it again once the database says the same.
+        The caller may modify it, and must keep it again once the database is in the same state.
         """
         self._expire()
         kept = self._kept.pop((view.org, view.id), None)
@@ -46,7 +46,7 @@ class LayerCache:
         return kept.base
 
     def keep(self, org: str, repo: str, base: BaseLayer, generation: int) -> None:
-        """Remember a layer; the oldest are forgotten where there are too many."""
+        """Cache a layer; the oldest ones are dropped if there are too many."""
         self._kept.pop((org, repo), None)
         self._kept[org, repo] = _Entry(base, generation, self._now() + TTL_S)
         self._expire()
@@ -54,7 +54,7 @@ class LayerCache:
             self._kept.pop(next(iter(self._kept)))
 
     def forget(self, repo: str) -> None:
-        """Forget a repository."""
+        """Drop the layers of a repository."""
         for key in [each for each in self._kept if each[1] == repo]:
             del self._kept[key]
 

@@ -1,4 +1,4 @@
-"""Files are linked by the workers, against one snapshot."""
+"""Links files in the workers, all against one snapshot."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from plugins.codegraph.indexer.worker_pool import FileFailure, WorkerPool
 from plugins.codegraph.store.rows import FileGraph, Manifest
 
 _MIN_TASK_FILES, _MAX_TASK_FILES = 16, 64
-"""So many files a task: fewer are not worth that two processes learn the same of the others, ..."""
+"""Files per task: with fewer, two processes would do the same work twice, ..."""
 _MAX_TASK_LINES = 8_000
-"""... and about so many lines."""
+"""... and about this many lines per task."""
 
 
 def known_of(parsed: Parsed) -> Known | None:
-    """A file as the linker knows it, or None where it is of no known language."""
+    """A file as the linker knows it, or None for an unknown language."""
     path, report = parsed.report.path, parsed.report
     reader = reader_of(path)
     if report.skipped or not reader:
@@ -31,24 +31,24 @@ def known_of(parsed: Parsed) -> Known | None:
 def snapshot_of(
     repo: str, cache: Path, files: Mapping[str, Known], manifests: Sequence[Manifest]
 ) -> Snapshot:
-    """The state of some files."""
+    """A snapshot of some files."""
     return Snapshot(repo, str(cache), dict(files), list(manifests))
 
 
 def unlinked(parsed: Parsed) -> FileGraph:
-    """What is known of a file before it is linked."""
+    """The graph of a file before it is linked."""
     return FileGraph(parsed.report, parsed.found.mtime, parsed.found.inode)
 
 
 async def link(
     workers: WorkerPool, snapshot: Path, files: Sequence[FileGraph]
 ) -> AsyncGenerator[list[FileGraph]]:
-    """Link files; some at a time are given as they come.
+    """Link files; yields results in batches as they complete.
 
     Args:
-        workers: who does it.
-        snapshot: the file with the state that they are linked in.
-        files: the files, not linked, by path. Skipped ones are given as they are.
+        workers: link the files.
+        snapshot: the file with the state that they are linked against.
+        files: the unlinked files, by path. Skipped ones are yielded unchanged.
     """
     skipped = [each for each in files if each.report.skipped]
     if skipped:

@@ -1,4 +1,4 @@
-"""The files of settings that linking may ask for, with their bytes."""
+"""The manifests (files of settings) that linking may ask for, with their bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plugins.codegraph.store.rows import Manifest
 
 
 async def manifests_of(source: Source, files: Mapping[str, Parsed]) -> list[Manifest]:
-    """The settings among some files, read once more; those that are gone by now are left out."""
+    """The manifests among some files, read again; those that have disappeared are left out."""
     paths = sorted(path for path in files if is_manifest(path) and not files[path].report.skipped)
     return await asyncio.to_thread(_read, source, paths)
 
@@ -30,5 +30,5 @@ def _read(source: Source, paths: Iterable[str]) -> list[Manifest]:
 
 
 def manifest(path: str, data: bytes) -> Manifest:
-    """A file of settings."""
+    """A manifest from its bytes."""
     return Manifest(path, hashlib.sha256(data).hexdigest(), data)

@@ -1,4 +1,5 @@
-"""Uncommitted work over a layer: what a person changed, and what links differently for it."""
+"""An overlay: a person's uncommitted changes over a layer, and what links differently because of
+them."""
 
 from __future__ import annotations
 
@@ -24,17 +25,17 @@ from plugins.codegraph.store.rows import FileGraph, Manifest
 from plugins.codegraph.store.store import GraphStore
 
 Edits = Mapping[str, bytes | None]
-"""The bytes of files that were changed, by path; None for those that were deleted."""
+"""The bytes of changed files by path; None for deleted ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class OverlayContext:
-    """What an overlay is made with.
+    """What making an overlay needs.
 
     Attributes:
         store: the store.
-        workers: who parses and links.
-        cache_dir: where facts are kept.
+        workers: parse and link.
+        cache_dir: where facts are cached.
         source: the repository.
         parser: parses the edits.
     """
@@ -47,13 +48,13 @@ class OverlayContext:
 
 
 async def overlaid(site: OverlayContext, layer: int, edits: Edits, steps: Steps) -> Change:
-    """What an overlay holds: the edited files, and those that they make link in another way.
+    """The content of an overlay: the edited files, and those that link differently.
 
     Args:
-        site: what it is made with.
+        site: what making it needs.
         layer: the base layer that was edited.
-        edits: what was changed; a path that leads out of the repository is left out.
-        steps: told how far it is.
+        edits: the changes; paths that lead out of the repository are ignored.
+        steps: receives the progress.
     """
     database, owner = site.store.database, site.source.owner
     plain = _plain(edits)
@@ -79,7 +80,7 @@ async def overlaid(site: OverlayContext, layer: int, edits: Edits, steps: Steps)
 
 
 def _plain(edits: Edits) -> dict[str, bytes | None]:
-    """The edits of files that an index would take, by their path's one spelling."""
+    """The edits of files that would be indexed, by normalised path."""
     plain = {}
     for path, data in edits.items():
         spelled = normalised(path)
@@ -99,5 +100,5 @@ def _manifests(base: Sequence[Manifest], edits: Edits, scrub: ContentScrub) -> l
 
 
 def _hidden(path: str) -> FileGraph:
-    """A file that the overlay hides, and gives no other for."""
+    """The entry by which an overlay hides a deleted file of the base."""
     return FileGraph(FileReport(path, "", "", 0, 0, skipped=True), gone=True)

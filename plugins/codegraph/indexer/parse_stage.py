@@ -1,4 +1,4 @@
-"""Files are read and parsed by the workers; what they say is kept as it comes."""
+"""Reads and parses files in the workers; stores facts and texts as they arrive."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from plugins.codegraph.indexer.worker_pool import FileFailure, WorkerPool
 from plugins.codegraph.store.deflating import Content
 
 _MAX_TASK_FILES = 48
-"""At most so many files a task ..."""
+"""The most files per task ..."""
 _MAX_TASK_BYTES = 384 * 1024
-"""... and about so many bytes."""
+"""... and about this many bytes."""
 Keep = Callable[[Sequence[Content]], Awaitable[None]]
 
 
@@ -29,10 +29,10 @@ class ParseStage:
     """Reads and parses the files of one repository.
 
     Args:
-        workers: who does it.
-        cache_dir: where its facts are kept.
+        workers: parse the files.
+        cache_dir: where its facts are cached.
         source: the repository.
-        limits: what is indexed at most.
+        limits: the limits of what is indexed.
     """
 
     def __init__(
@@ -52,12 +52,12 @@ class ParseStage:
 
         Args:
             files: the files.
-            keep: takes their texts; called before their facts are in the cache.
-            steps: told of each file.
-            given: their bytes, where they do not come from the directory.
+            keep: stores their texts; called before their facts are cached.
+            steps: receives the progress.
+            given: their bytes by path, if they do not come from the directory.
 
         Returns:
-            What became of each, by path, without the facts and the text.
+            The result for each file, by path, without facts and text.
         """
         cache = await asyncio.to_thread(FactsCache, self._cache_dir.cache)
         sizes = {each.path: each for each in files}
@@ -76,7 +76,7 @@ class ParseStage:
         return as_parsed
 
     def warm(self, paths: Iterable[str]) -> None:
-        """Have a worker started that can parse such files as these; returns at once."""
+        """Start a worker that can parse files like these, in the background; returns at once."""
         if not self._workers.cold:
             return
         endings = {reader_of(path): splitext(path)[1] for path in paths}
@@ -95,7 +95,7 @@ class ParseStage:
 
 
 def _parts(files: Sequence[Found], workers: int) -> Iterator[list[Found]]:
-    # A handful of files is spread, so that no worker waits for another.
+    # Spread a few files over the workers, so that none is idle.
     most = max(1, min(_MAX_TASK_FILES, -(-len(files) // workers)))
     part: list[Found] = []
     size = 0

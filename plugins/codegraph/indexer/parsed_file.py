@@ -1,4 +1,4 @@
-"""What a file says, with what an index needs of it at once, as one value for the cache."""
+"""A file's facts, with what an index needs of them at once, as one value for the cache."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from plugins.codegraph.languages.registry import language_of
 from plugins.codegraph.linker.digest import interface_digest
 
 VERSION = FACTS_VERSION * 100 + 2
-"""Raised also whenever :class:`ParsedFile` changes."""
+"""Also raised whenever :class:`ParsedFile` changes."""
 COMPRESSION_LEVEL = 1
 
 
 class ParsedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One file's facts, and what is asked of them most.
+    """One file's facts, with the most used parts decoded.
 
     Attributes:
-        lines: how many it has.
+        lines: the number of lines.
         problem: what could not be read.
         package: the package that it declares.
-        interface: the digest of what others can see of it, as hexadecimal digits.
-        facts: all of it, as MessagePack.
+        interface: the interface digest (``linker/digest.py``), in hexadecimal.
+        facts: all facts, as MessagePack.
     """
 
     lines: int
@@ -42,10 +42,8 @@ _decoder = msgspec.msgpack.Decoder(ParsedFile)
 
 
 def reader_of(path: str) -> str:
-    """What reads a file: the language with the ending, since some read one text in two ways.
-
-    Empty where no language reads such files.
-    """
+    """The reader of a file: its language and file name ending, since some languages parse one text
+    in two ways. "" for an unknown language."""
     name = path.rpartition("/")[2]
     dot = name.rfind(".")
     return _reader(f"x{name[dot:]}" if dot > 0 else name)
@@ -58,11 +56,14 @@ def _reader(name: str) -> str:
 
 
 def parse_file(path: str, data: bytes) -> ParsedFile:
-    """What a file of a known language says.
+    """Parse a file of a known language.
 
     Args:
-        path: from the repository's root.
+        path: relative to the repository's root.
         data: its bytes.
+
+    Raises:
+        ValueError: the language is unknown.
     """
     language = language_of(path)
     if language is None:
@@ -75,15 +76,15 @@ def parse_file(path: str, data: bytes) -> ParsedFile:
 
 
 def packed(found: ParsedFile) -> bytes:
-    """What is kept of it."""
+    """The stored form."""
     return zlib.compress(_encoder.encode(found), COMPRESSION_LEVEL)
 
 
 def unpacked(data: bytes) -> ParsedFile:
-    """What was kept."""
+    """The value from its stored form."""
     return _decoder.decode(zlib.decompress(data))
 
 
 def facts_in(found: ParsedFile) -> FileFacts:
-    """The facts themselves."""
+    """The decoded facts."""
     return decoded(found.facts)

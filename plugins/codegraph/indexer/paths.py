@@ -1,4 +1,4 @@
-"""Which paths are looked at, by their names alone."""
+"""Which paths are indexed, by name alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOREIGN = frozenset(
 )
 """Directories of what others wrote, or a program: also where they are committed."""
 BUILT = frozenset({"build", "dist", "out", "target", "venv", "env", "coverage", "vendor"})
-"""Directories that are most likely that too, where no version control says what is what."""
+"""Directories that usually hold build output; skipped where no version control decides."""
 _BINARY = frozenset(
     """
     7z a avi bin bmp bz2 class dat db dll dmg doc docx dylib ear eot exe flac gif gz ico icns jar
@@ -36,10 +36,10 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 
 
 def normalised(path: str) -> str | None:
-    """A path of a repository in its one spelling, with ``/``, or None where it leads out of it.
+    """A path of a repository in normal form, with ``/``, or None if it leads out of the repository.
 
     Args:
-        path: as somebody spells it: ``src\\app.py``, ``./src//app.py``.
+        path: any spelling: ``src\\app.py``, ``./src//app.py``.
     """
     plain = path.replace("\\", "/")
     if not plain or plain.startswith("/") or _DRIVE.match(plain) or "\0" in plain:
@@ -49,11 +49,11 @@ def normalised(path: str) -> str | None:
 
 
 def foreign_directory(path: str, *, built: bool = False) -> str | None:
-    """The directory, on the way to a file, for which the file is left out; or None.
+    """The ancestor directory because of which a file is skipped, or None.
 
     Args:
         path: the file.
-        built: whether what a build makes is left out as well.
+        built: whether to skip build output too.
     """
     parts = path.split("/")[:-1]
     for at, part in enumerate(parts):
@@ -63,12 +63,12 @@ def foreign_directory(path: str, *, built: bool = False) -> str | None:
 
 
 def looks_binary(path: str) -> bool:
-    """Whether a file is none of text by the ending of its name."""
+    """Whether a file is binary, by its ending."""
     return basename(path).rpartition(".")[2].lower() in _BINARY
 
 
 def holds_keys(path: str) -> bool:
-    """Whether a file is there to hold secrets, by its name: nothing of it is read."""
+    """Whether a file exists to hold secrets, by its name; such a file is never read."""
     return _KEYS.fullmatch(basename(path)) is not None
 
 

@@ -1,22 +1,22 @@
-"""How far an index is, told as it goes on."""
+"""Progress reports of a running index."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Progress = Callable[[int, int, str], None]
-"""``progress(done, total, message)``: called on the event loop; it returns at once."""
+"""``progress(done, total, message)``: called on the event loop; must return at once."""
 
 
 def silent(done: int, total: int, message: str) -> None:
-    """Tell nobody."""
+    """Ignore the progress."""
 
 
 class Steps:
-    """Counts what is done.
+    """Counts files and reports the progress.
 
     Args:
-        progress: who is told.
+        progress: receives the reports.
     """
 
     def __init__(self, progress: Progress) -> None:
@@ -24,17 +24,17 @@ class Steps:
         self._done, self._total, self._what = 0, 0, ""
 
     def begin(self, what: str, files: int) -> None:
-        """A new part of the work begins.
+        """Begin a step.
 
         Args:
-            what: what is done, such as ``reading``.
-            files: with how many files.
+            what: its name, such as ``reading``.
+            files: its total number of files.
         """
         self._what, self._done, self._total = what, 0, files
         self._tell()
 
     def done(self, files: int = 1) -> None:
-        """So many more files are done."""
+        """Count more files as done."""
         self._done += files
         self._tell()
 

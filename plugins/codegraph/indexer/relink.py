@@ -1,4 +1,4 @@
-"""What some changed files mean for the rest: which others are linked again, and the result."""
+"""Links again what a change affects: the changed files and their dependents."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from plugins.codegraph.store.rows import FileGraph, Manifest
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What is other than a layer says.
+    """The changes relative to a layer.
 
     Attributes:
         parsed: files that are new or changed, by path.
-        gone: paths that are no more.
-        manifests: the settings as they are now.
+        gone: paths that no longer exist.
+        manifests: the manifests as they are now.
     """
 
     parsed: Mapping[str, Parsed]
@@ -40,14 +40,14 @@ class Changed:
 
 
 class RelinkStage:
-    """Links what a change makes necessary, and no more.
+    """Links what a change affects, and no more.
 
     Args:
-        workers: who links.
-        cache_dir: where the facts are kept.
-        database: holds the texts of files whose facts are not kept here.
-        owner: whose files.
-        base: the layer before the change, its links loaded.
+        workers: link the files.
+        cache_dir: where the facts are cached.
+        database: has the texts of files whose facts are not cached.
+        owner: the owner of the files.
+        base: the layer before the change, with its links loaded.
         changed: the change.
     """
 
@@ -66,7 +66,7 @@ class RelinkStage:
         self.known = _known(base, changed)
 
     def files(self) -> list[FileGraph]:
-        """The files to link: those that changed, and those that asked for what did; by path."""
+        """The files to link: those that changed, and those that depend on a change; by path."""
         base, changed = self._base, self._changed
         differing = [*changed.parsed, *changed.gone]
         keys = changed_keys(base.known, self.known, differing)
@@ -84,9 +84,9 @@ class RelinkStage:
         """Link files in the new state.
 
         Args:
-            parser: reads the texts of files again whose facts are not there any more.
+            parser: parses stored texts again where facts are missing.
             files: the files.
-            steps: told of each.
+            steps: receives the progress.
         """
         await self._refill(parser)
         repo = self._owner.repo
@@ -100,7 +100,7 @@ class RelinkStage:
         return linked
 
     async def _refill(self, parser: ParseStage) -> None:
-        """Parse again what the cache does not hold: it may be of another replica, or deleted."""
+        """Parse again what the cache lacks: it may be another replica's, or deleted."""
         keys = {(each.digest, each.reader): path for path, each in self.known.items()}
         missing = await asyncio.to_thread(missing_in, self._cache_dir.cache, set(keys))
         if not missing:
@@ -112,7 +112,7 @@ class RelinkStage:
         found = [Found(path, len(data), 0, 0) for path, data in given.items()]
 
         async def keep(_: Sequence[Content]) -> None:
-            """The texts are kept already."""
+            """The texts are stored already."""
 
         await parser.all(found, keep, Steps(silent), given)
 

@@ -1,7 +1,7 @@
-"""Which files a repository has: those that Git knows or would take, or those of a directory.
+"""Lists the files of a repository: those that Git tracks or would add, or those of a directory.
 
-Nothing is opened here, only looked at (``lstat``). No symbolic link is followed, so nothing is
-found twice, in a circle, or out of the tree.
+Files are not opened, only ``lstat``-ed. Symbolic links are not followed, so nothing is found
+twice, in a cycle, or outside of the tree.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from plugins.codegraph.indexer.paths import foreign_directory, holds_keys, looks
 from plugins.codegraph.model import FileReport
 
 FRESH_NS = 1_000_000_000
-"""Nanoseconds within which a file may change again and keep its time of change."""
+"""Nanoseconds within which a file may change again without a new modification time."""
 
 
 HOLDS_KEYS = "a file of secrets, by its name"
-"""Why such a file is left out."""
+"""The reason for skipping such a file."""
 
 
 class Limits(msgspec.Struct, frozen=True, array_like=True):
-    """What is indexed at most.
+    """The limits of what is indexed.
 
     Attributes:
-        file: bytes of one file.
-        files: how many files of one repository.
+        file: the size of a file, in bytes.
+        files: the number of files in a repository.
     """
 
     file: int = 2 * 1024 * 1024
@@ -41,14 +41,14 @@ class Limits(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Found(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A file that can be read, and what tells later whether it has changed.
+    """A file that can be read, with what later shows whether it has changed.
 
     Attributes:
-        path: from the root, with ``/``.
-        size: its bytes.
-        mtime: when it changed, in nanoseconds; 0 where that was so short ago that it may change
-            once more without a difference.
-        inode: its number in the file system.
+        path: relative to the root, with ``/``.
+        size: in bytes.
+        mtime: the modification time, in nanoseconds; 0 if that is so recent that the file may
+            change again without a new time.
+        inode: its inode number, signed.
     """
 
     path: str
@@ -58,12 +58,12 @@ class Found(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Scan(msgspec.Struct, frozen=True, array_like=True):
-    """What is there.
+    """The files on disk.
 
     Attributes:
         found: the files to read, by path.
-        skipped: what is left out and why; a directory of others' files once, with their number.
-        commit, branch: where the checkout is, or "".
+        skipped: what is left out and why; a third-party directory once, with its number of files.
+        commit, branch: the state of the checkout, or "".
     """
 
     found: list[Found]
@@ -73,7 +73,7 @@ class Scan(msgspec.Struct, frozen=True, array_like=True):
 
 
 class NoDirectory(Exception):
-    """The directory to index is not there or may not be read; the message says what to do."""
+    """The directory to index does not exist or may not be read; the message says what to do."""
 
 
 async def scan(root: Path, limits: Limits, now: int) -> Scan:
@@ -81,11 +81,11 @@ async def scan(root: Path, limits: Limits, now: int) -> Scan:
 
     Args:
         root: the directory.
-        limits: what is indexed at most.
+        limits: the limits of what is indexed.
         now: the time, in nanoseconds since the epoch.
 
     Raises:
-        NoDirectory: it is not there.
+        NoDirectory: it does not exist or may not be read.
     """
     if not await asyncio.to_thread(os.path.isdir, root):
         raise NoDirectory(f"{root} is no directory, or may not be read. Check the path.")
@@ -95,7 +95,7 @@ async def scan(root: Path, limits: Limits, now: int) -> Scan:
 
 
 async def _git_files(root: Path) -> list[bytes] | None:
-    """What Git knows or would take, or None where this is no checkout."""
+    """The files that Git tracks or would add, or None where this is not a checkout."""
     try:
         answer = await git(
             root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "."
@@ -124,7 +124,7 @@ def _examined(
 
 
 class _Scanner:
-    """Looks at one path after another."""
+    """Classifies paths."""
 
     def __init__(self, root: Path, limits: Limits, now: int) -> None:
         self._root = os.path.realpath(root)
@@ -132,16 +132,16 @@ class _Scanner:
         self._skipped: list[FileReport] = []
         self._foreign: dict[str, int] = {}
         self.found: list[Found] = []
-        # Many files share a directory; whether one is below a link is found out once.
+        # Many files share a directory; check only once whether it is below a link.
         self._inside = cache(self._is_inside)
 
     def all(self, paths: Iterable[bytes]) -> None:
-        """Look at all of them."""
+        """Classify several paths."""
         for path in paths:
             self.one(path)
 
     def one(self, raw: bytes) -> None:
-        """Look at one path."""
+        """Classify one path."""
         try:
             path = raw.decode("utf-8")
         except UnicodeDecodeError:
@@ -154,7 +154,7 @@ class _Scanner:
         try:
             status = os.lstat(os.path.join(self._root, path))  # noqa: PTH118 (5,000 of them)
         except FileNotFoundError:
-            return  # deleted, and not yet committed so
+            return  # deleted, but the deletion is not committed
         except (OSError, ValueError) as error:
             self.skip(path, f"it cannot be looked at: {getattr(error, 'strerror', error)}")
             return
@@ -187,15 +187,15 @@ class _Scanner:
         return os.path.realpath(whole) == whole
 
     def skip(self, path: str, reason: str, size: int = 0) -> None:
-        """Leave a file out."""
+        """Skip a file."""
         self._skipped.append(FileReport(path, "", "", 0, size, reason, skipped=True))
 
     def foreign(self, directory: str, files: int = 1) -> None:
-        """Leave out files of a directory of others' files."""
+        """Skip files of a third-party directory."""
         self._foreign[directory] = self._foreign.get(directory, 0) + files
 
     def reports(self) -> list[FileReport]:
-        """What was left out."""
+        """What was skipped."""
         for directory, files in self._foreign.items():
             count = f"{files:,} files" if files != 1 else "1 file"
             told = count if files else "not counted"
@@ -204,7 +204,7 @@ class _Scanner:
 
 
 def _kind_problem(mode: int) -> str:
-    """Why a path is no file that can be read, or ""."""
+    """Why a path is not a readable file, or ""."""
     if stat.S_ISREG(mode):
         return ""
     if stat.S_ISLNK(mode):
@@ -215,20 +215,20 @@ def _kind_problem(mode: int) -> str:
 
 
 def changed(status: os.stat_result) -> int:
-    """When a file changed, in nanoseconds, and never 0, which says that nobody can tell.
+    """A file's modification time in nanoseconds, but never 0, which means unreliable.
 
-    What sdists are packed from may have files of the very first moment of 1970.
+    Files in sdists may be dated to the very start of 1970.
     """
     return status.st_mtime_ns or 1
 
 
 def signed(inode: int) -> int:
-    """An inode as a signed number, which is what a database holds."""
+    """An inode number as a signed 64-bit integer, as databases store it."""
     return inode - (1 << 64) if inode >= 1 << 63 else inode
 
 
 def _walked(root: Path, look: _Scanner) -> Iterator[bytes]:
-    """The files of a directory that is no checkout, without what ``.gitignore`` names."""
+    """The files of a directory that is not a checkout, without those that ``.gitignore`` names."""
     pending: list[tuple[str, IgnoreRules | None]] = [("", None)]
     while pending:
         directory, above = pending.pop()

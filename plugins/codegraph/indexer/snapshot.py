@@ -1,4 +1,4 @@
-"""One state of a repository's files, as it is handed to the workers that link it."""
+"""One state of a repository's files, as given to the workers that link it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A file of a known language.
 
     Attributes:
-        digest: of its bytes.
-        reader: what reads it (``parsed_file.reader_of``).
+        digest: the digest of its bytes.
+        reader: its reader (``parsed_file.reader_of``).
         language: the language's name.
         package: the package that it declares, or "".
-        interface: the digest of what others can see of it.
+        interface: its interface digest (``linker/digest.py``).
     """
 
     digest: str
@@ -29,13 +29,13 @@ class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Snapshot(msgspec.Struct, frozen=True, array_like=True):
-    """All that linking depends on.
+    """Everything that linking depends on.
 
     Attributes:
         repo: the repository's id.
-        cache: the file that holds the facts.
+        cache: the facts cache file.
         files: the files of known languages, by path.
-        manifests: the settings, by path.
+        manifests: the manifests, by path.
     """
 
     repo: str
@@ -49,7 +49,7 @@ _decoder = msgspec.msgpack.Decoder(Snapshot)
 
 
 def write(snapshot: Snapshot, file: Path) -> None:
-    """Write a snapshot whole."""
+    """Write a snapshot atomically."""
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_suffix(".partial")
     partial.write_bytes(_encoder.encode(snapshot))
@@ -62,5 +62,5 @@ def load(file: Path) -> Snapshot:
 
 
 def keys_of(files: Iterable[Known]) -> set[tuple[str, str]]:
-    """The keys of the facts of some files."""
+    """The cache keys of the facts of some files."""
     return {(each.digest, each.reader) for each in files}

@@ -1,4 +1,4 @@
-"""A repository as the linker sees it, over the facts on disk."""
+"""A repository as the linker sees it, backed by the facts cache."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from plugins.codegraph.linker.files import Files
 
 
 class RecentFacts:
-    """Facts as they were decoded last, over a cache: the next snapshot asks for most of them again.
+    """Recently decoded facts, backed by a cache: the next snapshot needs most of them again.
 
     Args:
-        cache: holds all of them.
-        lines: of how many lines at most they are kept; the linker holds what it needs besides.
+        cache: has all facts.
+        lines: the most source lines whose facts are held, besides what the linker holds.
     """
 
     def __init__(self, cache: FactsCache, lines: int = 60_000) -> None:
@@ -23,7 +23,7 @@ class RecentFacts:
         self._kept: dict[Key, FileFacts] = {}
 
     def get(self, key: Key) -> FileFacts | None:
-        """What the file with these bytes says, or None where that is not known."""
+        """The facts for a key, or None if they are not cached."""
         facts = self._kept.pop(key, None)
         if facts is None:
             data = self.cache.get(key)
@@ -51,10 +51,10 @@ class SnapshotView(Files[Known]):
         self._recent = recent
 
     def facts(self, path: str) -> FileFacts | None:
-        """What a file says.
+        """The facts of a file, or None where there is no such file.
 
         Raises:
-            LookupError: it is known, and its facts are not there.
+            LookupError: the file exists, but its facts are not cached.
         """
         known = self._files.get(path)
         if known is None:

@@ -1,4 +1,4 @@
-"""What is indexed, and what came of it."""
+"""The input and the result of an index."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Source:
     """A repository, and where its files are.
 
     Attributes:
-        org, repo: whose it is, and its id.
+        org, repo: its organisation, and its id.
         root: the directory with its files.
-        scrub: takes secrets out of them before anything is kept.
+        scrub: removes secrets from texts before anything is stored.
     """
 
     org: str
@@ -28,23 +28,23 @@ class Source:
 
     @property
     def owner(self) -> Owner:
-        """Whose rows it makes."""
+        """The owner of its rows."""
         return Owner(self.org, self.repo)
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What an index did.
+    """The result of an index.
 
     Attributes:
         layer: the layer that is served now, or the overlay's.
         full: whether a new layer was built, rather than the served one changed.
-        files, lines: how many the change was about; of a full index all.
-        parsed: files that had to be read.
-        linked: files that were linked.
+        files, lines: how many the change concerned; all, for a full index.
+        parsed: how many files were read.
+        linked: how many files were linked.
         skipped: files that are not in the graph.
-        problems: files that are in it in part.
-        gone: files that are no more.
+        problems: files that are only partly in it.
+        gone: files that no longer exist.
     """
 
     layer: int
@@ -61,7 +61,7 @@ class Summary:
 def counted(
     layer: int, files: Iterable[FileGraph], *, parsed: int, linked: int, full: bool = True
 ) -> Summary:
-    """A summary of what was done with some files."""
+    """A summary over some files."""
     reports = [each.report for each in files]
     shown = [each for each in reports if not each.skipped]
     return Summary(

@@ -1,4 +1,5 @@
-"""What workers do: read and parse files, and link them. Plain functions over plain values."""
+"""The tasks of workers: reading and parsing files, and linking them. Plain functions over plain
+values."""
 
 from __future__ import annotations
 
@@ -29,11 +30,11 @@ class ParseTask(msgspec.Struct, frozen=True, array_like=True, tag="parse"):
 
     Attributes:
         root: the repository's directory.
-        cache: the file that holds facts.
-        limits: what is indexed at most.
+        cache: the facts cache file.
+        limits: the limits of what is indexed.
         files: the files.
-        given: the bytes of each, where they do not come from the directory.
-        scrub: takes secrets out of them.
+        given: the bytes of each, if they do not come from the directory.
+        scrub: removes secrets from them.
     """
 
     root: str
@@ -45,41 +46,41 @@ class ParseTask(msgspec.Struct, frozen=True, array_like=True, tag="parse"):
 
     @property
     def paths(self) -> list[str]:
-        """The files that it is about."""
+        """The paths of its files."""
         return [each.path for each in self.files]
 
     def only(self, path: str) -> ParseTask:
-        """The same for one file alone."""
+        """The same task for one file alone."""
         at = self.paths.index(path)
         given = None if self.given is None else [self.given[at]]
         return msgspec.structs.replace(self, files=[self.files[at]], given=given)
 
 
 class LinkTask(msgspec.Struct, frozen=True, array_like=True, tag="link"):
-    """Link some files of a snapshot, each with the report that it gets."""
+    """Link some files of a snapshot, each given with its report."""
 
     snapshot: str
     files: list[FileGraph]
 
     @property
     def paths(self) -> list[str]:
-        """The files that it is about."""
+        """The paths of its files."""
         return [each.report.path for each in self.files]
 
     def only(self, path: str) -> LinkTask:
-        """The same for one file alone."""
+        """The same task for one file alone."""
         return LinkTask(self.snapshot, [self.files[self.paths.index(path)]])
 
 
 class Parsed(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What became of one file.
+    """The result of parsing one file.
 
     Attributes:
-        report: the report that it gets.
+        report: its report.
         found: the file as it was when it was read.
         package, interface: of its facts.
-        facts: what it says, packed; b"" where the cache has it, or no language reads it.
-        text: its bytes, deflated; b"" where it is not in the graph.
+        facts: its packed facts; b"" if they are cached already, or there are none.
+        text: its bytes, deflated; b"" if it is not in the graph.
     """
 
     report: FileReport
@@ -92,14 +93,14 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 Task = ParseTask | LinkTask
 _MAX_LINES, _MAX_LENGTH = 5, 500
-"""Of what is told of a file's secrets: lines of one kind, and characters."""
+"""In the summary of a file's secrets: the most lines per kind, and the most characters."""
 
 
 class Worker:
-    """Carries out tasks, and keeps between them what the next one may need.
+    """Runs tasks, and caches between them what the next one may need.
 
     Args:
-        lines: of how many lines one linker remembers what it worked out, before another begins.
+        lines: the number of source lines after which the linker's cache is dropped.
     """
 
     def __init__(self, lines: int = 400_000) -> None:
@@ -178,7 +179,7 @@ class Worker:
 
 
 def secrets_summary(removed: Sequence[Redaction]) -> str:
-    """What was taken out of a file, in words: each kind with the first lines that had one."""
+    """A description of the secrets removed from a file: each kind with its first lines."""
     lines: dict[str, list[str]] = {}
     for each in removed:
         lines.setdefault(each.kind, []).append(f"{each.line or 1}")
@@ -190,12 +191,12 @@ def secrets_summary(removed: Sequence[Redaction]) -> str:
 
 
 def refused(found: Found, reason: str) -> FileReport:
-    """The report of a file that is not in the graph."""
+    """The report of a skipped file."""
     return FileReport(found.path, "", "", 0, found.size, reason, skipped=True)
 
 
 def _parsed(cache: FactsCache, found: Found, raw: bytes, scrub: ContentScrub) -> Parsed:
-    # From here on there is no other text of the file: its digest too is of what is kept.
+    # Everything from here on, the digest included, is of the scrubbed text.
     data, removed = scrub.data(file_reader.as_utf8(found.path, raw))
     secrets = secrets_summary(removed)
     digest = hashlib.sha256(data).hexdigest()

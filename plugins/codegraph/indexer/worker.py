@@ -1,8 +1,8 @@
-"""A worker process: tasks come in on standard input, results go out on standard output.
+"""A worker process: reads tasks from standard input, writes results to standard output.
 
-``python -m plugins.codegraph.indexer.worker``; it ends when its input does. A frame is four bytes
-of length and MessagePack: in, a task; out, the results so far of it (``["r", [...]]``), then its
-end with the most memory that the process has had, in KiB (``["e", kib]``), or what went wrong.
+Run as ``python -m plugins.codegraph.indexer.worker``; it exits when its input ends. A frame is four
+bytes of length, then MessagePack. In: a task. Out: some of its results (``["r", [...]]``), then the
+end of the task with the process's peak memory in KiB (``["e", kib]``), or what went wrong.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 def main() -> None:
     """Work until the input ends."""
-    # What a library prints must not get among the frames.
+    # Output printed by a library must not mix with the frames.
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     worker = Worker()
@@ -47,9 +47,9 @@ def _frames(worker: Worker, task: Task) -> Iterator[Any]:
 
 
 def _peak() -> int:
-    """The most memory that this process has had, in KiB; 0 where the system does not say.
+    """The peak memory of this process, in KiB; 0 if the system does not report it.
 
-    ``getrusage`` would count what the process had of its parent before it became this program.
+    ``getrusage`` would include the parent's memory from before this program was executed.
     """
     status = Path("/proc/self/status")
     if not status.exists():

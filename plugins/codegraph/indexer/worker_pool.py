@@ -1,4 +1,4 @@
-"""A few worker processes, and their tasks. One that dies or hangs costs the file that did it."""
+"""A pool of worker processes. If one dies or hangs, only the file that caused it is lost."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from plugins.codegraph.store.rows import FileGraph
 
 MAX_WORKERS = 4
 TASK_TIMEOUT_S = 60.0
-"""Seconds that one file may take; a task gets as many, and a second for each of its files."""
+"""Seconds per task, plus one second for each of its files."""
 MAX_MEMORY_KIB = 320 * 1024
-"""KiB after which a worker is replaced, once its task is done."""
+"""Peak memory, in KiB, after which a worker is replaced once its task is done."""
 
 Result = TypeVar("Result", Parsed, FileGraph)
 
 
 class Crashed(Exception):
-    """A worker died in the middle of a task; the message says how."""
+    """A worker died during a task; the message says how."""
 
 
 class Hung(Crashed):
-    """A worker was ended, since its task took too long."""
+    """A worker was killed because its task took too long."""
 
 
 class TaskFailed(Exception):
-    """A task failed with an error of ours; the message says which."""
+    """A task failed because of a bug here; the message is the error."""
 
 
 class FileFailure(msgspec.Struct, frozen=True):
-    """A file whose task no worker survived, and what happened to them."""
+    """A file that no worker survived, and what happened to them."""
 
     path: str
     reason: str
@@ -57,17 +57,17 @@ class _Process:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-            start_new_session=True,  # a Ctrl-C is the portal's, which then ends the workers
+            start_new_session=True,  # Ctrl-C goes to the portal alone, which then stops the workers
         )
         return cls(process)
 
     async def run(self, task: Task, kind: type[Result]) -> list[Result]:
-        """Carry out a task.
+        """Run a task.
 
         Raises:
             Crashed: the process died.
-            Hung: it was ended as it took too long.
-            Failed: the task failed.
+            Hung: it was killed because it took too long.
+            TaskFailed: the task failed.
         """
         try:
             async with asyncio.timeout(TASK_TIMEOUT_S + len(task.paths)):
@@ -98,17 +98,17 @@ class _Process:
             results.append(msgspec.msgpack.decode(value, type=kind))
 
     async def end(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
 
 
 class WorkerPool:
-    """The worker processes of a portal, started when they are first needed.
+    """The worker processes of a portal, started on demand.
 
     Args:
-        most: how many there are at most.
+        most: the most processes.
     """
 
     def __init__(self, most: int | None = None) -> None:
@@ -121,20 +121,21 @@ class WorkerPool:
 
     @property
     def most(self) -> int:
-        """How many processes there are at most."""
+        """The most processes."""
         return self._most
 
     async def run(self, task: Task, kind: type[Result]) -> list[Result | FileFailure]:
-        """Carry out a task; a file that no worker survives is named instead of its result.
+        """Run a task; a file that no worker survives gives a :class:`FileFailure` instead of a
+        result.
 
         Raises:
-            Failed: the task failed with an error of ours.
+            TaskFailed: the task failed because of a bug here.
         """
         async with self._turns:
             try:
                 return list(await self._once(task, kind))
             except Crashed as reason:
-                # One that died may have been dead before, so even one file has another try.
+                # A worker may have died before it got the task, so retry even a single file.
                 if len(task.paths) == 1 and isinstance(reason, Hung):
                     return [FileFailure(task.paths[0], str(reason))]
             found: list[Result | FileFailure] = []
@@ -145,9 +146,9 @@ class WorkerPool:
     async def each(
         self, tasks: Iterable[Task], kind: type[Result]
     ) -> AsyncGenerator[list[Result | FileFailure]]:
-        """Carry out many tasks, some at once, and give their results as they come.
+        """Run many tasks concurrently, and yield their results as they complete.
 
-        Not many more are begun than are taken, so that results do not pile up.
+        Few more are started than are consumed, so that results do not pile up.
         """
         pending: set[asyncio.Task[list[Result | FileFailure]]] = set()
         remaining = iter(tasks)
@@ -172,22 +173,22 @@ class WorkerPool:
         return not (self._closed or self._free or warming)
 
     def warm(self, task: Task) -> None:
-        """Have a process started by the time that one is needed; returns at once.
+        """Start a process before it is needed, in the background; returns at once.
 
         Args:
-            task: what it does first, so that it has loaded what such tasks need.
+            task: run first, so that the process has loaded what such tasks need.
         """
         if not self.cold:
             return
 
         async def work() -> None:
-            with contextlib.suppress(TaskFailed, OSError):  # whoever needs one meets it again
+            with contextlib.suppress(TaskFailed, OSError):  # the next real task gets the same error
                 await self.run(task, Parsed)
 
         self._warming = asyncio.create_task(work())
 
     async def close(self) -> None:
-        """End all processes."""
+        """Stop all processes."""
         self._closed = True
         if self._warming is not None:
             self._warming.cancel()
@@ -207,7 +208,7 @@ class WorkerPool:
         try:
             results = await process.run(task, kind)
         except BaseException:
-            # Also where this task is cancelled: the process is in the middle of something.
+            # Even if this is cancelled: the process may be in the middle of a task.
             await asyncio.shield(process.end())
             raise
         if self._closed or process.memory > MAX_MEMORY_KIB:
