@@ -1,4 +1,4 @@
-"""Edges that are added to a layer while it is served, and taken out of it again."""
+"""Edges from SCIP indexers, added to a layer while it is served, and removed again."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _ADDED = STRATEGY_CODES[Strategy.SCIP]
 
 
 class Additions:
-    """The edges of SCIP indexers in one layer, as it was when they were found.
+    """The SCIP edges of one layer, in the generation that they were computed for.
 
     Args:
         database: the plugin's database.
-        owner: whose layer.
+        owner: the owner of the layer.
         layer: its number.
-        generation: how often it had been changed in place.
+        generation: its generation.
     """
 
     def __init__(self, database: Database, owner: Owner, layer: int, generation: int) -> None:
@@ -37,10 +37,10 @@ class Additions:
         self._layer, self._generation = layer, generation
 
     async def write(self, rows: Sequence[EdgeRow]) -> None:
-        """Write edges, in short transactions.
+        """Add edges, in short transactions.
 
         Raises:
-            LayerGone: the layer is not served any more, or was changed.
+            LayerGone: the layer is no longer served, or was changed.
         """
         some = MAX_ROWS // 2  # each is two rows
         for start in range(0, len(rows), some):
@@ -48,13 +48,13 @@ class Additions:
                 await insert_edges(connection, self._owner, self._layer, rows[start : start + some])
 
     async def clear(self, *, changed: bool = False) -> None:
-        """Take out what was added before.
+        """Remove all edges added before.
 
         Args:
-            changed: whether the layer may have been changed meanwhile.
+            changed: whether a newer generation of the layer is acceptable.
 
         Raises:
-            LayerGone: the layer is not served any more, or was changed.
+            LayerGone: the layer is no longer served, or was changed.
         """
         for table in (edges, incoming):
             here = (table.c.layer == self._layer) & (table.c.strategy == _ADDED)

@@ -1,4 +1,4 @@
-"""Kinds and strategies as the small numbers that rows hold. A number is never given anew."""
+"""Kinds and strategies as the small integers stored in rows. A number is never reused."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ EDGE_KINDS = {code: kind for kind, code in EDGE_CODES.items()}
 STRATEGIES = {code: strategy for strategy, code in STRATEGY_CODES.items()}
 
 LAYER_BITS = 28
-"""A layer holds at most 2^28 entities; there may be 2^35 layers."""
+"""A layer has at most 2^28 entities; there can be 2^35 layers."""
 
 
 def entity_codes(kinds: Collection[EntityKind]) -> list[int]:
-    """The numbers of kinds of entities."""
+    """The numbers of entity kinds."""
     return sorted(ENTITY_CODES[kind] for kind in kinds)
 
 
 def edge_codes(kinds: EdgeKind | Collection[EdgeKind]) -> tuple[int, ...]:
-    """The numbers of one kind of edges, or of several."""
-    # A kind is a string, and so a collection of letters besides.
+    """The numbers of one or several edge kinds."""
+    # A kind is a string, thus a collection too (of letters).
     return (
         (EDGE_CODES[kinds],)
         if isinstance(kinds, EdgeKind)
@@ -54,17 +54,17 @@ def edge_codes(kinds: EdgeKind | Collection[EdgeKind]) -> tuple[int, ...]:
 
 
 def sure_codes(least: float) -> tuple[int, ...] | None:
-    """The strategies whose edges are at least so sure, or None for all of them."""
+    """The strategies with at least this confidence, or None for all of them."""
     every = STRATEGY_CODES.items()
     sure = tuple(code for strategy, code in every if CONFIDENCE[strategy] >= least)
     return None if len(sure) == len(STRATEGY_CODES) else sure
 
 
 def first_id(layer: int) -> int:
-    """The lowest number of an entity's row in a layer."""
+    """The lowest entity row id of a layer."""
     return layer << LAYER_BITS
 
 
 def end_id(layer: int) -> int:
-    """The first number above those of a layer."""
+    """The end (exclusive) of a layer's entity row ids."""
     return (layer + 1) << LAYER_BITS

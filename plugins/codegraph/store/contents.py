@@ -1,4 +1,4 @@
-"""The texts of files as they were indexed, kept once by digest."""
+"""The texts of files as they were indexed, stored once per digest."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from plugins.codegraph.store.tables import texts
 
 
 async def keep(connection: AsyncConnection, owner: Owner, found: Sequence[Content]) -> None:
-    """Keep some texts; what is there already stays.
+    """Store texts; existing ones stay as they are.
 
     Args:
         connection: a transaction.
-        owner: whose they are.
+        owner: their owner.
         found: the texts.
     """
     wanted = {each.digest: each.text for each in found if each.text}
     there = await known(connection, owner, wanted)
-    # In one order, so that two transactions never wait for each other.
+    # In a fixed order, so that two transactions never deadlock.
     rows = [(owner.repo, key, owner.org, wanted[key]) for key in sorted(wanted.keys() - there)]
     if rows:
         marks = "$1, $2, $3, $4" if is_postgres(connection) else "?, ?, ?, ?"
@@ -36,7 +36,7 @@ async def keep(connection: AsyncConnection, owner: Owner, found: Sequence[Conten
 
 
 async def known(connection: AsyncConnection, owner: Owner, digests: Collection[str]) -> set[str]:
-    """Those of some digests whose texts are kept."""
+    """Those of the digests whose texts are stored."""
     mine = *_mine(owner), among(connection, texts.c.digest, digests)
     return set(await connection.scalars(select(texts.c.digest).where(*mine)))
 
@@ -44,7 +44,7 @@ async def known(connection: AsyncConnection, owner: Owner, digests: Collection[s
 async def texts_of(
     connection: AsyncConnection, owner: Owner, digests: Collection[str]
 ) -> dict[str, bytes]:
-    """Texts by their digests, deflated; those that are not there are left out."""
+    """Texts by digest, deflated; missing ones are left out."""
     query = select(texts.c.digest, texts.c.data).where(
         *_mine(owner), among(connection, texts.c.digest, digests)
     )
@@ -52,7 +52,7 @@ async def texts_of(
 
 
 async def text_of(connection: AsyncConnection, owner: Owner, digest: str) -> bytes | None:
-    """A text by its digest, or None."""
+    """A text by its digest, inflated, or None."""
     query = select(texts.c.data).where(*_mine(owner), texts.c.digest == digest)
     found = await connection.scalar(query)
     return None if found is None else inflated(found)

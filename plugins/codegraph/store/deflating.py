@@ -1,4 +1,4 @@
-"""The text of a file as it is kept. Workers make it, which know of no database."""
+"""The stored (deflated) form of file texts. Separate, so that workers need no database code."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import zlib
 import msgspec
 
 COMPRESSION_LEVEL = 1
-"""Of deflating: the fastest, which leaves a third."""
+"""The zlib level: the fastest, which compresses to about a third."""
 
 
 class Content(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One file's text, deflated, by the digest of its bytes."""
+    """One file's text, deflated, with the digest of its bytes."""
 
     digest: str
     text: bytes
 
 
 def deflated(data: bytes) -> bytes:
-    """Bytes as they are kept."""
+    """Compress bytes for storage."""
     return zlib.compress(data, COMPRESSION_LEVEL)
 
 
 def inflated(data: bytes) -> bytes:
-    """Bytes as they were."""
+    """The bytes from their stored form."""
     return zlib.decompress(data)

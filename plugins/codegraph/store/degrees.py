@@ -1,4 +1,4 @@
-"""How many entities call each of some, and how many each of them calls."""
+"""Counts the callers and callees of entities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plugins.codegraph.store.tables import edges, incoming
 from plugins.codegraph.store.visibility import Visibility, in_base
 
 MAX_EDGES = 20_000
-"""The most edges that are counted in each direction; beyond them a number is a lower bound."""
+"""The most edges counted in each direction; beyond them a count is a lower bound."""
 
 
 _CALLS = edge_codes(EdgeKind.CALLS)
@@ -27,7 +27,7 @@ _SIDES = ((incoming, incoming.c.target), (edges, edges.c.source))
 async def degrees(
     connection: AsyncConnection, visibility: Visibility, keys: Collection[int]
 ) -> dict[int, tuple[int, int]]:
-    """Callers and callees of entities, as a view sees them."""
+    """The numbers of callers and callees of entities in a view, by key."""
     if not keys:
         return {}
     counts: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
@@ -44,7 +44,7 @@ async def degrees(
             .where(*visibility.of(table), table.c.kind.in_(_CALLS), among(connection, near, keys))
             .limit(MAX_EDGES)
         )
-        # An edge is its source's: the overlay hides it where it hides the source.
+        # An edge belongs to its source: the overlay hides both together.
         for key, source, layer in await connection.execute(query):
             count[key] += layer != visibility.base or source not in hidden
     return {key: (counts[0][key], counts[1][key]) for key in keys}
@@ -52,7 +52,7 @@ async def degrees(
 
 @cache
 def _counting(*, postgres: bool) -> CompoundSelect[Any]:
-    """Counts both directions of entities of a base, each row with the number of its direction."""
+    """A query that counts both directions in a base layer, each row with its direction's number."""
     halves = []
     for side, (table, near) in enumerate(_SIDES):
         chosen = table.c.kind.in_(_CALLS), among_parameter(near, "keys", postgres=postgres)

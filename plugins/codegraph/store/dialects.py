@@ -1,4 +1,4 @@
-"""Many rows at once, as SQLite and PostgreSQL do it each in its own way."""
+"""Bulk operations that differ between SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from gateway.toolkit.sql import is_postgres
 async def insert_rows(
     connection: AsyncConnection, table: Table, columns: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> None:
-    """Insert rows as the driver likes them best; none of their values is converted.
+    """Insert rows in the driver's fastest way, without converting values.
 
     Args:
-        connection: a transaction in which a statement was run already.
-        table: where.
-        columns: what each row holds, in order.
+        connection: a transaction in which a statement has already run.
+        table: the table.
+        columns: the columns of each row, in order.
         rows: the values.
     """
     if not rows:
@@ -36,7 +36,7 @@ async def insert_rows(
         return
     names = ", ".join(f'"{name}"' for name in columns)
     marks = ", ".join("?" * len(columns))
-    # The names are those of our own tables.
+    # All names come from the plugin's own tables.
     statement = f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})'  # noqa: S608
     await connection.exec_driver_sql(statement, [tuple(row) for row in rows])
 
@@ -44,7 +44,7 @@ async def insert_rows(
 async def delete_some(
     connection: AsyncConnection, table: Table, condition: ColumnElement[bool], most: int
 ) -> int:
-    """Delete rows that meet a condition, up to so many; how many there were."""
+    """Delete at most ``most`` rows that meet a condition; returns how many were deleted."""
     key = list(table.primary_key.columns)
     chosen = select(*key).where(condition).limit(most)
     found = await connection.execute(delete(table).where(tuple_(*key).in_(chosen)))

@@ -1,4 +1,4 @@
-"""The rows of whole files, inserted and deleted within a transaction of ``layers``."""
+"""Inserts and deletes the rows of whole files, within a transaction of ``layers``."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ from plugins.codegraph.store.tables import (
 )
 
 MAX_ROWS = 5_000
-"""Of one transaction, unless one file has more: writers of the portal wait for it."""
+"""The most rows per transaction, unless one file has more: other writers of the portal wait for
+it."""
 
 
 def batches(found: Iterable[FileGraph]) -> Iterator[list[FileGraph]]:
-    """Files in groups of so many rows as one transaction may write."""
+    """Group files so that each group fits into one transaction."""
     batch: list[FileGraph] = []
     rows = 0
     for file in found:
@@ -61,7 +62,7 @@ def batches(found: Iterable[FileGraph]) -> Iterator[list[FileGraph]]:
 async def insert_files(
     connection: AsyncConnection, owner: Owner, layer: int, found: Sequence[FileGraph]
 ) -> None:
-    """Insert all rows of some files but their edges, and their words."""
+    """Insert all rows of some files except edges, and index their words."""
     org, repo = owner.org, owner.repo
     within = entities.c.id >= first_id(layer), entities.c.id < end_id(layer)
     last = await connection.scalar(select(func.max(entities.c.id)).where(*within))
@@ -91,13 +92,13 @@ async def insert_edges(
 async def insert_into(
     connection: AsyncConnection, table: Table, owner: Owner, layer: int, found: Sequence[EdgeRow]
 ) -> None:
-    """Insert edges in one direction."""
+    """Insert edges in the table of one direction."""
     rows = edge_rows(layer, owner.org, owner.repo, found)
     await insert_rows(connection, table, EDGE_COLUMNS, rows)
 
 
 async def delete_files(connection: AsyncConnection, layer: int, paths: Collection[str]) -> None:
-    """Delete all rows of some files, and their words; an edge is its source's."""
+    """Delete all rows of some files, with their words and the edges that start in them."""
     here = entities.c.layer == layer, among(connection, entities.c.path, paths)
     found = (await connection.execute(select(entities.c.id, entities.c.key).where(*here))).all()
     if found:
@@ -117,7 +118,7 @@ async def delete_files(connection: AsyncConnection, layer: int, paths: Collectio
 
 
 async def _delete_added(connection: AsyncConnection, layer: int, targets: Collection[int]) -> None:
-    """Delete the edges of SCIP indexers into some entities: who says so was not asked again."""
+    """Delete SCIP edges into these entities: their sources were not indexed again by SCIP."""
     added = STRATEGY_CODES[Strategy.SCIP]
     into = (
         *(incoming.c.layer == layer, among(connection, incoming.c.target, targets)),
@@ -132,7 +133,7 @@ async def _delete_added(connection: AsyncConnection, layer: int, targets: Collec
 async def replace_manifests(
     connection: AsyncConnection, owner: Owner, layer: int, found: Sequence[Manifest]
 ) -> None:
-    """Write the settings that a layer is linked by, in place of those it had."""
+    """Replace the manifests that a layer is linked with."""
     await connection.execute(delete(manifests).where(manifests.c.layer == layer))
     rows = [(layer, each.path, owner.org, owner.repo, each.digest, each.data) for each in found]
     await insert_rows(connection, manifests, MANIFEST_COLUMNS, rows)

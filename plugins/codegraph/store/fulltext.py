@@ -1,9 +1,9 @@
-"""Full text over entities, as each database has it: FTS5 in SQLite, tsvector in PostgreSQL.
+"""Full-text search over entities: FTS5 in SQLite, tsvector in PostgreSQL.
 
-SQLite has one index a layer, so that how rare a word is, and how long a search takes, follow from
-that layer alone, and an old layer is dropped with one statement. It holds no text of its own: the
-text stays in ``codegraph_entities``. PostgreSQL has one table, in which each row's layer is one of
-its words. Both fold words to their stems.
+SQLite has one index per layer, so that word frequencies and search time depend on that layer
+alone, and an old layer is dropped with one statement. It stores no text itself: the text stays in
+``codegraph_entities``. PostgreSQL has one table, in which each row's layer is one of its words.
+Both stem words.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from plugins.codegraph.store.codes import end_id, first_id
 from plugins.codegraph.store.name_split import split
 
 MAX_TERMS = 24
-"""Of one query; a whole paragraph finds no more than its first words."""
+"""The most terms of one query; a whole paragraph finds no more than its first words."""
 ENOUGH = 400
-"""Entities with a query's rarer words, beside which those with common words alone do not count.
+"""How many matches of a query's rarer words suffice, so that entities with common words alone are
+not ranked.
 
 Over 88,000 entities of installed packages, the questions of ``code_questions.json`` found as much
 with 400 as with 1,000 or with all (nDCG@10 0.085, 0.083, 0.079), in less time.
 """
 _WEIGHTS = (10.0, 6.0, 2.0, 1.0)
-"""What a word counts in the name, the name's words, the signature and the doc."""
+"""The weight of a word in the name, the name's words, the signature and the doc."""
 _FILLERS = frozenset(
     """
     a about all an and any are as at be been but by can code could did do does for from function
@@ -37,55 +38,56 @@ _FILLERS = frozenset(
     whom why will with would you your
     """.split()  # noqa: SIM905
 )
-"""English words, and what everybody calls code, that tell nothing about what is looked for."""
+"""English words, and general words about code, that do not help to find anything."""
 _TERM = re.compile(r"\w+")
 _COLUMNS = "name, words, signature, doc"
 
 
 class FullText(Protocol):
-    """The words of the layers of one database. Rows are named by their numbers."""
+    """The full-text index of one database. Rows are identified by entity row ids."""
 
     async def begin(self, connection: AsyncConnection, layer: int) -> None:
-        """Make room for a layer's words."""
+        """Create a layer's index."""
         ...
 
     async def add(self, connection: AsyncConnection, layer: int, first: int) -> None:
-        """Take in the entities of a layer with this number and above."""
+        """Index the entities of a layer whose ids are at least ``first``."""
         ...
 
     async def remove(self, connection: AsyncConnection, layer: int, ids: Sequence[int]) -> None:
-        """Forget entities, before their rows are deleted."""
+        """Remove entities from the index; call it before their rows are deleted."""
         ...
 
     async def drop(self, connection: AsyncConnection, layer: int) -> None:
-        """Forget a layer; nothing happens where it is gone."""
+        """Delete a layer's index, if it exists."""
         ...
 
     async def count(self, connection: AsyncConnection, layer: int) -> int:
-        """How many entities of a layer are known, for the audit."""
+        """How much of a layer is indexed, for the audit: PostgreSQL counts entities, SQLite indexes
+        (1 or 0)."""
         ...
 
     async def search(
         self, connection: AsyncConnection, layer: int, query: str, kinds: Sequence[int], limit: int
     ) -> list[tuple[int, float]]:
-        """The numbers of the entities that have a query's words, the best first, with scores."""
+        """The row ids of entities that match a query's words, best first, with scores."""
         ...
 
 
 def full_text(connection: AsyncConnection) -> FullText:
-    """The full text of a connection's database."""
+    """The full-text index of a connection's database."""
     return _Postgres() if is_postgres(connection) else _Sqlite()
 
 
 def terms_of(query: str) -> list[list[str]]:
-    """What a query looks for: each term with its parts, where it is a name of several words."""
+    """The terms of a query, each with its parts if it is a compound name."""
     terms: list[list[str]] = []
     for term in _TERM.findall(query):
         whole = term.lower().strip("_")
         parts = split(term)
         if whole:
             terms.append([whole, *parts] if parts != [whole] else [whole])
-    # Words that stand in every text say nothing, and finding them all takes long.
+    # Words that occur everywhere do not discriminate, and are slow to search.
     telling = [term for term in terms if term[0] not in _FILLERS]
     return (telling or terms)[:MAX_TERMS]
 
@@ -130,7 +132,7 @@ class _Sqlite:
         words = _words(query)
         if not words:
             return []
-        # The weights and the kinds are numbers of ours.
+        # Weights and kinds are our own numbers, so formatting them into SQL is safe.
         table = _table(layer)
         joined, only = "", ""
         if kinds:
@@ -141,7 +143,7 @@ class _Sqlite:
             f"SELECT {table}.rowid, -{rank} AS score FROM {table} {joined} "  # noqa: S608
             f"WHERE {table} MATCH ? {only} "
         )
-        # The sign keeps FTS5 from being asked anew for each number.
+        # The unary plus keeps SQLite from querying FTS5 once per row id.
         among = f"AND +{table}.rowid IN (SELECT rowid FROM {table} WHERE {table} MATCH ?) "  # noqa: S608
         best = "ORDER BY score DESC LIMIT ?"
         rarer = await _rarer(connection, table, words)
@@ -223,24 +225,24 @@ def _table(layer: int) -> str:
 
 
 def _scope(layer: int) -> str:
-    """The word that every entity of a layer has, and no text: a text has no such sign in it."""
+    """The word that marks a layer's entities; tokenised text never contains ``#``."""
     return f"#{int(layer)}"
 
 
 def _words(query: str) -> list[str]:
-    """The words of a query's terms, each once; a name's words count together or apart."""
+    """All words of a query's terms, each once."""
     return list(dict.fromkeys(word for term in terms_of(query) for word in term))
 
 
 def _any_of(words: Sequence[str]) -> str:
-    """Any of some words, in FTS5's language."""
+    """An FTS5 query for any of these words."""
     return " OR ".join(f'"{word}"' for word in words)
 
 
 async def _rarer(connection: AsyncConnection, table: str, words: Sequence[str]) -> list[str]:
-    """The rarest words that ``ENOUGH`` entities have between them, or all.
+    """The rarest words that together match at least ``ENOUGH`` entities, or all words.
 
-    To count a word's entities takes a tenth of the time that it takes to rank them.
+    Counting a word's entities takes a tenth of the time of ranking them.
     """
     if len(words) == 1:
         return list(words)

@@ -1,6 +1,6 @@
-"""A graph as those who ask see it: one repository, for one caller, with their uncommitted work.
+"""The data types of a graph as one caller sees it: one repository, with uncommitted work.
 
-What ``stored_graph.Graph`` is opened with, and what it answers with.
+``stored_graph.Graph`` takes and returns them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 from plugins.codegraph.model import EdgeKind, Entity, EntityKind, Strategy
 
 MAX_DEPTH = 5
-"""The furthest hop that is followed."""
+"""The most steps of a walk."""
 MAX_REACHED = 1_000
-"""The most entities that one walk gives, unless it asks for fewer; more are still counted."""
+"""The default limit of entities returned by one walk; more are still counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class OverlayView:
 
     Attributes:
         layer: the layer that holds it.
-        person: whose it is.
+        person: its owner.
         branch: the branch it was made on.
         updated: when it was last sent.
-        expires: when it is forgotten.
-        stale: whether the repository was indexed anew since, so that the two may not fit.
+        expires: when it expires.
+        stale: whether the repository was reindexed since, so that the two may not fit.
     """
 
     layer: int
@@ -48,10 +48,10 @@ class RepositoryView:
         org: its organisation.
         name: its name in the portal.
         layer: the base layer that is served.
-        generation: how often that was changed in place; with ``layer`` a key for caches.
-        commit, branch: what was indexed, or "" where it is no Git checkout.
+        generation: how often that layer was changed in place; a cache key together with ``layer``.
+        commit, branch: what was indexed, or "" where it is not a Git checkout.
         indexed: when.
-        problem: what went wrong with indexing it, "" for nothing.
+        problem: what went wrong with indexing it, or "".
         embedded: whether all of that has vectors.
         overlay: the caller's uncommitted work, or None.
         scip: what the SCIP indexers did (``scip/merge.py``), or None.
@@ -72,23 +72,23 @@ class RepositoryView:
 
     @property
     def version(self) -> tuple[int, ...]:
-        """What changes whenever an answer may: a key for caches."""
+        """A cache key that changes whenever an answer may."""
         overlay = self.overlay.layer if self.overlay else 0
         return self.layer, self.generation, overlay
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """An entity that a walk came to.
+    """An entity that a walk reached.
 
     Attributes:
-        entity: what was reached.
-        depth: by how many steps, from 1.
+        entity: the entity.
+        depth: the number of steps, from 1.
         via: the key of the entity one step before.
-        path, line: where the code says so: the first such line of the edge's source.
+        path, line: where the edge stands in the code: its first line, in the file of its source.
         strategy: how the edge was found.
-        confidence: how often such an edge is right, at least.
-        sites: how many places say so.
+        confidence: the minimum confidence of that strategy, from 0 to 1.
+        sites: the number of places with this edge.
     """
 
     entity: Entity
@@ -103,12 +103,12 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What a walk gave.
+    """The result of a walk.
 
     Attributes:
-        reached: the entities, nearest first, then the surest, then by file and line.
-        total: how many there are, also those beyond the limit; a lower bound where ``capped``.
-        capped: whether the walk was ended before all was counted.
+        reached: the entities, nearest first, then the most certain, then by file and line.
+        total: how many there are, including those beyond the limit; a lower bound if ``capped``.
+        capped: whether the walk stopped before everything was counted.
     """
 
     reached: Sequence[Reached]
@@ -118,7 +118,7 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Sites:
-    """Calls that may be to anyone of a name.
+    """Calls by one name whose target is unknown.
 
     Attributes:
         total: how many.
@@ -131,7 +131,7 @@ class Sites:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How much there is of one language."""
+    """The files and lines of one language."""
 
     files: int
     lines: int
@@ -139,15 +139,15 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """How much of what a repository holds.
+    """The counts of a repository's content.
 
     Attributes:
-        languages: files and lines by language, "" for files of none; without skipped ones.
-        entities, edges: how many by kind.
-        strategies: how many edges by how they were found.
-        unresolved: call sites whose target is not known.
+        languages: files and lines by language ("" for unknown ones), without skipped files.
+        entities, edges: the numbers by kind.
+        strategies: the number of edges by strategy.
+        unresolved: the number of call sites whose target is unknown.
         skipped: files that are not in the graph.
-        problems: files that are in the graph in part.
+        problems: files that are only partly in the graph.
     """
 
     languages: Mapping[str, Counted] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The names of a layer's entities, kept in memory while they are asked for."""
+"""An in-memory cache of the entity names of recently used views."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from plugins.codegraph.store.tables import entities
 from plugins.codegraph.store.visibility import Visibility
 
 CACHE_SIZE = 8
-"""Of how many states of repositories the names are kept."""
+"""The most repository states whose names are cached."""
 
 
 class KnownNames:
-    """Distinct names by the state of a repository; the one asked for longest ago is forgotten."""
+    """Distinct entity names by repository state; drops the least recently used."""
 
     def __init__(self) -> None:
         self._names: OrderedDict[tuple[int, ...], list[str]] = OrderedDict()
@@ -23,12 +23,12 @@ class KnownNames:
     async def of(
         self, connection: AsyncConnection, visibility: Visibility, version: tuple[int, ...]
     ) -> list[str]:
-        """The names that a view sees.
+        """The names of a view's entities.
 
         Args:
             connection: where to read.
-            visibility: what the view sees.
-            version: what changes whenever the names may.
+            visibility: the view's visibility.
+            version: the cache key: changes whenever the names may.
         """
         if version not in self._names:
             query = select(entities.c.name).where(*visibility.shown(entities)).distinct()

@@ -1,7 +1,7 @@
-"""Layers as they are written: begun, filled in short transactions, then served at once.
+"""Writes layers: begun, filled in short transactions, then served atomically.
 
-Nobody reads a layer before it is ready. A layer that is served changes in one transaction or not
-at all, so what is read is always whole.
+Nobody reads a layer before it is ready. A served layer changes in one transaction or not at all,
+so readers always see a consistent one.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ from plugins.codegraph.store.tables import edges, files, incoming, layers, repos
 
 
 class LayerGone(Exception):
-    """The layer is not there any more, or not as it was: its repository was removed, say."""
+    """The layer no longer exists in the expected state: its repository was removed, for example."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a layer is a picture of."""
+    """The commit and branch that a layer reflects, and what was wrong with the index, if
+    anything."""
 
     commit: str = ""
     branch: str = ""
@@ -49,7 +50,7 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """Whose uncommitted work a layer is, over which base, and until when."""
+    """The owner, base layer and expiry of an overlay."""
 
     person: str
     branch: str
@@ -61,13 +62,13 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a layer that is served gets, in one transaction.
+    """A change of a served layer, applied in one transaction.
 
     Attributes:
-        files: the files as they are now.
-        gone: the paths that are no more.
-        contents: the facts and texts of those that are new.
-        manifests: the settings as they are now, or None where none has changed.
+        files: the new state of changed files.
+        gone: the paths that no longer exist.
+        contents: the texts of new files.
+        manifests: the manifests as they are now, or None if none has changed.
     """
 
     files: Sequence[FileGraph]
@@ -81,27 +82,27 @@ class Layers:
 
     Args:
         database: the plugin's database.
-        owner: whose layers.
+        owner: the owner of the layers.
     """
 
     def __init__(self, database: Database, owner: Owner) -> None:
         self._database, self._owner = database, owner
 
     async def begin(self, stamp: Stamp) -> int:
-        """Begin a base layer; its number."""
+        """Create a base layer; returns its number."""
         async with self._database.begin() as connection:
             await self._alone(connection)
             return await self._begun(connection, kind="base", **_stamped(stamp))
 
     async def building(self) -> int | None:
-        """The base layer that was begun last and never finished, or None."""
+        """The most recent base layer that is still being built, or None."""
         query = self._mine("base", "building").order_by(layers.c.id.desc()).limit(1)
         async with self._database.read() as connection:
             found = await connection.scalar(query)
         return None if found is None else int(found)
 
     async def written(self, layer: int) -> set[str]:
-        """The paths whose rows a layer has already."""
+        """The paths whose rows a layer already has."""
         query = select(files.c.path).where(files.c.layer == layer, files.c.repo == self._owner.repo)
         async with self._database.read() as connection:
             return set(await connection.scalars(query))
@@ -109,13 +110,13 @@ class Layers:
     async def write(
         self, layer: int, found: Sequence[FileGraph], *, with_edges: bool = True
     ) -> None:
-        """Write some files of a layer that nobody reads yet, in one transaction.
+        """Write some files of a layer that is being built, in one transaction.
 
         Args:
             layer: the layer.
             found: the files.
-            with_edges: whether their edges are written as well; many are written faster in their
-                own order (:meth:`write_edges`).
+            with_edges: whether to write their edges too; many edges are faster in key order, by
+                :meth:`write_edges`.
 
         Raises:
             LayerGone: the layer is not being built any more.
@@ -127,7 +128,7 @@ class Layers:
                 await insert_edges(connection, self._owner, layer, arrows)
 
     async def keep(self, layer: int, found: Sequence[Content]) -> None:
-        """Keep the texts of files that a layer is going to hold.
+        """Store the texts of files that a layer will contain.
 
         Raises:
             LayerGone: the layer is not being built any more.
@@ -136,7 +137,7 @@ class Layers:
             await contents.keep(connection, self._owner, found)
 
     async def clear_edges(self, layer: int) -> None:
-        """Delete the edges of a layer that an index before this one had begun to write."""
+        """Delete the edges that an interrupted index has written to a layer."""
         for table in (edges, incoming):
             rows = MAX_ROWS
             while rows == MAX_ROWS:
@@ -145,18 +146,18 @@ class Layers:
                     rows = await delete_some(connection, table, here, MAX_ROWS)
 
     async def write_edges(self, layer: int, found: Sequence[EdgeRow], *, backward: bool) -> None:
-        """Write some edges of a layer, in one of the two directions, best in that order."""
+        """Write edges of a layer in one of the two directions, preferably in that order."""
         table = incoming if backward else edges
         async with self._held(layer, "building") as connection:
             await insert_into(connection, table, self._owner, layer, found)
 
     async def set_manifests(self, layer: int, found: Sequence[Manifest]) -> None:
-        """Write the settings that a layer is linked by, in place of those it had."""
+        """Replace the manifests that a layer is linked with."""
         async with self._held(layer, "building") as connection:
             await replace_manifests(connection, self._owner, layer, found)
 
     async def serve(self, layer: int, stamp: Stamp) -> None:
-        """Serve a base layer from now on, and the one before no more.
+        """Serve this base layer instead of the current one.
 
         Raises:
             LayerGone: the layer is not being built any more, or the repository is gone.
@@ -168,18 +169,18 @@ class Layers:
             await self._published(connection, layer, stamp)
 
     async def rewrite(self, layer: int, change: Change, stamp: Stamp) -> int:
-        """Change some files of the layer that is served, in one transaction.
+        """Change files of the served layer, in one transaction.
 
         Args:
             layer: the layer.
-            change: what is other than it was.
-            stamp: what the layer is a picture of now.
+            change: the change.
+            stamp: what the layer reflects now.
 
         Returns:
-            The layer's generation from now on.
+            The layer's new generation.
 
         Raises:
-            LayerGone: the layer is not served any more, or the repository is gone.
+            LayerGone: the layer is no longer served, or the repository is gone.
         """
         async with self._held(layer, "ready") as connection:
             paths = [*change.gone, *(each.report.path for each in change.files)]
@@ -198,7 +199,7 @@ class Layers:
             return generation
 
     async def stamp(self, layer: int, stamp: Stamp) -> None:
-        """Say anew what the served layer is a picture of; nothing in it has changed."""
+        """Update what the served layer reflects, when none of its content has changed."""
         async with self._held(layer, "ready") as connection:
             await connection.execute(
                 update(layers).where(layers.c.id == layer).values(**_stamped(stamp))
@@ -206,18 +207,18 @@ class Layers:
             await self._published(connection, layer, stamp)
 
     async def touch(self, layer: int, found: Sequence[tuple[str, int, int]]) -> None:
-        """Remember new times and inodes of files whose bytes are the same."""
+        """Store new times and inodes of files whose bytes are unchanged: (path, mtime, inode)."""
         async with self._held(layer, "ready") as connection:
             for path, mtime, inode in found:
                 row = update(files).where(files.c.layer == layer, files.c.path == path)
                 await connection.execute(row.values(mtime=mtime, inode=inode))
 
     async def overlay(self, overlay: Overlay, change: Change) -> int:
-        """Write a person's uncommitted work, in place of what they had on that branch.
+        """Write a person's uncommitted work, replacing their overlay on that branch.
 
         Args:
-            overlay: whose it is, and over what.
-            change: the files that it hides of the base, those that are gone among them.
+            overlay: its owner and base.
+            change: the files that it hides of the base, deleted ones included.
 
         Returns:
             The layer's number.
@@ -244,7 +245,7 @@ class Layers:
             return layer
 
     async def drop(self, layer: int) -> None:
-        """Serve a layer no more; a sweep deletes its rows later."""
+        """Stop serving a layer; a sweep deletes its rows later."""
         async with self._database.begin() as connection:
             await self._alone(connection)
             await connection.execute(
@@ -267,7 +268,7 @@ class Layers:
             yield connection
 
     async def _alone(self, connection: AsyncConnection) -> None:
-        # Also what begins the transaction, before rows are copied past SQLAlchemy.
+        # This also begins the transaction, before rows are copied around SQLAlchemy.
         await exclusive(connection, lock_number("codegraph", self._owner.repo))
 
     def _of_owner(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Which names a question may mean, and which are like one that is not there."""
+"""Matches names in questions to entities, and finds similar ones for unknown names."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from plugins.codegraph.model import Entity, EntityKind, parse_key
 _SEPARATORS = re.compile(r"::|[.#/:]")
 _KEY = re.compile(r"[0-9a-f]{16}")
 _ALIKE = 0.5
-"""How much of two names must be the same, at least."""
+"""The minimum similarity of two names, from 0 to 1."""
 _COMPARED = 60
 """How many candidates are compared letter by letter."""
 
 
 def own_names(name: str) -> list[str]:
-    """The own names that an entity may have, of which this is the whole name or its end."""
+    """The own names of entities for which this may be the full name or its end."""
     names = {name, name.rpartition("/")[2], _SEPARATORS.split(name)[-1]}
     return sorted(names - {""})
 
 
 def key_of(name: str) -> int | None:
-    """The key that a name is, or None where it is none."""
+    """The entity key that a name spells, or None."""
     return parse_key(name) if _KEY.fullmatch(name) else None
 
 
 def means(entity: Entity, name: str) -> bool:
-    """Whether a name may mean an entity: it is its name, its qualified name or the end of it."""
+    """Whether a name may refer to an entity: it is its name, its qualified name or the end of
+    that."""
     if name in (entity.name, entity.qualified):
         return True
     if entity.kind is EntityKind.FILE:
@@ -41,18 +42,18 @@ def means(entity: Entity, name: str) -> bool:
 
 
 def in_file(entity: Entity, file: str) -> bool:
-    """Whether an entity is in a file, of which the path or the end of it is given."""
+    """Whether an entity is in a file, given by its path or the end of it."""
     file = file.removeprefix("./")
     return entity.path == file or entity.path.endswith(f"/{file.lstrip('/')}")
 
 
 def most_similar(name: str, names: Sequence[str], limit: int) -> list[str]:
-    """The names that are most like one, the likest first.
+    """The most similar names, most similar first.
 
     Args:
-        name: what was asked for; of a qualified name its last part counts.
-        names: those that there are.
-        limit: how many are wanted.
+        name: the unknown name; of a qualified name, the last part counts.
+        names: the existing names.
+        limit: the most names to return.
     """
     wanted = own_names(name)[-1] if "/" in name else _SEPARATORS.split(name)[-1]
     low = wanted.lower()
@@ -67,7 +68,7 @@ def most_similar(name: str, names: Sequence[str], limit: int) -> list[str]:
 
 
 def ordered(found: Iterable[Entity], names: Collection[str]) -> list[Entity]:
-    """Entities in the order of their names, and where these are the same, by place."""
+    """Entities in the order of these names, then by place."""
     rank = {name: at for at, name in enumerate(names)}
     return sorted(found, key=lambda each: (rank[each.name], each.path, each.line, each.key))
 
@@ -78,12 +79,13 @@ def _grams(text: str) -> list[str]:
 
 
 def _overlap(grams: Sequence[str], low: str, other: str) -> float:
-    """How much of a name another has; a long one that has it all by chance counts less."""
+    """How much of a name's trigrams another has; a long one that contains them by chance counts
+    less."""
     hits = sum(gram in other for gram in grams)
     return hits / (len(grams) + abs(len(low) - len(other)) / 4)
 
 
 def _ratio(low: str, other: str) -> float:
     ratio = SequenceMatcher(None, low, other, autojunk=False).ratio()
-    # What begins with the word, or ends with it, is what somebody cut short.
+    # A prefix or suffix is probably a shortened name.
     return max(ratio, 0.8) if low and (other.startswith(low) or other.endswith(low)) else ratio

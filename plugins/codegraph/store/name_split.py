@@ -7,20 +7,20 @@ import re
 from plugins.codegraph.model import Entity, EntityKind
 
 MAX_WORDS = 40
-"""Of one name; what follows is a path nobody types."""
+"""The most words of one name; only paths have more."""
 _ASCII = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _RUNS = re.compile(r"[^\W\d_]+|\d+")
 
 
 def split(name: str) -> list[str]:
-    """The words of a name, in lower case: parts between capitals, digits and other signs."""
+    """The words of a name, in lower case, split at case changes, digits and other characters."""
     if name.isascii():
         return [word.lower() for word in _ASCII.findall(name)]
     return [word.lower() for run in _RUNS.findall(name) for word in _humps(run)]
 
 
 def _humps(run: str) -> list[str]:
-    """A run of letters, cut before each capital that begins a word."""
+    """A run of letters, split before each capital that begins a word."""
     starts = [
         at
         for at in range(1, len(run))

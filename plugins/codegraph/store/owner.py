@@ -1,4 +1,4 @@
-"""Whose rows they are."""
+"""The owner of rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """An organisation's repository; every row carries both."""
+    """An organisation's repository; every row has both columns."""
 
     org: str
     repo: str

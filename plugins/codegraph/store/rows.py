@@ -1,4 +1,4 @@
-"""Rows of the graph, and what they mean."""
+"""Conversions between rows of the graph and the model."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ FILE_COLUMNS = (
 )
 
 EdgeRow = tuple[int, int, int, int, int, int]
-"""An edge's source, kind, target, line, strategy and sites, as numbers."""
+"""An edge as numbers: source, kind, target, line, strategy, sites."""
 
 
 class FileGraph(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """All that a layer holds of one file; it is written, and deleted, as a whole.
+    """Everything that a layer stores about one file; written and deleted as a whole.
 
     Attributes:
-        report: what became of the file.
-        mtime, inode: what told, when it was read, whether it would have to be read again.
-        entities: its entities, itself included.
+        report: the file's report.
+        mtime, inode: its modification time (nanoseconds) and inode when it was read.
+        entities: its entities, the file itself included.
         edges: those that start in it.
-        unresolved: its calls to anyone of a name.
-        interface: the digest of what other files can see of it.
+        unresolved: its calls whose target is unknown.
+        interface: its interface digest (``linker/digest.py``).
         package: the package that it declares, or "".
-        asked: what linking it depended on, in the form that the indexer gave it.
+        asked: what linking it depended on, packed (``indexer/dependencies.py``).
         mentions: names in it that no definition and no edge accounts for.
-        gone: whether an overlay hides the base's file and gives no other.
+        gone: whether an overlay deletes the base's file.
     """
 
     report: FileReport
@@ -64,12 +64,12 @@ class FileGraph(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def size(self) -> int:
-        """How many rows it makes, without its edges."""
+        """The number of its rows, without edges."""
         return 2 + len(self.entities) + len(self.unresolved) + len(self.mentions)
 
 
 class Manifest(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A file of settings, whole, with the digest of its bytes."""
+    """A manifest with the digest of its bytes."""
 
     path: str
     digest: str
@@ -77,7 +77,7 @@ class Manifest(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 def entity_of(row: Sequence[Any]) -> Entity:
-    """The entity of a row that begins with the columns ``SELECTED``."""
+    """The entity from a row that begins with the columns ``SELECTED``."""
     values: list[Any] = list(row[:13])
     values[1] = ENTITY_KINDS[values[1]]
     values[10], values[12] = bool(values[10]), bool(values[12])
@@ -85,7 +85,7 @@ def entity_of(row: Sequence[Any]) -> Entity:
 
 
 def report_of(row: Sequence[Any]) -> FileReport:
-    """The report of a row that begins with the columns ``REPORTED``."""
+    """The report from a row that begins with the columns ``REPORTED``."""
     path, digest, language, lines, size, problem, skipped, secrets = row[:8]
     return FileReport(path, digest, language, lines, size, problem, bool(skipped), secrets)
 
@@ -93,7 +93,7 @@ def report_of(row: Sequence[Any]) -> FileReport:
 def entity_rows(
     layer: int, org: str, repo: str, first: int, found: Iterable[Entity]
 ) -> list[tuple[Any, ...]]:
-    """Rows of entities, numbered from ``first``."""
+    """Rows of entities, with ids counted from ``first``."""
     return [
         (
             *(number, layer, org, repo, each.key, ENTITY_CODES[each.kind], _clean(each.name)),
@@ -106,7 +106,7 @@ def entity_rows(
 
 
 def merged_edges(found: Iterable[Edge]) -> list[EdgeRow]:
-    """Edges as numbers; several that say the same become one, by the surest strategy."""
+    """Edges as numbers; duplicates are merged, with the most certain strategy."""
     merged: dict[tuple[int, int, int], tuple[int, int, int]] = {}
     for each in found:
         key = (each.source, EDGE_CODES[each.kind], each.target)
@@ -132,7 +132,7 @@ def _both(old: tuple[int, int, int], new: tuple[int, int, int]) -> tuple[int, in
 def named_rows(
     layer: int, org: str, repo: str, found: Iterable[Unresolved | Mention]
 ) -> list[tuple[Any, ...]]:
-    """Rows of calls whose target is not known, or of mentions: one a file and name."""
+    """Rows of unresolved calls or mentions: one per file and name."""
     merged: dict[tuple[str, str], tuple[int, int]] = {}
     for each in found:
         key = (each.path, _clean(each.name))
@@ -152,10 +152,10 @@ def file_row(layer: int, org: str, repo: str, file: FileGraph) -> tuple[Any, ...
 
 
 def link_row(layer: int, org: str, repo: str, file: FileGraph) -> tuple[Any, ...]:
-    """The row of what a file depended on."""
+    """The row of a file's link state."""
     return layer, file.report.path, org, repo, file.interface, file.package, file.asked
 
 
 def _clean(text: str) -> str:
-    """Text without NUL, which PostgreSQL takes nowhere."""
+    """Text without NUL characters, which PostgreSQL rejects."""
     return text.replace("\0", "") if "\0" in text else text

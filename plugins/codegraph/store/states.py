@@ -1,4 +1,5 @@
-"""What an index must know of a layer before it changes it: its files, and what they depended on."""
+"""The state of a layer that an index needs before it changes it: its files and their
+dependencies."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from plugins.codegraph.store.tables import REPORTED, files, links, manifests
 
 
 class FileState(msgspec.Struct, frozen=True, gc=False):
-    """A file of a layer: its report, and what told whether it had to be read again."""
+    """A file of a layer: its report, modification time (nanoseconds) and inode."""
 
     report: FileReport
     mtime: int
@@ -23,7 +24,7 @@ class FileState(msgspec.Struct, frozen=True, gc=False):
 
 
 class LinkState(msgspec.Struct, frozen=True, gc=False):
-    """What linking a file depended on, and what others can see of it."""
+    """What linking a file depended on, and its interface digest."""
 
     interface: str
     package: str
@@ -32,7 +33,7 @@ class LinkState(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class LinkStates:
-    """All that a layer was linked by."""
+    """Everything that a layer was linked with."""
 
     files: dict[str, LinkState] = field(default_factory=dict)
     manifests: list[Manifest] = field(default_factory=list)
@@ -49,7 +50,7 @@ async def file_states(database: Database, owner: Owner, layer: int) -> dict[str,
 
 
 async def link_states(database: Database, owner: Owner, layer: int) -> LinkStates:
-    """What a layer was linked by."""
+    """What a layer was linked with."""
     query = select(links.c.path, links.c.interface, links.c.package, links.c.asked).where(
         links.c.layer == layer, links.c.org == owner.org, links.c.repo == owner.repo
     )

@@ -1,4 +1,4 @@
-"""How much of what a view sees."""
+"""Counts the content of a view."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plugins.codegraph.store.visibility import Visibility
 
 
 async def stats(connection: AsyncConnection, visibility: Visibility) -> Stats:
-    """Count what a view sees."""
+    """The counts of a view."""
     by_kind, by_strategy = await _edges(connection, visibility)
     kinds = select(entities.c.kind, func.count()).where(*visibility.shown(entities))
     found = await connection.execute(kinds.group_by(entities.c.kind))
@@ -55,7 +55,7 @@ async def _edges(connection: AsyncConnection, visibility: Visibility) -> tuple[A
         .group_by(edges.c.kind, edges.c.strategy)
     )
     if visibility.overlay is not None:
-        # An edge is its source's, so it is shown where that is: in its own layer.
+        # An edge belongs to its source, so it is visible where that is: in its own layer.
         query = query.join(
             entities,
             (entities.c.layer == edges.c.layer) & (entities.c.key == edges.c.source),

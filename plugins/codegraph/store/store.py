@@ -1,4 +1,4 @@
-"""The store: views of repositories, their graphs, and what deletes them."""
+"""The graph store: views of repositories, their graphs, and deletion."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class GraphStore:
     async def view(
         self, org: str, repo: str, overlay: tuple[str, str | None] | None = None
     ) -> RepositoryView | None:
-        """A repository as it is served now, or None where nothing of it is.
+        """A repository as it is served now, or None if it has no index.
 
         Args:
             org: its organisation.
             repo: its id.
-            overlay: whose uncommitted work to see it with, and on which branch: None for the one
-                that the repository is on. Where there is none, the base alone is seen.
+            overlay: the person and branch whose overlay to apply; branch None for the one that the
+                repository is on. If there is no such overlay, the view is the base alone.
         """
         async with self.database.read() as connection:
             row = (await connection.execute(_served(), {"org": org, "repo": repo})).first()
@@ -66,22 +66,22 @@ class GraphStore:
         return Graph(self.database, view, self._names)
 
     def layers(self, owner: Owner) -> Layers:
-        """Writes the layers of a repository."""
+        """The writer of a repository's layers."""
         return Layers(self.database, owner)
 
     async def sweep(self, grace: timedelta = GRACE) -> int:
-        """Delete what nobody reads any more; how many rows. Call it now and then."""
+        """Delete rows that nobody reads any more; returns how many. Call it periodically."""
         return await self._sweeper.sweep(grace)
 
     async def purge(self, org: str, repo: str) -> dict[str, int]:
-        """Delete every row of a repository but the registry's; how many of each table.
+        """Delete every row of a repository except the registry's; returns the counts by table.
 
-        It may be called again, also where it was killed.
+        It may be called again, for example after it was interrupted.
         """
         return await self._sweeper.purge(Owner(org, repo))
 
     async def leftovers(self, org: str, repo: str) -> dict[str, int]:
-        """How many rows of a repository each table still holds; empty where none."""
+        """The row counts of a repository by table; empty if there are none."""
         return await self._sweeper.leftovers(Owner(org, repo))
 
     async def _with(self, view: RepositoryView, person: str, branch: str | None) -> RepositoryView:
@@ -107,7 +107,7 @@ class GraphStore:
 
 @cache
 def _served() -> Select[Any]:
-    """A repository and its base layer; made once, since every call of a tool asks for it."""
+    """The query for a repository and its base layer; cached, since every tool call runs it."""
     org, repo = bindparam("org", type_=Text()), bindparam("repo", type_=Text())
     return select(repositories, layers.c.generation).where(
         repositories.c.org == org,

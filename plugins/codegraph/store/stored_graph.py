@@ -49,7 +49,7 @@ from plugins.codegraph.store.visibility import Visibility, in_base
 
 
 class Graph:
-    """One repository as one caller sees it, the caller's overlay included.
+    """One repository as one caller sees it, with the caller's overlay.
 
     Every query is bound to the organisation and the repository of the view, which comes from the
     registry and never from a caller's arguments.
@@ -57,7 +57,7 @@ class Graph:
     Args:
         database: the plugin's database.
         repo: the repository, as its caller sees it.
-        names: remembers the names of layers, for those that are like an unknown one.
+        names: caches the names of layers, to find similar ones for an unknown name.
     """
 
     def __init__(self, database: Database, repo: RepositoryView, names: KnownNames) -> None:
@@ -67,14 +67,14 @@ class Graph:
     async def find(
         self, name: str, file: str | None = None, kinds: Collection[EntityKind] = ()
     ) -> list[Entity]:
-        """The entities of a name, by file and line.
+        """The entities with a name, by file and line.
 
         Args:
             name: an own name, a qualified one or the end of one (``Graph.find``; ``.``, ``::``,
                 ``#`` and ``/`` separate), a file's path or the end of it, or a key of 16
                 hexadecimal digits.
             file: a file's path or the end of one, at a ``/``.
-            kinds: only these; all where empty.
+            kinds: only these; all if empty.
         """
         condition: ColumnElement[bool] = entities.c.name.in_(name_match.own_names(name))
         key = name_match.key_of(name)
@@ -90,7 +90,7 @@ class Graph:
     async def nearest(
         self, name: str, limit: int = 10, kinds: Collection[EntityKind] = ()
     ) -> list[Entity]:
-        """The entities whose names are most like an unknown one, the likest first."""
+        """The entities whose names are most similar to an unknown one, most similar first."""
         async with self._database.read() as connection:
             known = await self._names.of(connection, self._visibility, self.repo.version)
             names = await asyncio.to_thread(name_match.most_similar, name, known, limit)
@@ -99,7 +99,7 @@ class Graph:
         return name_match.ordered(found, names)[:limit]
 
     async def entities(self, keys: Collection[int]) -> dict[int, Entity]:
-        """The entities of keys; those that are not there are left out."""
+        """Entities by key; unknown keys are left out."""
         async with self._database.read() as connection:
             return await self._by_keys(connection, keys)
 
@@ -112,15 +112,15 @@ class Graph:
         limit: int = MAX_REACHED,
         min_confidence: float = 0.0,
     ) -> Walk:
-        """Walk along edges, breadth first; nothing is reached twice, nor the start itself.
+        """Walk along edges, breadth first; reaches no entity twice, nor the start itself.
 
         Args:
-            keys: where to start: at one entity, or at several, such as a class and its methods.
-            kind: along edges of this kind, or of any of several.
+            keys: where to start: one entity, or several, such as a class and its methods.
+            kind: the kind or kinds of edges to follow.
             incoming: against their direction: callers rather than callees.
-            depth: how many steps, 1 to 5.
-            limit: the most entities given; more are still counted.
-            min_confidence: only along edges at least so sure.
+            depth: the number of steps, 1 to 5.
+            limit: the most entities returned; more are still counted.
+            min_confidence: follow only edges with at least this confidence.
         """
         along = Along(edge_codes(kind), incoming, sure_codes(min_confidence))
         depth = max(1, min(depth, MAX_DEPTH))
@@ -131,17 +131,17 @@ class Graph:
             found = await self._by_keys(connection, wanted)
         reached = [_told(step, found, incoming) for step in chosen if step.key in found]
         reached.sort(key=lambda each: (each.depth, -each.confidence, *_place(each.entity)))
-        # What an overlay has deleted was counted, and is not there.
+        # Entities that an overlay deletes were counted, but do not exist.
         total = len(steps.found) - (len(chosen) - len(reached))
         return Walk(reached, total, steps.capped)
 
     async def degrees(self, keys: Collection[int]) -> dict[int, tuple[int, int]]:
-        """How many entities call each of some, and how many each of them calls."""
+        """The numbers of callers and callees of entities, by key."""
         async with self._database.read() as connection:
             return await degrees(connection, self._visibility, keys)
 
     async def contained(self, key: int) -> list[Entity]:
-        """What an entity contains directly, by line."""
+        """The entities directly contained in one, by line."""
         async with self._database.read() as connection:
             around = await self._by_keys(connection, [key])
             if key not in around:
@@ -157,12 +157,12 @@ class Graph:
         return sorted(found, key=lambda each: (each.kind is not EntityKind.FILE, *_place(each)))
 
     async def file(self, path: str) -> FileReport | None:
-        """What became of a file, or None where there is none."""
+        """A file's report, or None if there is no such file."""
         async with self._database.read() as connection:
             return next(iter(await self._reports(connection, files.c.path == path)), None)
 
     async def source(self, path: str) -> bytes | None:
-        """A file's text as it was indexed, or None where it is not in the graph."""
+        """A file's text as it was indexed, or None if it is not in the graph."""
         async with self._database.read() as connection:
             here = files.c.path == path, files.c.skipped.is_(False)
             for report in await self._reports(connection, *here):
@@ -173,15 +173,15 @@ class Graph:
     async def words(
         self, query: str, limit: int, kinds: Collection[EntityKind] = ()
     ) -> list[tuple[Entity, float]]:
-        """Full text over names split into words, signatures and docs; the best first.
+        """Full-text search over names split into words, signatures and docs; best first.
 
-        The scores compare within one answer only. Each is greater than 0.
+        Scores are greater than 0, and comparable within one result only.
         """
         only = entity_codes(kinds)
         scores: dict[int, float] = {}
         async with self._database.read() as connection:
             for layer in self._visibility.layers:
-                # What an overlay hides takes places, so there are some more.
+                # Hidden entities use up places, so ask for more.
                 most = limit if self._visibility.overlay is None else 2 * limit + 20
                 found = await full_text(connection).search(connection, layer, query, only, most)
                 scores.update(found)
@@ -190,12 +190,12 @@ class Graph:
         return sorted(scored, key=lambda pair: (-pair[1], *_place(pair[0])))[:limit]
 
     async def stats(self) -> Stats:
-        """How much of what the repository holds."""
+        """Counts of the repository's content."""
         async with self._database.read() as connection:
             return await stats.stats(connection, self._visibility)
 
     async def unresolved(self, name: str, limit: int = 50) -> Sites:
-        """Calls by a name whose target is not known; ``limit`` bounds the places."""
+        """Calls by this name whose target is unknown; ``limit`` bounds the places."""
         query = select(unresolved.c.path, unresolved.c.line, unresolved.c.sites).where(
             *self._visibility.shown(unresolved), unresolved.c.name == name
         )
@@ -205,7 +205,7 @@ class Graph:
         return Sites(sum(sites for *_, sites in found), places)
 
     async def mentions(self, names: Collection[str]) -> list[Mention]:
-        """Where names stand that no definition and no edge accounts for, by file."""
+        """Mentions of these names, by file."""
         columns = (mentions.c[each] for each in ("path", "name", "line", "sites"))
         query = select(*columns).where(
             *self._visibility.shown(mentions), mentions.c.name.in_(names)
@@ -214,12 +214,12 @@ class Graph:
             return [Mention(*row) for row in sorted(map(tuple, await connection.execute(query)))]
 
     async def secrets(self) -> list[FileReport]:
-        """The files of whose text something was taken out, by path."""
+        """The reports of files from whose text secrets were removed, by path."""
         async with self._database.read() as connection:
             return await self._reports(connection, files.c.secrets != "")
 
     async def reports(self, problems_only: bool = True) -> list[FileReport]:
-        """What became of the files, by path; only those with a problem unless asked for all."""
+        """The reports of files, by path; by default only those with a problem."""
         bad = (or_(files.c.problem != "", files.c.skipped),) if problems_only else ()
         async with self._database.read() as connection:
             return await self._reports(connection, *bad)
@@ -227,12 +227,12 @@ class Graph:
     async def page(
         self, after: int = 0, limit: int = 1_000, kinds: Collection[EntityKind] = ()
     ) -> list[tuple[int, Entity]]:
-        """All entities in pages, each with its number, for those who must see every one.
+        """All entities in pages, each with its row id.
 
         Args:
-            after: the last number of the page before, or 0.
-            limit: the most of them.
-            kinds: only these; all where empty.
+            after: the last row id of the previous page, or 0.
+            limit: the most entities.
+            kinds: only these; all if empty.
         """
         query = (
             select(*SELECTED, entities.c.id)
@@ -244,9 +244,9 @@ class Graph:
             return [(row[-1], entity_of(row)) for row in await connection.execute(query)]
 
     async def _numbered(self, connection: AsyncConnection, ids: Collection[int]) -> list[Any]:
-        """Rows by their numbers, which are of this view's layers already.
+        """Rows by id; the ids must already belong to this view's layers.
 
-        Without a condition on the layer: SQLite would go through all of it instead.
+        The query has no condition on the layer: with one, SQLite would scan the whole layer.
         """
         rows = await self._given(connection, "id", ids)
         overlay = self._visibility.overlay
@@ -286,7 +286,7 @@ class Graph:
 
 @cache
 def _chosen(by: Literal["id", "key"], *, postgres: bool) -> Select[Any]:
-    """Entities of a base by their keys, or of any layer of a repository by their numbers."""
+    """The query for entities of a base by key, or of any layer by row id."""
     mine = in_base(entities) if by == "key" else in_base(entities)[1:]
     among_them = among_parameter(entities.c[by], "given", postgres=postgres)
     return select(*SELECTED, entities.c.id).where(*mine, among_them)
@@ -298,7 +298,8 @@ def _only(kinds: Iterable[EntityKind]) -> Sequence[Any]:
 
 
 def _place(entity: Entity) -> tuple[str, int, str, int]:
-    """Where an entity stands. Keys differ from portal to portal, so names come before them."""
+    """The sort key of an entity by place. Keys differ between portals, so names come before
+    them."""
     return entity.path, entity.line, entity.qualified, entity.key
 
 

@@ -1,4 +1,4 @@
-"""What nobody reads any more is deleted, in short transactions; and all of a repository at once."""
+"""Deletes unused rows in short transactions, and removed repositories completely."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.tables import LAYERED, SHARED, files, layers
 
 GRACE = timedelta(minutes=10)
-"""How long a layer stays after it was replaced: an answer's next page may still read it."""
+"""How long a replaced layer is kept: the next page of an answer may still read it."""
 _WORDS = "codegraph_words"
 
 
 class Sweeper:
-    """Deletes layers that are dead, and repositories that were removed.
+    """Deletes dead layers, and removed repositories.
 
     Args:
         database: the plugin's database.
@@ -33,15 +33,15 @@ class Sweeper:
         self._database = database
 
     async def sweep(self, grace: timedelta = GRACE) -> int:
-        """Delete the layers that ended, and what no layer needs any more of their repositories.
+        """Delete dead layers, and the texts of their repositories that no layer needs any more.
 
-        It is safe to be killed in, and to be called by several processes at once.
+        It may be interrupted at any point, and run in several processes at once.
 
         Args:
-            grace: how long ago they must have ended.
+            grace: the minimum time since a layer died.
 
         Returns:
-            How many rows were deleted.
+            The number of deleted rows.
         """
         now = datetime.now(UTC)
         await self._expire(now)
@@ -60,12 +60,12 @@ class Sweeper:
         return deleted
 
     async def purge(self, owner: Owner) -> dict[str, int]:
-        """Delete every row of a repository, apart from its own in the registry.
+        """Delete every row of a repository except its row in the registry.
 
-        It can be called again where it was interrupted.
+        It may be called again if it was interrupted.
 
         Returns:
-            How many rows of each table were deleted.
+            The number of deleted rows by table.
         """
         async with self._database.begin() as connection:
             await exclusive(connection, lock_number("codegraph", owner.repo))
@@ -76,14 +76,14 @@ class Sweeper:
         for layer in found:
             for name, count in (await self._layer(layer)).items():
                 counts[name] = counts.get(name, 0) + count
-        # Also what no layer names: of a crash, or of a version before this one.
+        # Also rows without a layer row, left by a crash or an earlier version.
         for table in (*LAYERED, *SHARED, layers):
             rows = await self._delete(table, and_(*_of(table, owner)))
             counts[table.name] = counts.get(table.name, 0) + rows
         return counts
 
     async def leftovers(self, owner: Owner) -> dict[str, int]:
-        """How many rows of a repository each table still holds; only those that hold some."""
+        """The row counts of a repository by table, without empty tables."""
         counts: dict[str, int] = {}
         async with self._database.read() as connection:
             for table in (*LAYERED, *SHARED, layers):
@@ -123,7 +123,7 @@ class Sweeper:
                 return deleted
 
     async def _unused(self, owner: Owner) -> int:
-        """Delete texts and facts that no layer of a repository needs; not while it is indexed."""
+        """Delete texts that no layer of a repository needs; not while it is indexed."""
         alive = select(layers.c.id).where(*_of(layers, owner), layers.c.state != "dead")
         building = exists(alive.where(layers.c.state == "building"))
         used = select(files.c.digest).where(files.c.layer.in_(alive))
@@ -139,9 +139,9 @@ def _of(table: Table, owner: Owner) -> Sequence[Any]:
 
 
 async def _words_left(connection: AsyncConnection, owner: Owner) -> int:
-    """How many of the rows, or of SQLite's indexes, of full text are a repository's.
+    """The number of a repository's full-text rows, or of SQLite's indexes.
 
-    SQLite's are named by their layer alone; those of layers that are gone are nobody's else.
+    SQLite's indexes are named by layer alone; those of layers that no longer exist count too.
     """
     if is_postgres(connection):
         query = "SELECT count(*) FROM codegraph_words WHERE org = $1 AND repo = $2"

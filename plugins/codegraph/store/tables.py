@@ -1,10 +1,10 @@
 """The graph's tables, in SQLAlchemy Core; imported late (kap10, "Phase 1", collections).
 
-``migrations/`` makes them; a test compares the two. What full text needs differs by database, so
-it is no part of this: ``store/fulltext.py``.
+``migrations/`` creates them; a test compares the two. Full-text tables differ by database, so they
+are defined in ``store/fulltext.py`` instead.
 
-Every row says whose it is: its organisation and its repository. Rows of the graph belong to a
-layer besides: one whole index of a repository, or one person's uncommitted work over it.
+Every row has its owner: an organisation and a repository. Rows of the graph also belong to a
+layer: one full index of a repository, or one person's uncommitted work over it.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ repositories = Table(
     Column("embedded_generation", Integer),
     Column("scip", Json),
 )
-"""The repositories. ``layer`` is the base layer that is served, or null before the first; it is
-set in the transaction that makes it so, with ``branch``, ``commit``, ``indexed``, ``problem``."""
+"""The repositories. ``layer`` is the base layer that is served, or null before the first; it is set
+in the transaction that starts serving it, with ``branch``, ``commit``, ``indexed``, ``problem``."""
 
 layers = Table(
     "codegraph_layers",
@@ -82,8 +82,8 @@ layers = Table(
     Index("ix_codegraph_layers_state", "state"),
     sqlite_autoincrement=True,
 )
-"""``kind`` is base or overlay, ``state`` building, ready or dead. ``generation`` counts the changes
-that were made in place. An overlay has the base layer and generation that it was linked over."""
+"""``kind`` is base or overlay, ``state`` building, ready or dead. ``generation`` counts in-place
+changes. An overlay refers to the base layer and generation that it was linked over."""
 
 files = Table(
     "codegraph_files",
@@ -103,9 +103,9 @@ files = Table(
     Column("secrets", Text, nullable=False, server_default=""),
     sqlite_with_rowid=False,
 )
-"""What became of each file. In an overlay these are the paths that it hides of the base; ``gone``
-ones it hides without giving another. ``mtime`` (nanoseconds) and ``inode`` tell whether to look.
-``secrets`` says what was taken out of the file's text."""
+"""The report of each file. In an overlay these are the paths that it hides of the base; ``gone``
+ones are deleted. ``mtime`` (nanoseconds) and ``inode`` show whether a file must be read again.
+``secrets`` describes what was removed from the file's text."""
 
 links = Table(
     "codegraph_links",
@@ -118,7 +118,7 @@ links = Table(
     Column("asked", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
-"""What linking a file depended on, and the digest of what other files can see of it."""
+"""What linking a file depended on, and its interface digest."""
 
 manifests = Table(
     "codegraph_manifests",
@@ -130,7 +130,7 @@ manifests = Table(
     Column("data", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
-"""The settings of packages and compilers, whole: ``pyproject.toml``, ``tsconfig.json`` ..."""
+"""The manifests of packages and compilers, in full: ``pyproject.toml``, ``tsconfig.json`` ..."""
 
 entities = Table(
     "codegraph_entities",
@@ -156,8 +156,8 @@ entities = Table(
     Index("ix_codegraph_entities_name", "layer", "name"),
     Index("ix_codegraph_entities_path", "layer", "path"),
 )
-"""``id`` is the layer's number, times 2^28, and a count (``store/codes.py``): the rows of one layer
-lie together. ``words`` is the name split into words, for full text."""
+"""``id`` is the layer's number shifted by 28 bits plus a counter (``store/codes.py``), so that the
+rows of one layer lie together. ``words`` is the name split into words, for full-text search."""
 
 
 def _edges(name: str, near: str, far: str) -> Table:
@@ -177,11 +177,12 @@ def _edges(name: str, near: str, far: str) -> Table:
 
 
 edges = _edges("codegraph_edges", "source", "target")
-"""An edge lies in the layer and the file of its source. An overlay's may lead into the base."""
+"""An edge belongs to the layer and file of its source. An overlay's edges may lead into the
+base."""
 
 incoming = _edges("codegraph_incoming", "target", "source")
-"""The same edges in the other order. Both are written in their order, which an index beside one
-table is not: keys are hashes, and each row of it would change another page."""
+"""The same edges by target. Each table is written in its own key order, unlike a secondary index:
+keys are hashes, so each row would change another page of it."""
 
 
 def _by_name(name: str) -> Table:
@@ -200,10 +201,11 @@ def _by_name(name: str) -> Table:
 
 
 unresolved = _by_name("codegraph_unresolved")
-"""Calls whose target is not known."""
+"""Calls whose target is unknown."""
 
 mentions = _by_name("codegraph_mentions")
-"""Names in a file that no definition and no edge accounts for: what has one may be used there."""
+"""Names in a file that no definition and no edge accounts for: an entity of that name may be used
+there."""
 
 texts = Table(
     "codegraph_texts",
@@ -213,12 +215,13 @@ texts = Table(
     Column("org", Text, nullable=False),
     Column("data", LargeBinary, nullable=False),
 )
-"""The text of each file as it was indexed, deflated: an answer's lines are those of its graph."""
+"""The text of each file as it was indexed, deflated: answers quote the lines that the graph is
+of."""
 
 LAYERED = (entities, edges, incoming, unresolved, mentions, links, manifests, files)
-"""What belongs to a layer, in the order in which a sweep deletes it."""
+"""The tables with a layer's rows, in the order in which a sweep deletes them."""
 SHARED = (texts,)
-"""What belongs to a repository by content, and is shared by its layers."""
+"""The tables shared by a repository's layers, by content digest."""
 
 SELECTED = tuple(
     entities.c[name]

@@ -1,11 +1,11 @@
-"""Walks along edges, breadth first: one statement a step, and the counting here.
+"""Walks along edges, breadth first: one query per step, with the bookkeeping in Python.
 
-Measured once beside others, over 100,000 entities and 500,000 calls in SQLite: CPU time at p50 on a
-busy machine, without reading the entities, at depths 3 and 5. This takes 6 and 45 ms, a recursive
-statement right on the driver 0.5 and 24 ms, rustworkx in memory 0.3 and 7 ms. The others are
-faster, but neither knew of overlays, nor did the statement choose the surest edge or end at a
-limit; and rustworkx took 3 s and 130 MB to fill, once more after each change of a layer. The bars
-are in ``benchmarks/codegraph_queries.py``.
+Compared once over 100,000 entities and 500,000 calls in SQLite: CPU time at p50 on a busy machine,
+without reading the entities, at depths 3 and 5. This takes 6 and 45 ms, a recursive query directly
+on the driver 0.5 and 24 ms, rustworkx in memory 0.3 and 7 ms. The others are faster, but neither
+supported overlays, and the recursive query neither chose the most certain edge nor stopped at a
+limit; rustworkx took 3 s and 130 MB to load, again after each change of a layer. The thresholds are
+in ``benchmarks/codegraph_queries.py``.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from plugins.codegraph.store.tables import edges, incoming
 from plugins.codegraph.store.visibility import Visibility, in_base
 
 MAX_COUNTED = 5_000
-"""Where a walk ends, however much further it would lead."""
+"""A walk stops after this many entities."""
 MAX_EDGES = 20_000
-"""The most edges that one step looks at."""
+"""The most edges that one step reads."""
 SURE = {code: CONFIDENCE[strategy] for code, strategy in STRATEGIES.items()}
 
 
 class Step(NamedTuple):
-    """How an entity was reached: the edge, and by how many steps."""
+    """How an entity was reached: the edge, and the number of steps."""
 
     key: int
     depth: int
@@ -44,12 +44,12 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Along:
-    """Which edges are followed.
+    """Which edges to follow.
 
     Attributes:
-        kinds: their numbers.
+        kinds: the numbers of their kinds.
         incoming: whether against their direction.
-        strategies: the numbers of the strategies that are sure enough, or None for all.
+        strategies: the numbers of the accepted strategies, or None for all.
     """
 
     kinds: tuple[int, ...]
@@ -59,7 +59,8 @@ class Along:
 
 @dataclass(slots=True)
 class Steps:
-    """What a walk reached, nearest first; ``capped`` where it was ended before all was counted."""
+    """The result of a walk, nearest first; ``capped`` if it stopped before everything was
+    counted."""
 
     found: list[Step] = field(default_factory=list)
     capped: bool = False
@@ -76,10 +77,10 @@ async def traverse(
 
     Args:
         connection: where to read.
-        visibility: what of the repository is seen.
+        visibility: the view's visibility.
         starts: the keys to start from.
-        along: which edges are followed.
-        depth: how many steps.
+        along: which edges to follow.
+        depth: the number of steps.
     """
     steps = Steps()
     seen, frontier = set(starts), list(starts)
@@ -97,14 +98,14 @@ async def traverse(
 
 
 def _reached(rows: Sequence[Any], seen: Collection[int], depth: int) -> dict[int, Step]:
-    """The entities that edges lead to for the first time, each by its surest edge."""
+    """The newly reached entities, each by its most certain edge."""
     best: dict[int, tuple[Any, ...]] = {}
     for row in rows:
         key = row[0]
         if key in seen:
             continue
         old = best.get(key)
-        # Of two edges that are as sure, always the same one.
+        # Choose deterministically between equally certain edges.
         if old is None or (-SURE[row[2]], row[1]) < (-SURE[old[2]], old[1]):
             best[key] = row
     return {key: Step(key, depth, row[1], row[2], row[3], row[4]) for key, row in best.items()}
@@ -126,13 +127,14 @@ async def _edges(
 
 @cache
 def _step(along: Along, *, postgres: bool) -> Select[Any]:
-    """One step in a base; to make the statement anew would cost more than to run it."""
+    """The query for one step in a base layer; cached, since building it takes longer than running
+    it."""
     table, near, _ = _ends(along)
     return _chosen(along).where(*in_base(table), among_parameter(near, "keys", postgres=postgres))
 
 
 def _chosen(along: Along) -> Select[Any]:
-    """The edges that are followed, whoever sees them and wherever they begin."""
+    """The query for the followed edges, without conditions on layer and start."""
     table, near, far = _ends(along)
     shown = (far, near, table.c.strategy, table.c.line, table.c.sites, table.c.layer)
     query = select(*shown).where(table.c.kind.in_(along.kinds)).limit(MAX_EDGES)
@@ -142,7 +144,7 @@ def _chosen(along: Along) -> Select[Any]:
 
 
 def _ends(along: Along) -> tuple[Table, Column[Any], Column[Any]]:
-    """The table, its end that a step begins with, and the one that it leads to."""
+    """The table, the column of the end that a step starts from, and of the other end."""
     if along.incoming:
         return incoming, incoming.c.target, incoming.c.source
     return edges, edges.c.source, edges.c.target
@@ -151,7 +153,8 @@ def _ends(along: Along) -> tuple[Table, Column[Any], Column[Any]]:
 def _visible(
     rows: Sequence[Any], base: int, hidden: Collection[int], source: int
 ) -> Iterator[Sequence[Any]]:
-    """The edges that the overlay does not hide: one is its source's, wherever it leads."""
+    """The edges that the overlay does not hide; an edge belongs to its source, wherever it
+    leads."""
     for row in rows:
         if row[5] != base or row[source] not in hidden:
             yield row

@@ -1,4 +1,4 @@
-"""What of the tables one view of a repository sees: its base layer, and an overlay over it."""
+"""Which rows a view of a repository sees: its base layer, and an overlay over it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plugins.codegraph.store.tables import entities, files
 
 
 class Visibility:
-    """The conditions under which a row is one of a view's.
+    """The conditions under which a row belongs to a view.
 
     Args:
         view: the repository, as its caller sees it.
@@ -26,7 +26,7 @@ class Visibility:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What ``in_base`` asks for."""
+        """The parameters of ``in_base``."""
         return {"layer": self.base, "org": self._view.org, "repo": self._view.id}
 
     @property
@@ -35,7 +35,7 @@ class Visibility:
         return [self.base] if self.overlay is None else [self.base, self.overlay]
 
     def of(self, table: Table) -> tuple[ColumnElement[bool], ...]:
-        """A row of the repository, in one of its layers; also one that the overlay hides."""
+        """Rows of the repository in the view's layers, including those that the overlay hides."""
         return (
             table.c.layer.in_(self.layers) if self.overlay else table.c.layer == self.base,
             table.c.org == self._view.org,
@@ -43,10 +43,10 @@ class Visibility:
         )
 
     def shown(self, table: Table) -> tuple[ColumnElement[bool], ...]:
-        """A row of the repository, of a path that the overlay does not hide."""
+        """Rows of the repository whose path the overlay does not hide."""
         if self.overlay is None:
             return self.of(table)
-        # One path at a time: the overlay's own table of files tells what it hides.
+        # A correlated subquery: the overlay's file rows are the paths that it hides.
         over = files.alias("over")
         masked = exists(select(1).where(over.c.layer == self.overlay, over.c.path == table.c.path))
         return *self.of(table), or_(table.c.layer == self.overlay, and_(~masked))
@@ -67,9 +67,10 @@ class Visibility:
 
 
 def in_base(table: Table) -> tuple[ColumnElement[bool], ...]:
-    """A row of a view's base, in a statement made once for all views (``Visibility.values``).
+    """Rows of a view's base, for a statement that is cached for all views; see
+    ``Visibility.values``.
 
-    To make a statement takes longer than to run one that reads a few rows.
+    Building a statement takes longer than running one that reads a few rows.
     """
     return (
         table.c.layer == bindparam("layer"),
