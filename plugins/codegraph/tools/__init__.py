@@ -1,1 +1,1 @@
-"""The tools, one file for each group."""
+"""The MCP tools, one file per group."""

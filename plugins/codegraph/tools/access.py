@@ -1,4 +1,4 @@
-"""Which graph a tool answers from: the repository that was named, as its caller sees it."""
+"""Opens the graph that a tool answers from: the named repository, as its caller sees it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.workspaces.workspaces import Workspace, Workspaces
 
 WAIT_TIMEOUT_S = 20.0
-"""Seconds that a call waits for the first index of a repository; less than a call may take."""
+"""Seconds that a call waits for the first index of a repository; less than the limit of a call."""
 _POLL_INTERVAL_S = 0.5
 
 
@@ -25,9 +25,9 @@ class Opened:
     """A graph to answer from.
 
     Attributes:
-        graph: the graph, with the caller's overlay where there is one.
-        workspace: what is known of that overlay.
-        state: what is being done to the repository's index, "" for nothing.
+        graph: the graph, with the caller's overlay if there is one.
+        workspace: the workspace of that overlay.
+        state: what is happening to the repository's index, or "".
     """
 
     graph: Graph
@@ -42,8 +42,8 @@ class Access:
     Attributes:
         registry: the repositories.
         store: the graphs.
-        workspaces: what people have sent of their uncommitted work.
-        exchange: gives the call that is running, whose client is told how far an index is.
+        workspaces: people's uncommitted work.
+        exchange: gives the running call, whose client receives progress of an index.
     """
 
     registry: Repositories
@@ -52,21 +52,21 @@ class Access:
     exchange: Callable[[], Exchange]
 
     async def repository(self, caller: Caller, name: str | None) -> Repository:
-        """The repository that a caller names; raises as ``Repositories.named``."""
+        """The repository that a caller names; raises as :meth:`Repositories.named`."""
         return await self.registry.named(caller, name)
 
     async def __call__(self, caller: Caller, name: str | None) -> Opened:
-        """The graph of the repository that a caller names, as that caller sees it.
+        """Open the graph of a repository, as the caller sees it.
 
-        Where its first index is being made, the call waits for a while, and its client is told
-        how far that is.
+        If its first index is being made, wait for up to :data:`WAIT_TIMEOUT_S`, and report progress
+        to the client.
 
         Args:
             caller: who asks.
-            name: the repository's name; None where the caller may see only one.
+            name: the repository's name; None if the caller may see only one.
 
         Raises:
-            ToolFailed: there is none, none was named, or it has not been indexed yet.
+            ToolFailed: there is no such repository, the name is missing, or it has no index yet.
         """
         known = await self.registry.named(caller, name)
         state = str(await self.registry.state(known.id))
@@ -84,11 +84,11 @@ class Access:
         return self.store.open(view)
 
     async def _awaited(self, known: Repository) -> RepositoryView | None:
-        """A repository as it is served once its first index is made; None if that takes long."""
+        """Wait for a repository's first index; None on timeout."""
         began = time.monotonic()
         while (waited := time.monotonic() - began) < WAIT_TIMEOUT_S:
             doing = await self.registry.state(known.id)
-            # It may have ended since it was last looked for.
+            # The index may have been finished since the last check.
             view = await self.store.view(known.org, known.id)
             if view is not None or not doing.under_way:
                 return view
@@ -98,7 +98,7 @@ class Access:
 
 
 def not_indexed(name: str, state: str) -> ToolFailed:
-    """The repository is known, and there is no graph of it yet."""
+    """The error for a repository that has no index yet."""
     doing = f" ({state})" if state else ""
     return ToolFailed(
         "not_indexed",

@@ -1,4 +1,4 @@
-"""What the modules of tools have in common: hints to clients, and arguments."""
+"""What all tool modules share: annotations for clients, argument types, limits."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pydantic import Field
 from plugins.codegraph.model import EntityKind
 
 MAX_WHOLE_BYTES = 32_768
-"""Bytes of the answer about one named thing; what its source has beyond that is read by offset."""
+"""The most bytes of the answer about one named thing; the rest of its source is read by offset."""
 CALLERS, RESULTS, IMPORTS = 20, 50, 30
-"""Results of a page: callers or callees, what a search found, imports."""
+"""Results per page: callers or callees, search results, imports."""
 MAX_FOUND = 100
-"""What a search finds, at most, on all of its pages."""
+"""The most results of a search, on all pages together."""
 
 Wire: TypeAlias = dict[str, Any]
-"""A result as it is sent; the model that it is made of is the tool's output schema."""
+"""A result as it is sent; the model that it is made from is the tool's output schema."""
 
 READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
-"""Changes nothing."""
+"""Annotations of a tool that changes nothing."""
 SETS = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
-"""Makes something so; called again, it changes nothing."""
+"""Annotations of a tool that stores something; calling it again changes nothing more."""
 
 Repo = Annotated[
     str | None,

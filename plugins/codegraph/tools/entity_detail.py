@@ -1,4 +1,4 @@
-"""Entities whole: with their text, and what calls them and what they call."""
+"""Entities in full: with their source text, callers and callees."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from plugins.codegraph.tools.entity_lookup import CALLABLE, TYPES
 from plugins.codegraph.tools.result_models import Linked
 
 MAX_BODY_BYTES = 2_000
-"""Bytes of the text of one of several entities: four of them fit on a page."""
+"""The most bytes of source of one of several entities: four of them fit on a page."""
 MAX_NEIGHBOURS = 5
-"""Callers and callees that are listed beside a whole entity among others."""
+"""The most callers and callees listed with one of several full entities."""
 MAX_MEMBERS = 60
-"""Members of a class that are listed."""
+"""The most members listed of a class."""
 INHERITS = (EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
 
 
 class EntityDetail:
-    """Shows entities of one graph; a file's text is read once.
+    """Details of a graph's entities; reads each file's text once.
 
     Args:
         graph: the graph.
@@ -33,7 +33,7 @@ class EntityDetail:
         self._lines: dict[str, list[bytes]] = {}
 
     async def source(self, entity: Entity) -> str:
-        """The text of an entity with its decorators; "" where it is not kept."""
+        """The source of an entity with its decorators; "" if it is not stored."""
         if entity.path not in self._lines:
             whole = await self._graph.source(entity.path)
             self._lines[entity.path] = [] if whole is None else whole.split(b"\n")
@@ -43,7 +43,7 @@ class EntityDetail:
         return b"\n".join(lines).decode("utf-8", "replace")
 
     async def body(self, entity: Entity) -> dict[str, Any]:
-        """The fields of ``Body``, of an entity that is shown among others."""
+        """The fields of ``Body`` for one of several entities."""
         text = await self.source(entity)
         shown = piece(text, 0, MAX_BODY_BYTES)
         fields: dict[str, Any] = {
@@ -65,12 +65,12 @@ class EntityDetail:
         return fields
 
     async def calls(self, key: int, incoming: bool, limit: int) -> Walk:
-        """What calls an entity directly, or what it calls."""
+        """The direct callers of an entity (``incoming``), or its direct callees."""
         return await self._graph.walk([key], EdgeKind.CALLS, incoming, limit=limit)
 
 
 def _first(lines: Sequence[bytes], at: int) -> int:
-    """The first of the decorators, annotations or attributes that stand right above a line."""
+    """The index of the first decorator, annotation or attribute directly above a line."""
     while 0 < at <= len(lines) and lines[at - 1].lstrip().startswith((b"@", b"#[")):
         at -= 1
     return at

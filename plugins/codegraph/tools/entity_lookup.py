@@ -1,4 +1,4 @@
-"""From what an agent calls an entity to the entity; never to another one that happens to fit."""
+"""Resolves an agent's name for an entity to exactly that entity; guesses nothing."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools import paths
 
 MAX_CANDIDATES = 50
-"""Entities of an ambiguous name that an error lists; how many more there are, it says."""
+"""The most entities of an ambiguous name that an error lists, with the number of others."""
 MAX_OTHERS = 10
-"""Entities that an answer names which has preferred another one of their name."""
+"""The most entities of the same name that an answer mentions when it preferred one of them."""
 MAX_NEAREST = 8
 CALLABLE = (EntityKind.FUNCTION, EntityKind.METHOD)
 TYPES = (EntityKind.CLASS, EntityKind.INTERFACE)
@@ -22,13 +22,13 @@ TYPES = (EntityKind.CLASS, EntityKind.INTERFACE)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a name stands for.
+    """What a name refers to.
 
     Attributes:
-        entity: the entity; of several that share name and file (overloads, a property and its
-            setter), the longest.
+        entity: the entity; the longest of several that share name and file (overloads, a property
+            and its setter).
         all: all of those, by line.
-        others: what else has that name, and was not preferred.
+        others: other entities of that name, which were not preferred.
     """
 
     entity: Entity
@@ -37,12 +37,12 @@ class Found:
 
     @property
     def keys(self) -> list[int]:
-        """The keys of all of them."""
+        """The keys of ``all``."""
         return [each.key for each in self.all]
 
     @property
     def note(self) -> str | None:
-        """What an answer about it says of the others, or None where there are none."""
+        """What an answer says about ``others``, or None if there are none."""
         if not self.others:
             return None
         more = (
@@ -63,19 +63,19 @@ async def find(
     *,
     prefer: bool = False,
 ) -> Found:
-    """The one entity of a name.
+    """Find the one entity with a name.
 
     Args:
         graph: where to look.
         name: its name, qualified or not; ``path::name``; or its key.
         file: its file, or the end of its path, as an agent writes it.
-        kinds: what it may be; anything where empty.
-        prefer: whether, where no file is given, the only one that is neither in a test nor local
-            to a function is meant before all that are. The answer must say so (``Found.note``).
+        kinds: the acceptable kinds; all if empty.
+        prefer: whether, if no file is given, the only one that is neither in a test nor local to a
+            function is preferred. The answer must then say so (``Found.note``).
 
     Raises:
-        ToolFailed: there is none, and the error lists the nearest; or there are several, and it
-            lists them.
+        ToolFailed: there is none (the error lists similar ones), or there are several (it lists
+            them).
     """
     name = name.strip()
     if not name:
@@ -100,12 +100,12 @@ async def find(
 
 
 def _places(found: Sequence[Entity]) -> set[tuple[str, str, EntityKind]]:
-    """What entities are apart from each other: overloads, and a property's parts, are one."""
+    """The distinct entities: overloads, and the parts of a property, count as one."""
     return {(each.path, each.qualified, each.kind) for each in found}
 
 
 async def _outstanding(graph: Graph, found: Sequence[Entity]) -> list[Entity]:
-    """Those that other code can mean: neither a test's nor local to a function."""
+    """Those that other code can refer to: neither in a test nor local to a function."""
     some = [each for each in found if not (each.test or paths.is_test_file(each.path))]
     above = {each.key: each.parent for each in some}
     local: set[int] = set()
@@ -138,7 +138,7 @@ async def file_path(graph: Graph, file: str) -> str:
         ToolFailed: there is none, or there are several; the error lists the candidates.
     """
     plain = paths.plain(file)
-    # Where a backslash is part of a name, the path as it was given is the file's.
+    # A backslash may be part of a file name, so try the path as given first.
     for each in (file, *paths.ends(plain)):
         if each and await graph.file(each) is not None:
             return each
@@ -157,7 +157,7 @@ async def file_path(graph: Graph, file: str) -> str:
 async def unknown(
     graph: Graph, name: str, file: str | None, kinds: Collection[EntityKind]
 ) -> ToolFailed:
-    """The error for a name that nothing has, with the nearest that something has."""
+    """The error for an unknown name, with the most similar ones."""
     elsewhere = await _matches(graph, name, None, kinds) if file else []
     bare = paths.plain(name).rpartition("::")[2] or name
     nearest = elsewhere or await graph.nearest(bare, MAX_NEAREST, kinds)
@@ -187,7 +187,7 @@ def _ambiguous(name: str, found: Sequence[Entity]) -> ToolFailed:
 
 
 def candidate(entity: Entity) -> dict[str, Any]:
-    """What an error lists of an entity."""
+    """The fields of an entity in an error."""
     return {
         "key": shown_key(entity.key),
         "name": entity.qualified,

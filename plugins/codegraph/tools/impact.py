@@ -1,4 +1,4 @@
-"""The tool that says what a change may break, by file and by test."""
+"""The tool that shows what a change may break, by file and by test."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from plugins.codegraph.tools.paths import is_test_file
 from plugins.codegraph.tools.result_models import Ref
 
 DEPENDS = (EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
-"""Who follows along these is broken by what is changed at their end."""
+"""Edges whose source may break when their target changes."""
 _FEW = 5
 _MANY = 40
 
@@ -70,7 +70,7 @@ PAGE = Page(size=RESULTS, summarize=_brief, item=ImpactFile, note=ImpactNote)
 
 
 def tools(access: Access) -> list[Tool]:
-    """The tool."""
+    """The tools of this group."""
 
     async def analyze_impact(
         name: Name,
@@ -89,7 +89,7 @@ def tools(access: Access) -> list[Tool]:
         opened = await access(caller, repo)
         graph, kinds = opened.graph, () if kind is None else (kind,)
         found = await find(graph, name, file, kinds, prefer=kind is None)
-        # A call of what it overrides may come to it, and what overrides it must still fit.
+        # A call of a method that it overrides may reach it, and its overrides must stay compatible.
         above = (await overridden(graph, found.all)).methods
         below = await overriding(graph, found.all)
         keys = [*await _changed(graph, found), *(each.key for each in above)]
@@ -112,7 +112,8 @@ def tools(access: Access) -> list[Tool]:
 
 
 async def _changed(graph: Graph, found: Found) -> list[int]:
-    """What a change of something changes: of a class its members too, of a file all in it."""
+    """The keys that change with something: of a class its members too, of a file everything in
+    it."""
     if found.entity.kind is EntityKind.FILE:
         return [each.key for each in await graph.in_file(found.entity.path)]
     keys = found.keys

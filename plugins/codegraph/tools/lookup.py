@@ -1,4 +1,4 @@
-"""The tools that give one named thing: a function, a class, a file."""
+"""The tools that return one named thing: a function, a class, a file."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from plugins.codegraph.tools.overrides import overridden
 from plugins.codegraph.tools.result_models import Brief, Linked, Ref
 
 MIN_SOURCE_BYTES = 4_096
-"""Bytes of source that are shown however much stands beside it."""
+"""The least room for source, in bytes, whatever else the answer contains."""
 MAX_SYMBOLS = 150
-"""Entities of a file, or members of a class, that are listed."""
+"""The most entities of a file, or members of a class, that are listed."""
 _MAX_CHAIN = 5
 
 
@@ -211,10 +211,10 @@ def _file(access: Access) -> Tool:
 def _of(
     kind: EntityKind | None, allowed: tuple[EntityKind, ...], other: str
 ) -> tuple[EntityKind, ...]:
-    """What may be found, of what a tool reads.
+    """The kinds that a tool looks for, restricted to ``kind`` if it is given.
 
     Raises:
-        ToolFailed: another tool reads that kind.
+        ToolFailed: that kind is read by another tool.
     """
     if kind is None:
         return allowed
@@ -244,7 +244,7 @@ def _linked(what: str, walk: Walk) -> dict[str, Any]:
 
 
 def _filled(model: type[ToolResult], fields: dict[str, Any], source: str, offset: int) -> Wire:
-    """An answer with as much of the source as the whole has room for."""
+    """An answer with as much of the source as fits."""
     empty = model(**fields, source=Text(text="", offset=0, bytes=0))
     room = max(MIN_SOURCE_BYTES, MAX_WHOLE_BYTES - len(to_json(_sent(empty))))
     shown = _within(source, offset, room)
@@ -259,7 +259,7 @@ def _sent(answer: BaseModel) -> Wire:
 
 
 def _within(source: str, offset: int, room: int) -> Piece:
-    """The part of a source whose JSON takes at most some bytes: each newline takes two."""
+    """The part of a source whose JSON takes at most ``room`` bytes; a newline takes two."""
     limit = room
     while True:
         shown = piece(source, offset, limit)

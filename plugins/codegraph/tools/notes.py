@@ -1,4 +1,4 @@
-"""How complete an answer is, and what it was answered from: part of every answer's ``meta``."""
+"""How complete an answer is, and what it is based on: part of every answer's ``meta``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from plugins.codegraph.tools.access import Opened
 from plugins.codegraph.tools.overrides import Overridden
 
 MAX_PLACES = 5
-"""Examples of unresolved calls and unread files in an answer."""
+"""The most examples of unresolved calls and unread files in an answer."""
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "constructor"})
-"""Methods that are called by their class's name, and never by their own."""
+"""Methods that are called by their class's name, never by their own."""
 _FAMILIES = (frozenset({"typescript", "javascript"}),)
 _WITH_CALLS = frozenset({"python", "typescript", "javascript", "go", "java", "rust"})
-"""Languages whose calls are followed; of every other one only the files are known."""
+"""Languages with call edges; of any other, only files are known."""
 
 
 class _Part(BaseModel):
@@ -87,9 +87,9 @@ def noted(
     """The note of an answer.
 
     Args:
-        opened: what it was answered from.
-        completeness: how complete it is, where that was asked.
-        note: what else to say.
+        opened: the graph that it is based on.
+        completeness: how complete it is, if that matters.
+        note: anything else to say.
     """
     repo = opened.graph.repo
     wrong = "; ".join(filter(None, (repo.problem, opened.state)))
@@ -121,12 +121,12 @@ def _workspace(opened: Opened) -> WorkspaceNote | None:
 async def completeness(
     graph: Graph, about: Sequence[Entity], through: Overridden | None = None
 ) -> Completeness:
-    """Whether all that refers to some entities of one name can be known.
+    """Whether everything that refers to some entities of one name is known.
 
     Args:
-        graph: where.
+        graph: where to look.
         about: the entities; the first one's language counts.
-        through: what they override; None where calls of those are counted already.
+        through: what they override; None if calls of those are already included.
     """
     languages = _family(about[0].language)
     if not languages & _WITH_CALLS:
@@ -172,8 +172,8 @@ def _family(language: str) -> frozenset[str]:
 
 
 def _counts(report: FileReport, languages: Collection[str], named: Collection[str]) -> bool:
-    """Whether what a file lacks may be a call: a picture that was skipped is none, nor is what was
-    read in part and does not have the name."""
+    """Whether what a file lacks may be a call: not for a skipped image, nor for a partly read file
+    that does not contain the name."""
     if not report.skipped and report.path not in named:
         return False
     if report.language:

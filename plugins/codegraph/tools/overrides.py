@@ -1,4 +1,4 @@
-"""Methods that others override: a call of one may come to the other."""
+"""Overriding methods: a call of a method may reach one that overrides it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from plugins.codegraph.tools.entity_detail import INHERITS
 
 _MAX_LEVELS = 5
 _MAX_METHODS = 20
-"""Base classes, or subclasses, that are looked at."""
+"""The most base classes, or subclasses, that are examined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overridden:
-    """The methods that some methods override, and how often those are called."""
+    """The methods that some methods override, and the number of their callers."""
 
     methods: Sequence[Entity] = ()
     calls: int = 0
 
 
 async def overridden(graph: Graph, methods: Sequence[Entity]) -> Overridden:
-    """What methods override: of the same name, in a class or interface above their own."""
+    """The methods that these override: of the same name, in a class or interface above."""
     found = await _same_named(graph, methods, incoming=False)
     if not found:
         return Overridden()
@@ -33,7 +33,7 @@ async def overridden(graph: Graph, methods: Sequence[Entity]) -> Overridden:
 
 
 async def overriding(graph: Graph, methods: Sequence[Entity]) -> list[Entity]:
-    """What overrides methods: of the same name, in a class below their own."""
+    """The methods that override these: of the same name, in a class below."""
     return await _same_named(graph, methods, incoming=True)
 
 

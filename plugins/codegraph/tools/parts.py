@@ -1,4 +1,4 @@
-"""The parts that tools stand on, put together for ``offer.py``; imported late."""
+"""Builds what the tools depend on, for ``offer.py``; imported late."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from plugins.codegraph.workspaces.sync import Overlaid, WorkspaceSync
 from plugins.codegraph.workspaces.workspaces import Workspaces
 
 EMBEDDING_TIMEOUT_S = 8.0
-"""How long a sync waits for the vectors of what it sends; what has none is found by its words."""
+"""Seconds that a sync waits for vectors; entities without one are found by words alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolParts:
-    """What the tools stand on.
+    """What the tools depend on.
 
     Attributes:
         access: opens graphs for callers.
         search: answers questions.
-        embedder: gives vectors to repositories; a light job calls it after indexing.
-        workspaces: remembers what people have sent; a light job sweeps it.
-        workspace_sync: takes in what people send.
+        embedder: makes vectors for repositories; a light job calls it after indexing.
+        workspaces: people's uncommitted work; a light job sweeps it.
+        workspace_sync: receives people's uncommitted work.
     """
 
     access: Access
@@ -53,14 +53,14 @@ class ToolParts:
         workspace_hours: int,
         clock: Callable[[], datetime],
     ) -> ToolParts:
-        """The parts over a portal's services.
+        """Build the parts on a portal's services.
 
         Args:
             host: the plugin's services.
             registry: the repositories.
             store: the graphs.
-            overlays: what links a person's files into an overlay.
-            workspace_hours: how long a workspace is kept after it was last sent, 1 to 24.
+            overlays: links a person's files into an overlay.
+            workspace_hours: how many hours a workspace is kept after it was last sent, 1 to 24.
             clock: the time, in UTC.
         """
         vectors = None if host.embedder is None else CodeVectors(host, host.embedder)
@@ -91,7 +91,7 @@ class ToolParts:
 
 
 class _Writer:
-    """Writes overlays with their vectors, and ends both."""
+    """Writes overlays with their vectors, and deletes both."""
 
     def __init__(
         self, host: Host, store: GraphStore, overlays: Indexes, embedder: EntityEmbedder
@@ -100,7 +100,7 @@ class _Writer:
         self._overlays, self._embedding = overlays, embedder
 
     async def write(self, overlaid: Overlaid) -> int:
-        """Link the files and write the overlay; its layer's number."""
+        """Link the files and write the overlay; returns its layer's number."""
         view = overlaid.view
         await self._overlays.overlay(
             Owner(view.org, view.id),
@@ -117,12 +117,12 @@ class _Writer:
         try:
             async with asyncio.timeout(EMBEDDING_TIMEOUT_S):
                 await self._embedding.embed_overlay(seen, list(overlaid.files))
-        except Exception as error:  # a model that fails, or is busy, fails no sync
+        except Exception as error:  # a failing or busy model must not fail the sync
             reason = str(error) or type(error).__name__
             self._host.log.warning("codegraph_overlay_not_embedded", reason=reason)
         return seen.overlay.layer
 
     async def end(self, org: str, repo: str, layer: int) -> None:
-        """An overlay is read no more."""
+        """Delete an overlay that is no longer used."""
         await self._store.layers(Owner(org, repo)).drop(layer)
         await self._embedding.end_overlay(org, repo, layer)

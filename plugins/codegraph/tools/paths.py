@@ -1,4 +1,4 @@
-"""Paths as agents write them, made paths from the repository's root."""
+"""Converts paths as agents write them to paths relative to the repository's root."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _DRIVE = re.compile(r"^(?:[A-Za-z]:)?/+")
 
 
 def plain(path: str) -> str:
-    """A path with ``/``, without ``./`` and without ``..``; an absolute one stays absolute.
+    """A path with ``/``, without ``./`` and ``..``; an absolute one stays absolute.
 
     Args:
-        path: as it was given: ``src\\mail.py``, ``./src/mail.py``, ``C:\\work\\src\\mail.py``.
+        path: as given: ``src\\mail.py``, ``./src/mail.py``, ``C:\\work\\src\\mail.py``.
     """
     slashed = path.strip().replace("\\", "/")
     rooted = _DRIVE.match(slashed) is not None
@@ -25,9 +25,9 @@ def plain(path: str) -> str:
 
 
 def ends(path: str) -> list[str]:
-    """What a plain path may be called in the repository, the longest first.
+    """The possible paths in the repository for a plain path, longest first.
 
-    An absolute path begins on the caller's machine, and only its end is the repository's.
+    An absolute path starts on the caller's machine; only some end of it is in the repository.
     """
     if not path.startswith("/"):
         return [path]
@@ -36,7 +36,7 @@ def ends(path: str) -> list[str]:
 
 
 def is_test_file(path: str) -> bool:
-    """Whether a file is one of tests, by the names that test runners look for."""
+    """Whether a file contains tests, by the naming conventions of test runners."""
     *folders, name = path.lower().split("/")
     stem = name.split(".")[0]
     if stem.startswith("test_") or stem.endswith(("_test", "_tests")) or stem == "conftest":

@@ -1,4 +1,4 @@
-"""What answers show of entities and of the edges between them."""
+"""The result models of entities and edges."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from plugins.codegraph.model import Entity, EntityKind, Strategy, shown_key
 from plugins.codegraph.store.graph import Reached
 
 MAX_PURPOSE_LENGTH = 160
-"""Characters of a one-line purpose."""
+"""The most characters of a one-line purpose."""
 MAX_SIGNATURE_LENGTH = 300
-"""Characters of a signature."""
+"""The most characters of a signature."""
 
 
 class Ref(ToolResult):
@@ -25,7 +25,7 @@ class Ref(ToolResult):
 
     @classmethod
     def of(cls, entity: Entity) -> Ref:
-        """What is shown of an entity."""
+        """The model of an entity."""
         return Ref(**_said(entity))
 
 
@@ -38,7 +38,7 @@ class Brief(Ref):
 
     @classmethod
     def of(cls, entity: Entity) -> Brief:
-        """What is shown of an entity."""
+        """The model of an entity."""
         return Brief(**brief(entity))
 
 
@@ -65,7 +65,7 @@ class Linked(ToolResult):
 
     @classmethod
     def of(cls, reached: Reached) -> Linked:
-        """What is shown of a neighbour."""
+        """The model of a neighbour."""
         return cls(
             name=reached.entity.qualified,
             file=reached.entity.path,
@@ -111,7 +111,7 @@ class WholeScored(Body, Scored):
 
 
 def edge(reached: Reached, via: Entity | None = None) -> Edge:
-    """What is shown of an entity that was reached."""
+    """The model of a reached entity; ``via`` is the entity one step before."""
     return Edge(
         **brief(reached.entity),
         depth=reached.depth,
@@ -124,13 +124,13 @@ def edge(reached: Reached, via: Entity | None = None) -> Edge:
 
 
 def purpose(doc: str) -> str | None:
-    """The first line of a documentation text."""
+    """The first line of a documentation text, or None."""
     first = next((line.strip() for line in doc.splitlines() if line.strip()), "")
     return cut(first, MAX_PURPOSE_LENGTH) or None
 
 
 def cut(text: str, most: int) -> str:
-    """A text of at most some characters."""
+    """A text truncated to at most ``most`` characters."""
     return text if len(text) <= most else text[: most - 1] + "\u2026"
 
 
@@ -145,7 +145,7 @@ def _said(entity: Entity) -> dict[str, object]:
 
 
 def brief(entity: Entity) -> dict[str, object]:
-    """The fields of ``Brief``."""
+    """The fields of ``Brief`` for an entity."""
     return {
         **_said(entity),
         "signature": cut(entity.signature, MAX_SIGNATURE_LENGTH) or None,

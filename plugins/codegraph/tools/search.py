@@ -1,4 +1,4 @@
-"""The tools that find code whose name is not known."""
+"""The tools that find code whose name is unknown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from plugins.codegraph.tools.result_models import Scored, WholeScored, brief
 from plugins.codegraph.tools.traversal import FULL_BELOW
 
 SEMANTIC = 50
-"""What a search by meaning finds, at most: further down there is only noise."""
+"""The most results of a semantic search: further down there is only noise."""
 
 
 class SearchNote(Note):
@@ -41,7 +41,8 @@ def _brief(item: Scored) -> Scored:
 
 PAGE = Page(size=RESULTS, summarize=_brief, item=WholeScored | Scored, note=SearchNote)
 BEST = replace(PAGE, size=10)
-"""What is found by meaning (kap10, "Hybrid search algorithm": the top 10 with context)."""
+"""The page size of a semantic search (kap10, "Hybrid search algorithm": the top 10 with
+context)."""
 
 
 def tools(access: Access, search: Search) -> list[Tool]:
@@ -142,7 +143,7 @@ def _listed(opened: Opened, found: Sequence[Ranked], mode: str, note: str) -> Li
 
 
 async def _shown(graph: Graph, some: Sequence[Ranked], *, whole: bool) -> list[Scored]:
-    """What is shown of what was found, with how much calls it and how much it calls."""
+    """The models of results, with their numbers of callers and callees; in full if ``whole``."""
     degrees = await graph.degrees([each.entity.key for each in some])
     parents = await _parents(graph, [each.entity for each in some])
     detail = EntityDetail(graph)
@@ -163,6 +164,6 @@ async def _shown(graph: Graph, some: Sequence[Ranked], *, whole: bool) -> list[S
 
 
 async def _parents(graph: Graph, found: Sequence[Entity]) -> dict[int, str]:
-    """The names of what entities are in, where that is no file."""
+    """The qualified names of the entities that contain these, other than files."""
     wanted = {each.parent for each in found if each.parent is not None and "." in each.qualified}
     return {key: each.qualified for key, each in (await graph.entities(wanted)).items()}

@@ -15,9 +15,9 @@ from plugins.codegraph.tools.base import READS, Repo, Wire
 from plugins.codegraph.tools.notes import Note, noted
 
 OTHER = "other"
-"""What files whose language is not known are listed as."""
+"""The name under which files of unknown language are listed."""
 MAX_PROBLEMS = 20
-"""Files with a problem that one answer lists."""
+"""The most files with a problem that one answer lists."""
 
 From = Annotated[
     int,
@@ -72,7 +72,7 @@ class StatsAnswer(ToolResult):
 
 
 def tools(access: Access, search: Search) -> list[Tool]:
-    """The tool."""
+    """The tools of this group."""
 
     async def get_project_stats(repo: Repo = None, offset: From = 0, *, caller: Caller) -> Wire:
         """An overview of a repository: its languages, how many files, functions and edges the

@@ -1,4 +1,4 @@
-"""The tool that takes in a person's uncommitted work."""
+"""The tool that receives a person's uncommitted work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plugins.codegraph.workspaces.sync import SyncRequest, SyncResult, Workspace
 from plugins.codegraph.workspaces.workspaces import Place
 
 MAX_LISTED = 100
-"""Paths of one kind that an answer lists."""
+"""The most paths of one kind that an answer lists."""
 _NAME = "sync_local_diff"
 
 
@@ -52,7 +52,7 @@ class SyncAnswer(ToolResult):
 
 
 def tools(access: Access, workspace_sync: WorkspaceSync) -> list[Tool]:
-    """The tool."""
+    """The tools of this group."""
 
     async def sync_local_diff(
         diff: Annotated[
@@ -122,7 +122,7 @@ async def _answer(
 
 
 async def _updated(graph: Graph, base: Graph, path: str) -> int:
-    """How many entities of a file, itself included, differ from the index: new, other or gone."""
+    """The number of a file's entities, itself included, that differ from the index."""
     now, before = await _texts(graph, path), await _texts(base, path)
     return sum(now.get(key) != before.get(key) for key in now.keys() | before.keys())
 

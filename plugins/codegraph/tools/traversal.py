@@ -30,7 +30,7 @@ from plugins.codegraph.tools.overrides import overridden
 from plugins.codegraph.tools.result_models import Edge, WholeEdge, edge
 
 FULL_BELOW = 5
-"""With fewer results than this, each is shown whole (kap10, "Summarization Rules")."""
+"""With fewer results than this, each is shown in full (kap10, "Summarization Rules")."""
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "constructor", "new"})
 
 
@@ -150,7 +150,7 @@ def _imports(access: Access) -> Tool:
 
 
 async def called(graph: Graph, found: Found) -> list[int]:
-    """The keys whose callers are the callers of something: of a class also its constructors."""
+    """The keys whose callers count as callers of something: for a class also its constructors."""
     keys = found.keys
     if found.entity.kind in TYPES:
         for key in found.keys:
@@ -160,7 +160,7 @@ async def called(graph: Graph, found: Found) -> list[int]:
 
 
 async def _members(graph: Graph, found: Found) -> list[int]:
-    """What a class contains: what it calls is what these call."""
+    """The keys whose callees count as callees of something: for a class its members."""
     if found.entity.kind not in TYPES:
         return []
     return [each.key for key in found.keys for each in await graph.contained(key)]
@@ -180,7 +180,7 @@ async def _listed(opened: Opened, walk: Walk, note: Note) -> Listing[Edge]:
 
 
 async def _imported(graph: Graph, reached: Sequence[Reached], start: str) -> list[Imported]:
-    """One entry a file, nearest first; what is imported from it stands beside it."""
+    """One entry per file, nearest first, with the names imported from it."""
     files: dict[str, dict[str, Any]] = {}
     via = await graph.entities({each.via for each in reached if each.depth > 1})
     for each in reached:
