@@ -1,7 +1,7 @@
-"""Gives vectors to the entities of an indexed repository: a light step of its own.
+"""Makes vectors for the entities of an indexed repository, as a separate light step.
 
-It goes file by file and remembers each file when its vectors are stored, so that whoever is killed
-goes on there. It never holds up the graph: what has no vector yet is found by its words.
+It works file by file and records each file once its vectors are stored, so an interrupted run
+resumes there. It never delays the graph: an entity without a vector is found by its words.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from plugins.codegraph.store.store import GraphStore
 from plugins.codegraph.store.stored_graph import Graph
 
 EMBEDDED = (EntityKind.FUNCTION, EntityKind.METHOD, EntityKind.CLASS, EntityKind.INTERFACE)
-"""What is compared by meaning; files and variables are found by their words."""
+"""The kinds that have vectors; files and variables are found by words alone."""
 BATCH_SIZE = 64
-"""Entities that are embedded at once; the model lets questions go first in between."""
+"""Entities per call of the model; between calls the model answers waiting questions."""
 MAX_OVERLAID = 400
-"""Entities of an overlay that are embedded while its sender waits; the others have only words."""
+"""The most entities of an overlay that are embedded while its sender waits; the rest have only
+words."""
 
 Progress = Callable[[int, int, str], None]
 
@@ -42,7 +43,7 @@ class EntityEmbedder:
     Args:
         database: the plugin's database.
         store: the graphs.
-        vectors: the vector store, or None where the portal has no model.
+        vectors: the vector store, or None if the portal has no model.
     """
 
     def __init__(self, database: Database, store: GraphStore, vectors: CodeVectors | None) -> None:
@@ -54,10 +55,10 @@ class EntityEmbedder:
         Args:
             org: its organisation.
             repo: its id.
-            progress: told of files done and files there are.
+            progress: receives the number of files done and in total.
 
         Returns:
-            How many entities were embedded.
+            The number of embedded entities.
         """
         view = await self._store.view(org, repo)
         if view is None or self._vectors is None:
@@ -79,7 +80,7 @@ class EntityEmbedder:
         return done
 
     async def embed_overlay(self, view: RepositoryView, paths: Sequence[str]) -> int:
-        """Embed what an overlay has other than its base has it; how many entities.
+        """Embed the entities of an overlay that differ from the base; returns their number.
 
         Args:
             view: the repository with the overlay.
@@ -99,12 +100,12 @@ class EntityEmbedder:
         return len(some)
 
     async def end_overlay(self, org: str, repo: str, overlay: int) -> None:
-        """Forget the vectors of an overlay."""
+        """Delete the vectors of an overlay."""
         if self._vectors is not None:
             await self._vectors.remove_overlay(org, repo, overlay)
 
     async def purge(self, org: str, repo: str) -> int:
-        """Forget all vectors of a repository, and what is remembered of them; how many."""
+        """Delete all vectors and file records of a repository; returns their number."""
         from plugins.codegraph.search.tables import embedded as table
 
         done = 0 if self._vectors is None else await self._vectors.purge(org, repo)
@@ -113,7 +114,7 @@ class EntityEmbedder:
         return done
 
     async def leftovers(self, org: str, repo: str) -> int:
-        """How many vectors and remembered files of a repository there are still."""
+        """The number of vectors and file records of a repository."""
         from sqlalchemy import func, select
 
         from plugins.codegraph.search.tables import embedded as table
@@ -175,7 +176,7 @@ class EntityEmbedder:
     async def _forget(
         self, org: str, repo: str, known: Mapping[str, _Known], there: set[str]
     ) -> None:
-        """Forget the files that are there no more."""
+        """Delete what is stored of files that no longer exist."""
         from plugins.codegraph.search.tables import embedded as table
 
         for path in known.keys() - there:
@@ -205,7 +206,7 @@ def _changed(texts: Mapping[int, Texts], old: Mapping[str, str]) -> dict[int, Te
 
 
 async def _texts(graph: Graph, path: str) -> dict[int, Texts]:
-    """What is embedded of a file's entities, by their keys."""
+    """The texts to embed for a file's entities, by key."""
     found = [each for each in await graph.in_file(path) if each.kind in EMBEDDED]
     source = await graph.source(path) if found else None
     if source is None:

@@ -1,10 +1,10 @@
-"""How well an entity answers a question: the one place where the signals are weighed.
+"""How well an entity answers a question: the one place where the signals are weighted.
 
-Similarity leads, since a question is seldom made of the code's own words; what its words prove is
-added at a small weight, and beside it how much code there is, since the line that only hands
-something on is seldom what was asked for. Measured on ``benchmarks/data/code_questions.json``
-(nDCG@10): words 0.35, similarity 0.55, reciprocal rank fusion of the two 0.51, similarity with
-words 0.57, with words and length 0.61. What is called by the question's very words comes first.
+Similarity dominates, since a question rarely uses the code's own words; word matches are added with
+a small weight, and so is the length of the code, since a line that only delegates is rarely what
+was asked for. Measured on ``benchmarks/data/code_questions.json`` (nDCG@10): words 0.35, similarity
+0.55, reciprocal rank fusion of the two 0.51, similarity with words 0.57, with words and length
+0.61. An entity whose name consists of words of the question comes first.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ W_WORDS = 0.05
 W_LENGTH = 0.15
 W_NAMED = 1.0
 W_TEST = 0.05
-"""What a test loses, unless tests are asked about: it is full of the words of what it tests."""
+"""The penalty of a test, unless tests are asked for: it repeats the words of what it tests."""
 _ALONE = 6.0
-"""How much more a test loses where there are words alone."""
+"""The factor on that penalty when there are only word scores."""
 _OF_TEST = 0.8
-"""What a test's score counts where words alone are asked for, unless they ask for tests."""
+"""The factor on a test's score in a search by words, unless tests are asked for."""
 _LINES = 64
-"""Lines from which on more of them prove nothing."""
+"""The number of lines beyond which length adds nothing."""
 _STOP_WORDS = frozenset(
     """
     a an and any are as at be been by can could did do does for from had has have he her his how i
@@ -39,14 +39,14 @@ _STOP_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """An entity and how well it answers."""
+    """An entity and its score."""
 
     entity: Entity
     score: float
 
 
 def content_words(question: str) -> str:
-    """The words of a question that tell something; all of them where none does."""
+    """The words of a question without stop words; all of them if nothing else is left."""
     words = question.split()
     kept = [word for word in words if word.lower().strip("?.,!;:'\"") not in _STOP_WORDS]
     return " ".join(kept or words)
@@ -58,13 +58,13 @@ def rank(
     similar: Mapping[int, float],
     words: Mapping[int, float],
 ) -> list[Ranked]:
-    """Weigh the signals of all candidates.
+    """Score all candidates.
 
     Args:
-        question: what was asked.
+        question: the question.
         entities: the candidates.
-        similar: similarity by key; empty where there is no model.
-        words: the score of full text by key.
+        similar: similarity by key; empty if there is no model.
+        words: full-text score by key.
 
     Returns:
         The candidates, best first.
@@ -89,10 +89,10 @@ def rank(
 
 
 def by_words(question: str, found: Sequence[tuple[Entity, float]]) -> list[Ranked]:
-    """What full text found, best first; a test comes after others that have the words as well.
+    """Full-text results, best first; a test ranks below other matches.
 
     Args:
-        question: what was asked.
+        question: the question.
         found: entities with their scores.
     """
     share = 1.0 if _about_tests(split(question)) else _OF_TEST
@@ -105,6 +105,6 @@ def _about_tests(asked: Collection[str]) -> bool:
 
 
 def _length(entity: Entity) -> float:
-    """How much code it is, 0 to 1."""
+    """The code length as a score from 0 to 1."""
     lines = min(max(entity.end_line - entity.line + 1, 1), _LINES)
     return math.log2(lines) / math.log2(_LINES)

@@ -1,4 +1,4 @@
-"""Finds entities by what they are for."""
+"""Searches entities by meaning and by words."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from plugins.codegraph.store.stored_graph import Graph
 MAX_QUESTION_LENGTH = 2_000
 _SIMILAR = 80
 _BY_WORDS = 60
-"""Candidates by each signal; with 150 and 120 the judged questions came to the same nDCG@10."""
+"""Candidates per signal; 150 and 120 gave the same nDCG@10 on the judged questions."""
 _OF_A_KIND = 150
-"""Candidates by similarity that are looked through for some kinds, or for what is not a part."""
+"""Candidates by similarity when results are filtered by kind or containment."""
 Mode = Literal["hybrid", "keyword"]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found.
+    """The result of a search.
 
     Attributes:
         ranked: the entities, best first.
@@ -41,43 +41,43 @@ class Found:
 
 
 class Search:
-    """Answers questions about code.
+    """Searches code.
 
     Args:
-        vectors: the vector store, or None where the portal has no model.
+        vectors: the vector store, or None if the portal has no model.
     """
 
     def __init__(self, vectors: CodeVectors | None) -> None:
         self._vectors = vectors
 
     async def mode(self, view: RepositoryView) -> Mode:
-        """How a repository is searched now."""
+        """How a repository is searched at the moment."""
         return "keyword" if self._vectors is None else "hybrid"
 
     async def words(
         self, graph: Graph, question: str, limit: int, kinds: Collection[EntityKind] = ()
     ) -> list[Ranked]:
-        """What has the words of a question, best first."""
+        """Entities that match the words of a question, best first."""
         found = await graph.words(content_words(checked(question)), limit, kinds)
         return by_words(question, found)
 
     async def meaning(
         self, graph: Graph, question: str, limit: int, kinds: Collection[EntityKind] = ()
     ) -> Found:
-        """What a question asks for, best first.
+        """Entities that answer a question, best first.
 
         Args:
-            graph: where.
-            question: in words of any kind.
-            limit: how many at most.
-            kinds: only these; everything that can be compared by meaning where empty.
+            graph: where to search.
+            question: in any words.
+            limit: the most results.
+            kinds: only these; all embedded kinds if empty.
 
         Raises:
             ToolFailed: the question is empty or too long.
         """
         question = checked(question)
         asked = tuple(kinds) or EMBEDDED
-        # To have the store look at kinds costs more than the few more that are left out here.
+        # Filtering kinds in the store costs more than fetching a few more and filtering here.
         with_words = graph.words(content_words(question), _BY_WORDS, tuple(kinds))
         if self._vectors is None:
             found = await with_words
@@ -92,7 +92,7 @@ class Search:
         return Found(ranked, "hybrid", _pending(graph.repo))
 
     async def similar(self, graph: Graph, entity: Entity, source: str, limit: int) -> Found:
-        """What is most like an entity; neither itself, nor what it is in or contains.
+        """The entities most similar to one, without itself, its containers and its parts.
 
         Raises:
             ToolFailed: the portal has no embedding model.
@@ -138,7 +138,7 @@ def _ranked(
 
 
 def _apart(one: Entity, other: Entity) -> bool:
-    """Whether neither of two entities is the other, or a part of it."""
+    """Whether neither entity is, or contains, the other."""
     if one.path != other.path:
         return True
     around = one.line <= other.line and other.end_line <= one.end_line
@@ -147,7 +147,7 @@ def _apart(one: Entity, other: Entity) -> bool:
 
 
 def checked(question: str) -> str:
-    """A question fit to be searched for, without spaces around it.
+    """A valid question, stripped of surrounding whitespace.
 
     Raises:
         ToolFailed: it is empty or too long.

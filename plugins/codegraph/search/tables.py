@@ -1,4 +1,4 @@
-"""What has been embedded; imported late."""
+"""The record of what has been embedded; imported late."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ embedded = Table(
     Column("mark", Text, nullable=False),
     Column("texts", Json, nullable=False),
 )
-"""One row a file whose entities have vectors: the digest of its bytes, the model and collection
-that they were made with and are in, and the digest of each entity's text by its key."""
+"""One row per file whose entities have vectors: the digest of its bytes, the mark of its vectors
+(``CodeVectors.mark``), and the digest of each entity's text by key."""

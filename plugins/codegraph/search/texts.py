@@ -1,8 +1,9 @@
-"""What the embedding model reads of an entity: two short texts, and the middle of their vectors.
+"""The texts that the embedding model reads of an entity: two short ones, whose vectors are
+averaged.
 
-The head is what it is called and says of itself; the words are those of its code, each once. One
-text of both finds less (``benchmarks/codegraph_search.py``): the model reads 256 tokens and takes
-a signature's brackets for content, so a long body drowns what the thing is.
+The head is its name and documentation; the words are those of its code, each once. One text with
+both finds less (``benchmarks/codegraph_search.py``): the model reads 256 tokens and treats a
+signature's brackets as content, so a long body drowns out what the entity is.
 """
 
 from __future__ import annotations
@@ -16,24 +17,24 @@ from plugins.codegraph.model import Entity
 from plugins.codegraph.store.name_split import split
 
 HEAD, WORDS = 500, 600
-"""Characters of the two texts."""
+"""The most characters of each of the two texts."""
 _DOC = 400
 _PARTS = re.compile(r"::|[.#/]")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _PACKAGE_FILES = frozenset({"__init__", "__main__", "index", "mod", "lib", "main"})
-"""File names that say nothing; the folder's name does."""
+"""File names without meaning; the folder's name is used instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What is embedded of one entity."""
+    """The texts that are embedded for one entity."""
 
     head: str
     words: str
 
     @property
     def digest(self) -> str:
-        """Another one for other texts."""
+        """A digest of the texts."""
         return hashlib.sha256(f"{self.head}\0{self.words}".encode()).hexdigest()[:20]
 
 
@@ -41,7 +42,7 @@ def texts_of(entity: Entity, source: str) -> Texts:
     """The texts of an entity.
 
     Args:
-        entity: what it is.
+        entity: the entity.
         source: its code.
     """
     *around, name = _PARTS.split(entity.qualified)
@@ -52,7 +53,7 @@ def texts_of(entity: Entity, source: str) -> Texts:
 
 
 def _code_words(entity: Entity, source: str) -> str:
-    """The words of the code, each once, in their order; the documentation is in the head."""
+    """The words of the code, each once, in order, without the documentation (see the head)."""
     found: dict[str, None] = {}
     length = 0
     for identifier in _IDENTIFIER.findall(_undocumented(entity, source)):
@@ -66,7 +67,7 @@ def _code_words(entity: Entity, source: str) -> str:
 
 
 def _undocumented(entity: Entity, source: str) -> str:
-    """The code without its docstring, found by the docstring's first line."""
+    """The code without its docstring, which is located by its first line."""
     first = next((line.strip() for line in entity.doc.splitlines() if line.strip()), "")
     start = source.find(first) if first else -1
     if start < 0:

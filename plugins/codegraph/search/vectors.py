@@ -1,4 +1,4 @@
-"""Vectors of entities in the vector store: whose each is stands on it, and in every question."""
+"""Vectors of entities in the vector store: each one, and every query, carries its owner."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 LAYOUT = 1
-"""The version of what is embedded and stored; a new one has every entity embedded again."""
+"""The version of what is embedded and stored; raising it re-embeds every entity."""
 BASE = 0
-"""The overlay of what everybody sees."""
+"""The overlay number of base layers, which everybody sees."""
 CODE = "code"
 _NAME = "entities"
 _INDEXED = dict.fromkeys(("org", "repo", "scope", "key"), "keyword")
-"""``scope`` is organisation, repository and overlay in one: a search checks one field for all."""
+"""``scope`` combines organisation, repository and overlay, so that a search filters on one
+field."""
 
 
 class CodeVectors:
     """The vectors of all repositories.
 
     Args:
-        host: the plugin's services; there is a model.
+        host: the plugin's services; they must include a model.
         embedder: the model.
     """
 
@@ -55,19 +56,19 @@ class CodeVectors:
         return self._collection
 
     async def mark(self) -> str:
-        """What vectors that fit together have in common."""
+        """An identifier that compatible vectors share."""
         collection = await self.collection()
         return f"{self.embedder.model} {collection.identity} {LAYOUT}"
 
     async def embed(self, texts: Sequence[Texts]) -> list[Vector]:
-        """The vectors of entities: each the middle of those of its two texts."""
+        """The vectors of entities: each the average of those of its two texts."""
         parts = [(each.head, each.words or each.head) for each in texts]
         return await embed_parts(self.embedder, parts)
 
     async def put(
         self, org: str, repo: str, vectors: Mapping[int, Vector], overlay: int = BASE
     ) -> None:
-        """Store the vectors of entities, by their keys."""
+        """Store the vectors of entities, by key."""
         points = [
             Point(
                 id=f"{_scope(org, repo, overlay)}\n{shown_key(key)}",
@@ -83,32 +84,32 @@ class CodeVectors:
             await (await self.collection()).upsert(points)
 
     async def remove(self, org: str, repo: str, keys: Iterable[int]) -> None:
-        """Forget the vectors of entities in the base."""
+        """Delete vectors of entities in the base."""
         shown = tuple(shown_key(key) for key in keys)
         if shown:
             own = (Condition("scope", (_scope(org, repo, BASE),)), Condition("key", shown))
             await (await self.collection()).delete(own)
 
     async def remove_overlay(self, org: str, repo: str, overlay: int) -> None:
-        """Forget the vectors of an overlay."""
+        """Delete the vectors of an overlay."""
         own = Condition("scope", (_scope(org, repo, overlay),))
         await (await self.collection()).delete([own])
 
     async def purge(self, org: str, repo: str) -> int:
-        """Forget all vectors of a repository; how many."""
+        """Delete all vectors of a repository; returns their number."""
         collection = await self.collection()
         count = await collection.count(_of(org, repo))
         await collection.delete(_of(org, repo))
         return count
 
     async def count(self, org: str, repo: str) -> int:
-        """How many vectors of a repository there are."""
+        """The number of a repository's vectors."""
         return await (await self.collection()).count(_of(org, repo))
 
     async def nearest(self, view: RepositoryView, vector: Vector, limit: int) -> dict[int, float]:
-        """The entities nearest to a vector, by their keys, as one view of a repository sees them.
+        """The similarity of the entities nearest to a vector in a view, by key.
 
-        An entity that the view's overlay has anew has the overlay's similarity.
+        For an entity that the view's overlay replaces, the overlay's vector counts.
         """
         overlays = [BASE] if view.overlay is None else [BASE, view.overlay.layer]
         scopes = tuple(_scope(view.org, view.id, each) for each in overlays)
