@@ -1,1 +1,1 @@
-"""Which repositories there are, where their files come from, and how they go again."""
+"""The registry of repositories, their sources, and their removal."""

@@ -1,4 +1,4 @@
-"""Makes a repository's index: brings its files here, has them indexed, and says how it went."""
+"""Makes a repository's index: fetches its files, has them indexed, and records the result."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from plugins.codegraph.repositories.indexes import Indexes
 
 Progress = Callable[[int, int, str], None]
-"""``progress(done, total, message)``; returns at once."""
+"""``progress(done, total, message)``; must return at once."""
 
 
 class Steps(Protocol):
     """Durable steps (``JobRun``), or plain ones."""
 
     async def step(self, name: str, function: Any, *args: Any) -> Any:
-        """Await a function's result, or have the one that is recorded."""
+        """Await a function's result, or return the recorded one."""
         ...
 
 
 class PlainSteps:
-    """Steps of a process that begins anew when it was killed."""
+    """Steps of a process that starts over after it was killed."""
 
     async def step(self, name: str, function: Any, *args: Any) -> Any:
         """Await a function's result."""
@@ -50,10 +50,10 @@ class IndexBuilder:
 
     Attributes:
         config: the plugin's section of ``portal.yaml``.
-        copies: where the working copies lie.
+        copies: the directory of working copies.
         secret: reads a secret that a setting names.
-        leases: who works on what.
-        index: what indexes a directory.
+        leases: the leases on repositories.
+        index: indexes a directory.
     """
 
     config: CodegraphConfig
@@ -69,21 +69,21 @@ class IndexBuilder:
         steps: Steps,
         progress: Progress = lambda done, total, message: None,
     ) -> dict[str, Any]:
-        """Index a repository as it is now.
+        """Index a repository in its current state.
 
         Args:
-            repository: which one.
-            holder: who does it (``Leases.held``).
-            steps: runs the steps, durably where it can.
-            progress: told how far it is.
+            repository: the repository.
+            holder: the holder of its lease (``Leases.held``).
+            steps: runs the steps, durably if possible.
+            progress: receives the progress.
 
         Returns:
-            What was found, as JSON values.
+            A summary, as JSON values.
 
         Raises:
-            Busy: somebody else does it just now.
+            Busy: somebody else works on it.
             Gone: the repository was removed meanwhile.
-            NotMade: it cannot be done; the registry says so too, and what was served stays.
+            BuildFailed: it failed; the registry records that too, and the served index stays.
         """
         async with self.leases.held(repository.id, holder) as hold:
             tell = _both(hold, progress)
@@ -99,11 +99,12 @@ class IndexBuilder:
             return found
 
     async def catch_up(self, repository: Repository, holder: str) -> dict[str, Any] | None:
-        """Take in what changed in a directory; None where nothing did.
+        """Index what changed in a directory; None if nothing did.
 
         Raises:
             Busy: somebody else works on it.
-            NotMade: it cannot be done; the registry says so too, and what was served stays.
+            Gone: the repository was removed meanwhile.
+            BuildFailed: it failed; the registry records that too, and the served index stays.
         """
         async with self.leases.held(repository.id, holder) as hold:
             try:
@@ -117,21 +118,21 @@ class IndexBuilder:
 
     async def _failed(self, repository: Repository, error: Exception) -> BuildFailed:
         reason = failure_reason(error)
-        with contextlib.suppress(Exception):  # the database may be what fails
+        with contextlib.suppress(Exception):  # the database itself may be failing
             await self.leases.failed(repository.id, reason)
         return BuildFailed(reason)
 
     def root(self, repository: Repository) -> Path:
-        """Where a repository's files lie."""
+        """The directory with a repository's files."""
         if repository.kind == "path":
             return Path(repository.location)
         return self.copies / repository.id
 
     def copy(self, repository: Repository) -> WorkingCopy:
-        """The working copy of a repository of another host.
+        """The working copy of a remote repository.
 
         Raises:
-            ValueError: the host's token is not where the setting says.
+            ValueError: the setting for its host's token names no secret.
         """
         remote = remote_of(repository.location, self.config, self.secret)
         return WorkingCopy(
@@ -155,10 +156,10 @@ class IndexBuilder:
 
 
 def check_directory(directory: Path) -> None:
-    """See that a directory can be read.
+    """Check that a directory can be read.
 
     Raises:
-        NotMade: it is gone, no directory, or not for us.
+        BuildFailed: it does not exist, is no directory, or permissions are missing.
     """
     try:
         next(iter(directory.iterdir()), None)
@@ -171,10 +172,10 @@ def check_directory(directory: Path) -> None:
 
 
 def remote_of(url: str, config: CodegraphConfig, secret: Callable[[str], str]) -> Remote:
-    """How an address is reached, with the credential of its host.
+    """The remote for an address, with the credential of its host.
 
     Raises:
-        ValueError: the token is not where the setting says.
+        ValueError: the setting for its host's token names no secret.
     """
     host = config.hosts.get(host_of(url))
     if host is None:
@@ -186,7 +187,7 @@ def remote_of(url: str, config: CodegraphConfig, secret: Callable[[str], str]) -
 
 
 def failure_reason(error: BaseException) -> str:
-    """Why work failed, for an admin."""
+    """Why an index failed, for an admin."""
     if isinstance(error, BuildFailed | GitFailed):
         return str(error)
     number = getattr(error, "errno", None)

@@ -1,4 +1,4 @@
-"""Brings the registry to what ``portal.yaml`` declares."""
+"""Updates the registry to what ``portal.yaml`` declares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plugins.codegraph.repositories.repository import Draft, Repository
 
 
 def drafts(config: CodegraphConfig) -> list[Draft]:
-    """The repositories that stand in the plugin's section."""
+    """The repositories declared in the plugin's section."""
     return [_draft(each, config) for each in config.repositories]
 
 
@@ -27,9 +27,9 @@ def _draft(declared: Declared, config: CodegraphConfig) -> Draft:
 
 
 async def declare(repositories: Repositories, config: CodegraphConfig) -> Sequence[str]:
-    """Add, change and remove repositories, so that those declared are those that stand there.
+    """Add, change and remove repositories so that the declared ones match the section.
 
-    What was added by a command stays; where it is declared as well, the declaration counts.
+    Repositories added by a command stay; if one is also declared, the declaration wins.
 
     Returns:
         What could not be done, one sentence each.

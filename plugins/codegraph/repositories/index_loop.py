@@ -1,4 +1,4 @@
-"""What a portal that serves does for its repositories: it notices, watches, indexes and purges."""
+"""The background loop of a serving portal: polls the registry, watches, indexes and purges."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from plugins.codegraph.repositories.leases import Busy, Gone
 from plugins.codegraph.repositories.repository import Repository
 
 POLL_INTERVAL_S = 1.0
-"""Seconds between two looks at the registry, which other processes write to as well."""
+"""Seconds between polls of the registry, which other processes write to as well."""
 _SOON, _LATER = 0.1, 2.0
-"""Seconds until a repository that somebody else works on is asked for again, first and at most."""
+"""Seconds between attempts at a repository that somebody else works on: first, and at most."""
 _RETRY_PAUSE, _MAX_RETRY_PAUSE = timedelta(seconds=30), timedelta(hours=1)
 
 
 class IndexLoop:
-    """Keeps the indexes in step with the repositories, for as long as a portal runs.
+    """Keeps the indexes up to date with the repositories while a portal runs.
 
     Args:
         config: the plugin's section of ``portal.yaml``.
         host: the plugin's services.
-        jobs: what does the work.
+        jobs: the jobs that do the work.
         now: the time, in UTC.
-        problems: what of the section could not be carried out.
-        first: called once when there is a repository, or None; tools that it offers are then kept
-            until the portal stops, as an agent may be in the middle of its work.
+        problems: problems with the section, to report.
+        first: called once when there is a repository, or None; the tools that it then offers stay
+            until the portal stops, since an agent may be using them.
     """
 
     def __init__(
@@ -59,7 +59,8 @@ class IndexLoop:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """Keep up for as long as the block lasts; where the host waits, once, before it begins."""
+        """Run the loop for the duration of the block; if the host waits, run it once before the
+        block."""
         if self._host.wait_ready:
             await self._once()
             yield
@@ -71,7 +72,7 @@ class IndexLoop:
             await cancel(looking, *self._watching.values(), *self._embedding.values())
 
     async def health(self) -> Health:
-        """``degraded`` where an index failed, a removal is late or a declaration is wrong."""
+        """``degraded`` if an index failed, a removal is late or a declaration is wrong."""
         found = await self._jobs.repositories.all()
         open_removals = await self._jobs.purger.log(is_open=True)
         late = [each.name for each in open_removals if each.is_late(self._now())]
@@ -144,9 +145,9 @@ class IndexLoop:
     async def _see_to(self, repository: Repository) -> None:
         state, repo, leases = repository.state, repository.id, self._jobs.leases
         if state.holder:
-            await leases.free_dead(repo)  # what is asked for is seen to at the next look
+            await leases.free_dead(repo)  # its request is handled at the next poll
         if state.requested and not state.holder:
-            # A job that could not even record why it failed is made anew after a while.
+            # The key changes every ten minutes, to retry a job that could not record its failure.
             asked = f"{state.requested.isoformat()}/{self._now():%Y%m%d%H%M}"[:-1]
             await self._ask(INDEX, {"repo": repo}, f"index/{repo}/{asked}")
         elif state.error and not state.holder:
@@ -158,11 +159,11 @@ class IndexLoop:
         await self._see_to_vectors(repository)
         checked = (repository.scip or {}).get("layer")
         if self._jobs.check is not None and repository.layer not in (None, checked):
-            # Once for each full index; what changes in it is linked without.
+            # Once per full index; incremental changes do without SCIP.
             await self._ask(SCIP, {"repo": repo}, f"scip/{repo}/{repository.layer}")
 
     async def _see_to_vectors(self, repository: Repository) -> None:
-        """Have a new index embedded by a job; what changed in one is done here, as it is little."""
+        """Queue a job to embed a new index; embed incremental changes here, as they are small."""
         embed, repo = self._jobs.embed, repository.id
         if repository.layer is None or repository.embedded or repository.state.holder:
             return
@@ -177,7 +178,7 @@ class IndexLoop:
             try:
                 await embed(repository.org, repo, _tell_nobody)
                 self._said.pop(f"{repository.name}: vectors", None)
-            except Exception as error:  # the model or its store; the next look tries again
+            except Exception as error:  # of the model or its store; the next poll retries
                 self._say(f"{repository.name}: vectors", str(error) or type(error).__name__)
             finally:
                 self._embedding.pop(repo, None)
@@ -190,11 +191,11 @@ class IndexLoop:
             await self._jobs.leases.request_stale(repository.id, age)
 
     async def _ask(self, name: str, payload: dict[str, Any], key: str) -> None:
-        """Queue a job, once in this process; over all replicas its key makes it one."""
+        """Queue a job once in this process; its key makes it unique across replicas."""
         about = "/".join(key.split("/")[:2])
         if self._asked.get(about) == key:
             return
-        with suppress(RuntimeError):  # the jobs begin a moment after the plugins
+        with suppress(RuntimeError):  # jobs start shortly after plugins
             await self._host.jobs.enqueue(name, payload, key=key)
             self._asked[about] = key
 
@@ -215,10 +216,10 @@ class IndexLoop:
         await follow([Path(repository.location)], catch_up)
 
     async def _caught_up(self, repo: str) -> tuple[Repository | None, dict[str, Any] | None]:
-        """Take in what changed, as soon as nobody else works on the repository.
+        """Index what changed, as soon as nobody else works on the repository.
 
-        Who has just begun to serve a whole index still describes it: what was saved meanwhile
-        is not to wait for the next retry.
+        The holder of a full index still writes its summary after the index is served; files saved
+        in that time must not wait for the next regular retry.
         """
         for pause in backoff(_SOON, _LATER):
             now = await self._jobs.repositories.by_id(repo)
@@ -231,7 +232,7 @@ class IndexLoop:
         raise AssertionError("unreachable")  # pragma: no cover
 
     def _say(self, about: str, reason: str) -> None:
-        """Log a failure, but not again at every retry."""
+        """Log a failure, but only once per reason."""
         if self._said.get(about) != reason:
             self._said[about] = reason
             self._host.log.warning("repository_not_indexed", repository=about, reason=reason)

@@ -1,4 +1,4 @@
-"""The indexer and the store, as the repositories and the tools use them."""
+"""Connects the indexer and the store to the repositories and the tools."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.store import GraphStore
 
 MAX_REASONS = 20
-"""How many reasons for skipped files a summary holds, each with one file that it is of."""
+"""The most reasons for skipped files in a summary, each with one example."""
 MAX_SECRETS = 50
-"""Files whose secrets a summary names; how many there are, it says."""
+"""The most files with removed secrets that a summary names; it also has their number."""
 _SHOWN = {
     EntityKind.FUNCTION: "functions",
     EntityKind.METHOD: "methods",
@@ -33,13 +33,13 @@ _SHOWN = {
 
 
 class Indexes:
-    """Makes and describes the indexes of repositories.
+    """Makes and summarises the indexes of repositories.
 
     Args:
-        indexer: what indexes.
-        store: where the graphs are.
-        scrub: takes secrets out of what is indexed.
-        log: is told what was taken out, once for each state of a repository's files.
+        indexer: makes the indexes.
+        store: the graphs.
+        scrub: removes secrets from what is indexed.
+        log: receives what was removed, once per state of a repository's files.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Indexes:
         self._scrub = scrub or ContentScrub()
 
     async def index(self, repository: Repository, root: Path, progress: Progress) -> dict[str, Any]:
-        """Index a repository; what was found, as JSON values."""
+        """Index a repository; returns a summary as JSON values."""
         began = time.monotonic()
         done = await self._indexer.index(self._source(repository, root), progress)
         return await self._described(repository, done, time.monotonic() - began)
@@ -61,10 +61,10 @@ class Indexes:
     async def changed(
         self, repository: Repository, root: Path, progress: Progress
     ) -> dict[str, Any] | None:
-        """Take in what changed since; None where nothing did."""
+        """Index what changed since the last index; None if nothing did."""
         began = time.monotonic()
         done = await self._indexer.index(self._source(repository, root), progress)
-        # The view that the store gives is of now: a layer that was built anew has another number.
+        # The store's view is current, so a rebuilt layer shows by its different number.
         same = done.layer == repository.layer and not (done.parsed or done.linked or done.gone)
         return None if same else await self._described(repository, done, time.monotonic() - began)
 
@@ -77,10 +77,10 @@ class Indexes:
         digest: str,
         expires: datetime,
     ) -> Summary:
-        """Write a person's uncommitted work over what is served.
+        """Write a person's uncommitted work over the served index.
 
         Raises:
-            LookupError: nothing of the repository is served.
+            LookupError: the repository has no served index.
         """
         view = await self._store.view(owner.org, owner.repo)
         if view is None:
@@ -90,13 +90,14 @@ class Indexes:
         return await self._indexer.overlay(source, view, files, work)
 
     async def purge(self, org: str, repo: str) -> int:
-        """Delete what the indexer keeps of a repository beside the database."""
+        """Delete a repository's derived data outside of the database; returns the number of
+        files."""
         there = await self._indexer.leftovers(repo)
         await self._indexer.forget(repo)
         return there
 
     async def leftovers(self, org: str, repo: str) -> int:
-        """How many files the indexer keeps of a repository."""
+        """The number of a repository's files outside of the database."""
         return await self._indexer.leftovers(repo)
 
     def _source(self, repository: Repository, root: Path) -> Source:
@@ -106,7 +107,7 @@ class Indexes:
         return self._scrub if self._scrub.applies(name) else ContentScrub(enabled=False)
 
     def _told(self, repository: Repository, found: Sequence[FileReport]) -> dict[str, Any]:
-        """What was taken out of which files, for the admin."""
+        """What was removed from which files, for the admin."""
         places = [f"{each.path}: {each.secrets}" for each in found]
         before = repository.state.summary.get("secrets", {})
         told = {"files": len(found), "places": places[:MAX_SECRETS]}
@@ -144,7 +145,7 @@ class Indexes:
 
 
 def _reasons(reports: Sequence[FileReport]) -> list[dict[str, Any]]:
-    """Why files are not, or not wholly, in the graph: the most frequent first."""
+    """Why files are missing from the graph, wholly or partly: the most frequent reasons first."""
     counts = Counter((each.problem, each.skipped) for each in reports)
     first = {(each.problem, each.skipped): each.path for each in reversed(reports)}
     return [

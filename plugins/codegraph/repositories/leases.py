@@ -1,4 +1,4 @@
-"""Who works on a repository: one at a time, over all processes, and for all to see."""
+"""Leases: one worker per repository at a time, across all processes, and visible to all."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from plugins.codegraph.repositories.tables import work
 from plugins.codegraph.store.tables import repositories
 
 LEASE_TERM = timedelta(seconds=30)
-"""How long a holder has a repository to itself without a word. One that was killed loses it then,
-and at once where somebody asks who shares its data directory."""
+"""How long a lease lasts without renewal. A killed holder loses it then, or at once when a process
+that shares its data directory asks."""
 RENEWAL_INTERVAL_S = 1.0
-"""Seconds between two words of a holder."""
+"""Seconds between renewals of a lease."""
 _FREE: dict[str, Any] = {"holder": "", "until": None, "done": 0, "total": 0, "message": ""}
 
 
 class Busy(Exception):
-    """Somebody else works on the repository; the message says what they do."""
+    """Somebody else holds the lease; the message says what they do."""
 
 
 class Gone(Exception):
-    """The repository was removed, or somebody else has taken it over, in the middle of the work."""
+    """The repository was removed, or the lease lost to another holder, during the work."""
 
 
 class Lease:
-    """A repository that is held, and how far the work on it is."""
+    """A held lease, with the progress of the work."""
 
     def __init__(self) -> None:
         self.done = 0
@@ -44,21 +44,21 @@ class Lease:
         self.message = ""
 
     def progress(self, done: int, total: int, message: str) -> None:
-        """Say how far the work is; returns at once."""
+        """Report progress; returns at once."""
         self.done, self.total, self.message = done, total, message
 
     def values(self) -> dict[str, Any]:
-        """What others are to see."""
+        """The progress columns that others see."""
         return {"done": self.done, "total": self.total, "message": self.message[:200]}
 
 
 class Leases:
-    """Holds repositories.
+    """Holds leases on repositories.
 
     Args:
         database: the plugin's database.
         now: the time, in UTC.
-        directory: where holders show that they live.
+        directory: the directory of the liveness locks.
     """
 
     def __init__(self, database: Database, now: Callable[[], datetime], directory: Path) -> None:
@@ -68,17 +68,17 @@ class Leases:
 
     @asynccontextmanager
     async def held(self, repo: str, holder: str, removed: bool = False) -> AsyncGenerator[Lease]:
-        """Have a repository to itself for as long as the block lasts.
+        """Hold the lease on a repository for the duration of the block.
 
         Args:
             repo: the repository's id.
-            holder: who works; the same one may take up what it held when it was killed.
-            removed: whether the work is on a repository that was removed.
+            holder: identifies the worker; the same one may resume its lease after it was killed.
+            removed: whether the work is on a removed repository.
 
         Raises:
-            Busy: somebody else has it.
-            Gone: it was removed meanwhile, or the block was stopped for so long that somebody
-                else took it over. What the block did until then stands.
+            Busy: somebody else holds it.
+            Gone: the repository was removed meanwhile, or the block was suspended for so long that
+                somebody else took over the lease. What the block did until then stays.
         """
         with self._living.shown(repo, holder):
             await self._take(repo, holder)
@@ -88,7 +88,7 @@ class Leases:
     @asynccontextmanager
     async def _holding(self, repo: str, holder: str, removed: bool) -> AsyncGenerator[Lease]:
         hold, body = Lease(), asyncio.current_task()
-        assert body is not None  # noqa: S101  (we are in a coroutine)
+        assert body is not None  # noqa: S101  (always set within a coroutine)
         lost: list[str] = []
         beating = asyncio.create_task(self._beat(repo, holder, hold, removed, (lost, body)))
         try:
@@ -103,7 +103,7 @@ class Leases:
             await self._let_go(repo, holder)
 
     async def free_dead(self, repo: str) -> bool:
-        """Free a repository whose holder was killed, where that can be seen; whether it was."""
+        """Release the lease of a holder that is known to be dead; returns whether it was."""
         query = select(work.c.holder, work.c.until).where(work.c.repo == repo)
         async with self._database.read() as connection:
             row = (await connection.execute(query)).first()
@@ -111,16 +111,16 @@ class Leases:
             return False
         if not await asyncio.to_thread(self._living.is_dead, repo, row.holder):
             return False
-        # A job that was taken up again has the same name, and another time.
+        # A resumed job has the same holder name, but another expiry.
         same = and_(work.c.repo == repo, work.c.holder == row.holder, work.c.until == row.until)
         return await self._set(same, **_FREE) > 0
 
     async def request(self, repo: str) -> None:
-        """Ask for an index of a repository; the portal makes it in a moment."""
+        """Request an index of a repository; the portal makes it shortly."""
         await self._set(work.c.repo == repo, requested=self._now())
 
     async def request_stale(self, repo: str, age: timedelta) -> None:
-        """Ask for an index where the last one ended longer ago than that."""
+        """Request an index if the last one ended longer ago than ``age``."""
         stale = and_(
             work.c.repo == repo,
             work.c.requested.is_(None),
@@ -129,24 +129,24 @@ class Leases:
         await self._set(stale, requested=self._now())
 
     async def started(self, repo: str) -> None:
-        """An index begins: whatever is asked for from now on is asked for another one."""
+        """Record that an index begins; later requests ask for another one."""
         await self._set(work.c.repo == repo, started=self._now())
 
     async def finished(self, repo: str, summary: dict[str, Any]) -> None:
-        """An index was made: what was asked for until it began is done."""
+        """Record a finished index; requests from before it began are fulfilled."""
         answered = and_(work.c.repo == repo, work.c.requested <= work.c.started)
         await self._set(answered, requested=None)
         values = {"finished": self._now(), "summary": summary, "error": "", "failures": 0}
         await self._set(work.c.repo == repo, **values)
 
     async def failed(self, repo: str, reason: str) -> None:
-        """An index could not be made; it is not asked for again until somebody does."""
+        """Record a failed index; its request is withdrawn."""
         values = {"error": reason[:2000], "failures": work.c.failures + 1, "requested": None}
         await self._set(work.c.repo == repo, finished=self._now(), **values)
 
     async def _take(self, repo: str, holder: str) -> None:
         now = self._now()
-        with contextlib.suppress(IntegrityError):  # it is there, as it should be
+        with contextlib.suppress(IntegrityError):  # the row exists already
             async with self._database.begin() as connection:
                 known = select(work.c.repo).where(work.c.repo == repo)
                 if (await connection.execute(known)).first() is None:
@@ -184,7 +184,7 @@ class Leases:
             except Exception as error:
                 if not is_outage(error):
                     raise
-                continue  # it comes back, or the work itself fails
+                continue  # the database recovers, or the work itself fails
             if held == 0:
                 lost, body = stop
                 lost.append("The repository was removed, or somebody else took the work over.")

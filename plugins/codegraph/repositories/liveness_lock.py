@@ -1,4 +1,4 @@
-"""Whether a holder still lives: a lock on a file, which the system lets go with its process."""
+"""Detects whether a holder is alive by a file lock, which the system releases with its process."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ _held: ContextVar[tuple[int, ...]] = ContextVar("codegraph_held", default=())
 
 
 def inherited() -> tuple[int, ...]:
-    """The locks of this task, for programs that it starts: one that outlives us holds on too."""
+    """The lock descriptors of this task, to be inherited by child processes: one that outlives us
+    keeps the lock."""
     return _held.get()
 
 
 class LivenessLock:
-    """The holders that work in one data directory.
+    """The liveness locks of holders that share one data directory.
 
     Args:
-        directory: where their locks lie; it is made.
+        directory: the directory of the locks; created if missing.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -32,10 +33,10 @@ class LivenessLock:
 
     @contextmanager
     def shown(self, repo: str, holder: str) -> Generator[None]:
-        """Show that a holder lives for as long as the block lasts.
+        """Hold a lock for the duration of the block, to show that the holder is alive.
 
-        Where no lock can be made (a full disk, a file system without them) nobody can tell that
-        the holder died, and they wait until its time is up.
+        Where no lock can be made (a full disk, a file system without locks), the holder's death
+        cannot be detected, and others wait until its lease expires.
         """
         file = self._file(repo, holder)
         lock = self._locked(file)
@@ -51,9 +52,8 @@ class LivenessLock:
             os.close(lock)
 
     def is_dead(self, repo: str, holder: str) -> bool:
-        """Whether a holder died here. A holder of another machine or container is never said to
-        have: its lock is not in this directory, or its lock is held.
-        """
+        """Whether a holder is known to have died here. Never true for a holder on another machine
+        or in another container: its lock is not in this directory, or is held."""
         file = self._file(repo, holder)
         try:
             lock = os.open(file, os.O_RDWR)
@@ -61,7 +61,7 @@ class LivenessLock:
             return False
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # One of the same name that begins just now makes a file of its own.
+            # A new holder of the same name that starts right now creates its own file.
             file.unlink(missing_ok=True)
         except OSError:
             return False
@@ -81,7 +81,7 @@ class LivenessLock:
             if lock is not None:
                 os.close(lock)
             with contextlib.suppress(OSError):
-                # Something that an earlier life of this holder started has it still.
+                # A child process of this holder's previous run still has the lock.
                 file.unlink(missing_ok=True)
         return None
 

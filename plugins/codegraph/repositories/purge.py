@@ -1,7 +1,7 @@
-"""Deletes all that is kept of a removed repository, and finds what was left behind.
+"""Deletes everything stored of a removed repository, and finds leftovers.
 
-A removal is complete when nothing of it is found any more, within 24 hours (kap10, "24-Hour
-Deletion SLA"). It is tried again with growing pauses, and looked at every day.
+A removal is complete when no leftovers are found, within 24 hours (kap10, "24-Hour Deletion
+SLA"). It is retried with increasing pauses, and audited every day.
 """
 
 from __future__ import annotations
@@ -26,37 +26,37 @@ DEADLINE = timedelta(hours=24)
 """How long a removal may take."""
 _RETRY_PAUSE, _MAX_RETRY_PAUSE = timedelta(seconds=10), timedelta(hours=1)
 _AUDITED_FOR = timedelta(days=30)
-"""How long the daily audit looks at a completed removal again."""
+"""How long the daily audit checks a completed removal."""
 
 
 class Purgeable(Protocol):
-    """Something that keeps things of repositories; purging what is not there is no error."""
+    """Something that stores data of repositories; purging where there is none is no error."""
 
     async def purge(self, org: str, repo: str) -> int | Mapping[str, int]:
-        """Delete all of a repository; how much that was."""
+        """Delete all data of a repository; returns how much there was."""
         ...
 
     async def leftovers(self, org: str, repo: str) -> int | Mapping[str, int]:
-        """How much of a repository is there still."""
+        """How much data of a repository is left."""
         ...
 
 
 class PurgeableFiles:
-    """What lies on disk: a working copy, caches.
+    """Files on disk: a working copy, caches.
 
     Args:
-        directories: in them lies what begins with a repository's id.
+        directories: contain entries whose names begin with a repository's id.
     """
 
     def __init__(self, *directories: Path) -> None:
         self._directories = directories
 
     async def purge(self, org: str, repo: str) -> int:
-        """Delete them; raises ``OSError`` where one cannot be deleted."""
+        """Delete them; returns the number. Raises ``OSError`` if one cannot be deleted."""
         return await asyncio.to_thread(self._purge, repo)
 
     async def leftovers(self, org: str, repo: str) -> int:
-        """How many there are."""
+        """The number of entries."""
         return len(await asyncio.to_thread(self._found, repo))
 
     def _purge(self, repo: str) -> int:
@@ -77,7 +77,7 @@ class PurgeableFiles:
 
 
 class PurgeableObjects:
-    """What lies in the object store, under the repository's id."""
+    """Objects in the object store, under the repository's id."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -90,7 +90,7 @@ class PurgeableObjects:
         return len(keys)
 
     async def leftovers(self, org: str, repo: str) -> int:
-        """How many there are."""
+        """The number of objects."""
         return len(await self._keys(repo))
 
     async def _keys(self, repo: str) -> list[str]:
@@ -105,9 +105,9 @@ class Deletion:
         id: its id.
         repo, org, name: what was removed.
         requested: when.
-        tried: when it was last tried to purge it, or None.
-        attempts: how often that was.
-        completed: when nothing of it was found any more, or None.
+        tried: when the last attempt to purge it was, or None.
+        attempts: the number of attempts.
+        completed: when no leftovers were found, or None.
         counts: how much was deleted, by kind.
         error: why the last attempt failed.
     """
@@ -124,14 +124,14 @@ class Deletion:
     error: str
 
     def is_due(self, now: datetime) -> bool:
-        """Whether it is time to try again."""
+        """Whether the next attempt is due."""
         if self.completed is not None:
             return False
         pause = min(_RETRY_PAUSE * 2 ** min(self.attempts, 12), _MAX_RETRY_PAUSE)
         return self.tried is None or now >= self.tried + pause
 
     def is_late(self, now: datetime) -> bool:
-        """Whether it takes longer than was promised."""
+        """Whether it has taken longer than :data:`DEADLINE`."""
         return self.completed is None and now > self.requested + DEADLINE
 
 
@@ -140,10 +140,10 @@ class Purger:
 
     Args:
         database: the plugin's database.
-        work: has repositories to itself while it purges them.
-        kept: what keeps things of them, by what the log calls it.
+        work: the leases that it needs for purging.
+        kept: everything that stores data of repositories, by its name in the log.
         now: the time, in UTC.
-        whole: whether ``kept`` is all that there is; else a removal stays open for the portal.
+        whole: whether ``kept`` is complete; if not, a removal stays open for the portal.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class Purger:
         self._whole = whole
 
     async def log(self, *, is_open: bool = False) -> Sequence[Deletion]:
-        """The log of removals, the newest first."""
+        """The log of removals, newest first."""
         columns = [each for each in deletions.c if each.name != "removed_by"]
         query = select(*columns).order_by(deletions.c.requested.desc())
         if is_open:
@@ -169,20 +169,20 @@ class Purger:
         return [Deletion(**row._mapping) for row in rows]
 
     async def purge(self, entry: str, holder: str) -> Mapping[str, int]:
-        """Delete all that is kept of a removed repository.
+        """Delete everything stored of a removed repository.
 
-        It goes on where one of the keepers fails, and may be called again at any time.
+        If one store fails, it continues with the others; it may be called again at any time.
 
         Args:
             entry: the id in the log.
-            holder: who does it (``Leases.held``).
+            holder: the holder of the lease (``Leases.held``).
 
         Returns:
             How much was deleted, by kind, since the removal.
 
         Raises:
-            Busy: somebody works on it still; it ends within a second of the removal.
-            PurgeFailed: something could not be deleted, or is there still.
+            Busy: somebody still works on it; they stop within a second of the removal.
+            PurgeFailed: something could not be deleted, or is left.
         """
         found = [each for each in await self.log() if each.id == entry]
         if not found or found[0].completed is not None:
@@ -194,7 +194,7 @@ class Purger:
         problems += [f"{count} of {name} are there still" for name, count in left.items()]
         completed = None if problems or not self._whole else self._now()
         values = {"counts": counts, "error": "; ".join(problems)[:2000], "completed": completed}
-        # What a command leaves for the portal is no attempt of the portal's that failed.
+        # A purge that a command leaves to the portal does not count as a failed attempt.
         tried = {"tried": self._now(), "attempts": deletion.attempts + 1} if self._whole else {}
         async with self._database.begin() as connection:
             logged = update(deletions).where(deletions.c.id == entry)
@@ -208,7 +208,7 @@ class Purger:
         return counts
 
     async def postpone(self, entry: str, reason: str) -> Mapping[str, int]:
-        """Count an attempt that could not begin, so that the next one comes later."""
+        """Count an attempt that could not begin, so that the next one is later."""
         which = update(deletions).where(deletions.c.id == entry, deletions.c.completed.is_(None))
         tried = {"tried": self._now(), "attempts": deletions.c.attempts + 1, "error": reason}
         async with self._database.begin() as connection:
@@ -216,7 +216,7 @@ class Purger:
         return {}
 
     async def leftovers(self, org: str, repo: str) -> dict[str, int]:
-        """What is there still of a repository, by kind; empty where nothing is."""
+        """What is left of a repository, by kind; empty if nothing is."""
         found: dict[str, int] = {}
         for name, kept in self._kept.items():
             for each, count in _by_name(name, await kept.leftovers(org, repo)).items():
@@ -224,10 +224,10 @@ class Purger:
         return {name: count for name, count in found.items() if count}
 
     async def audit(self) -> Sequence[Deletion]:
-        """Look at what was removed, and open again what something is left of.
+        """Check removals, and reopen those with leftovers.
 
         Returns:
-            The removals that take longer than was promised.
+            The removals that are late.
         """
         now = self._now()
         for deletion in await self.log():
@@ -247,7 +247,7 @@ class Purger:
         for name, kept in self._kept.items():
             try:
                 deleted = await kept.purge(deletion.org, deletion.repo)
-            except Exception as error:  # each keeper is tried, whatever became of the others
+            except Exception as error:  # try every store, even if another failed
                 problems.append(f"{name}: {error or type(error).__name__}")
                 continue
             for each, count in _by_name(name, deleted).items():
@@ -255,7 +255,7 @@ class Purger:
         return {name: count for name, count in counts.items() if count}, problems
 
     async def _take_in_orphans(self, now: datetime) -> None:
-        """Log what has rows and stands neither in the registry nor in the log."""
+        """Log repositories that have rows but are neither in the registry nor in the log."""
         known = select(repositories.c.id).union(select(deletions.c.repo))
         query = select(layers.c.org, layers.c.repo).distinct().where(layers.c.repo.not_in(known))
         async with self._database.begin() as connection:
@@ -267,7 +267,7 @@ class Purger:
 
 
 class PurgeFailed(Exception):
-    """Something of a removed repository is there still; the message says what, and why."""
+    """Something of a removed repository is left; the message says what, and why."""
 
 
 def _by_name(name: str, counted: int | Mapping[str, int]) -> dict[str, int]:

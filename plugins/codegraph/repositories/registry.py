@@ -1,4 +1,4 @@
-"""The registry: which repositories there are, and which of them a caller may see."""
+"""The registry: the repositories of the portal, and which of them a caller may see."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from plugins.codegraph.repositories.tables import deletions, work
 from plugins.codegraph.store.tables import layers, repositories
 
 FRESH = 0.5
-"""Seconds for which one reading of the registry is answered from; removals count at once, since
-the store itself looks whether a repository is served."""
+"""Seconds for which a read of the registry is cached; removals take effect at once, since the store
+itself checks whether a repository is served."""
 _MAX_LISTED = 50
 _ROW = "repository"
 
 
 class NameTaken(Exception):
-    """The name or the location is another repository's; the message says whose."""
+    """Another repository has the name or the location; the message says which."""
 
 
 class UnknownRepository(Exception):
-    """There is no repository of that name; the message says which there are."""
+    """There is no repository of that name; the message lists the existing ones."""
 
 
 class Repositories:
@@ -38,8 +38,8 @@ class Repositories:
     Args:
         database: the plugin's database.
         now: the time, in UTC.
-        default: the tier that may see a repository that names none.
-        rows: what ``tiers.yaml`` says of repositories, which only raises a tier.
+        default: the tier of repositories that declare none.
+        rows: the rules for repositories in ``tiers.yaml``, which can only raise a tier.
     """
 
     def __init__(
@@ -56,10 +56,11 @@ class Repositories:
         self._read: tuple[float, Sequence[Repository]] | None = None
 
     async def all(self, *, fresh: bool = True) -> Sequence[Repository]:
-        """Every repository that is not removed, by name.
+        """All repositories that are not removed, by name.
 
         Args:
-            fresh: whether to ask the database; else the answer may be :data:`FRESH` seconds old.
+            fresh: whether to query the database; if not, the answer may be up to :data:`FRESH`
+                seconds old.
         """
         if not fresh and self._read and time.monotonic() - self._read[0] < FRESH:
             return self._read[1]
@@ -74,7 +75,7 @@ class Repositories:
         """The repository of a name.
 
         Raises:
-            Unknown: there is none.
+            UnknownRepository: there is none.
         """
         found = await self.all()
         for each in found:
@@ -83,7 +84,7 @@ class Repositories:
         raise UnknownRepository(_none_of(name, [each.name for each in found]))
 
     async def by_id(self, repo: str) -> Repository | None:
-        """The repository of an id, or None where it is removed."""
+        """The repository with an id, or None if it was removed."""
         return next((each for each in await self.all() if each.id == repo), None)
 
     async def visible(self, caller: Caller) -> Sequence[Repository]:
@@ -95,17 +96,17 @@ class Repositories:
         return caller.tier.allows(asked) and repository.seen_by(caller)
 
     def row_kind(self) -> RowKind:
-        """What ``tiers.yaml`` calls a repository."""
+        """The kind of row that ``tiers.yaml`` has for repositories."""
         return RowKind(_ROW, "a repository, by its name", self._names)
 
     def _names(self) -> list[str]:
         return [each.name for each in self._read[1]] if self._read else []
 
     async def named(self, caller: Caller, name: str | None) -> Repository:
-        """The repository that a caller names; the only one they may see, where they name none.
+        """The repository that a caller names; without a name, the only one they may see.
 
         Raises:
-            ToolFailed: there is no such repository for this caller, or none was named of several.
+            ToolFailed: the caller may see no such repository, or several and named none.
         """
         seen = await self.visible(caller)
         names = [each.name for each in seen]
@@ -125,22 +126,22 @@ class Repositories:
         return chosen[0]
 
     async def state(self, repo: str) -> State:
-        """What is being done to a repository's index just now."""
+        """The current state of a repository's index."""
         found = [each for each in await self.all(fresh=False) if each.id == repo]
         return found[0].state if found else State()
 
     async def add(
         self, draft: Draft, holder: str = "", until: timedelta | None = None
     ) -> Repository:
-        """Add a repository, and ask for its index.
+        """Add a repository, and request its index.
 
         Args:
-            draft: what to add.
-            holder: who indexes it from now on (``Work.held``), "" for the portal.
-            until: for how long it has it to itself.
+            draft: the repository.
+            holder: who indexes it right away (``Leases.held``), "" for the portal.
+            until: how long that holder has its lease.
 
         Raises:
-            Taken: its name, or its location with the same branch, is another one's.
+            NameTaken: another one has its name, or its location with the same branch.
         """
         for each in await self.all():
             if (each.location, each.branch) == (draft.location, draft.branch):
@@ -170,7 +171,7 @@ class Repositories:
         return await self.get(draft.name)
 
     async def regroup(self, repository: Repository, draft: Draft) -> None:
-        """Give a repository the tier and groups of a draft; whose it is stays."""
+        """Set a repository's tier and groups to those of a draft; its organisation stays."""
         tier = draft.tier.value if draft.tier else None
         values = {"tier": tier, "groups": list(draft.groups), "declared": True}
         async with self._database.begin() as connection:
@@ -179,16 +180,16 @@ class Repositories:
         self._read = None
 
     async def remove(self, name: str, by: str | None = None) -> str:
-        """Mark a repository as removed: from now on nobody sees it, and its name is free.
+        """Mark a repository as removed: nobody sees it any more, and its name is free.
 
         Returns:
             The id of the entry in the log of removals, by which it is purged.
 
         Raises:
-            Unknown: there is none of that name.
+            UnknownRepository: there is none of that name.
         """
         repository, now, entry = await self.get(name), self._now(), secrets.token_hex(8)
-        # No name has a # in it: the row stays until all else is gone.
+        # Names never contain a #; the row stays until everything else is purged.
         values = {"state": "removed", "removed": now, "name": f"{name}#{repository.id}"}
         logged = {"repo": repository.id, "org": repository.org, "name": name, "counts": {}}
         async with self._database.begin() as connection:

@@ -1,4 +1,4 @@
-"""A repository as the registry has it, and who may see it."""
+"""A repository in the registry, and who may see it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Kind = Literal["path", "git"]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A repository that is to be added; all of it was checked.
+    """A repository to be added, already validated.
 
     Attributes:
-        name: what it is called.
+        name: its name.
         kind: ``path``, a directory that is read in place, or ``git``, an https address.
         location: the absolute path, or the address.
-        branch: the branch of an address, or None for the host's default one.
-        tier: the tier that may see it, or None for whatever the portal's default is.
-        groups: who of that tier may: those of one of these; empty for all.
-        declared: whether it stands in ``portal.yaml``.
+        branch: the branch at an address, or None for the host's default one.
+        tier: the tier that may see it, or None for the portal's default.
+        groups: only members of one of these may see it; empty for all of that tier.
+        declared: whether it is declared in ``portal.yaml``.
         created_by: the person that added it, or None.
     """
 
@@ -40,23 +40,23 @@ class Draft:
 
     @property
     def org(self) -> str:
-        """The portal, unless it names a group: then the first one it names."""
+        """The first of its groups, or the portal if it names none."""
         return self.groups[0] if self.groups else PORTAL
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is being done to a repository's index.
+    """The state of a repository's index.
 
     Attributes:
         holder: who works on it, "" for nobody.
-        requested: when an index was asked for that is not made yet, or None.
-        done: how far the work is, of ``total`` (0 where that is not known).
-        message: what it does just now.
-        error: why the last index failed, "" where it did not.
-        failures: how many failed one after the other.
+        requested: when the pending index was requested, or None.
+        done: the progress of the work, out of ``total`` (0 if unknown).
+        message: what is being done.
+        error: why the last index failed, or "".
+        failures: the number of consecutive failures.
         finished: when the last one ended.
-        summary: what the last one found, as JSON values.
+        summary: the summary of the last one, as JSON values.
     """
 
     holder: str = ""
@@ -71,11 +71,11 @@ class State:
 
     @property
     def under_way(self) -> bool:
-        """Whether an index is being made, or will be in a moment."""
+        """Whether an index is being made, or about to be."""
         return bool(self.holder) or (self.requested is not None and not self.error)
 
     def __str__(self) -> str:
-        """For a person: "" where the index stands."""
+        """A description for people; "" if nothing is happening."""
         if self.holder:
             message = self.message or "indexing"
             counted = any(each.isdigit() for each in message)
@@ -91,8 +91,8 @@ class Repository:
     """A repository of the registry.
 
     Attributes:
-        id: 16 hexadecimal digits, its own for ever.
-        org: whose it is (:attr:`Draft.org`).
+        id: 16 hexadecimal digits, never reused.
+        org: its organisation (:attr:`Draft.org`).
         name, kind, location, branch, tier, groups, declared: as in :class:`Draft`.
         layer: the layer that is served, or None before the first index.
         generation: how often that layer was changed in place.
@@ -100,11 +100,11 @@ class Repository:
         on: the branch that was indexed, or "".
         indexed: when.
         problem: what was wrong with it then.
-        embedded: whether its vectors are those of what is served.
-        tier_given: whether its tier was said, rather than the portal's default.
-        vectors_of: the layer that its vectors are of, or None where it has none.
+        embedded: whether its vectors match what is served.
+        tier_given: whether its tier was set explicitly, rather than by the portal's default.
+        vectors_of: the layer that its vectors belong to, or None if it has none.
         scip: what the SCIP indexers did (``scip/merge.py``), or None.
-        state: what is being done to it.
+        state: the state of its index.
     """
 
     id: str
@@ -130,10 +130,10 @@ class Repository:
 
     @property
     def local(self) -> bool:
-        """Whether it is open only because the portal is for this machine alone."""
+        """Whether it is open only because the portal serves this machine alone."""
         return self.tier is Tier.OPEN and not (self.tier_given or self.groups)
 
     def seen_by(self, caller: Caller) -> bool:
-        """Whether a caller may see it: by the tier, and by one of the groups where it names any."""
+        """Whether a caller may see it: by the tier, and by one of its groups if it has any."""
         in_group = not self.groups or not caller.groups.isdisjoint(self.groups)
         return caller.tier.allows(self.tier) and in_group

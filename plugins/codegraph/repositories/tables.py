@@ -1,4 +1,4 @@
-"""What is being done to repositories, and the log of what was removed; imported late."""
+"""The state of work on repositories, and the log of removals; imported late."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ work = Table(
     Column("failures", Integer, nullable=False, server_default="0"),
     Column("summary", Json),
 )
-"""One row a repository. ``holder`` works on it and has it to itself ``until`` then. ``requested``
-is when an index was asked for that nobody has made yet; ``error`` is why the last one failed."""
+"""One row per repository. ``holder`` has the lease ``until`` then. ``requested`` is when a still
+pending index was requested; ``error`` is why the last one failed."""
 
 deletions = Table(
     "codegraph_deletions",

@@ -1,4 +1,4 @@
-"""Addresses of repositories: which are taken, and what a repository is called."""
+"""Validation of repositories' addresses, names and branches."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Collection
 from urllib.parse import SplitResult, urlsplit
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
-"""What a repository may be called."""
+"""The pattern of a repository's name."""
 MAX_LENGTH = 1024
 
 _SCP = re.compile(r"^[\w.-]+@[\w.-]+:")
 _NO_REF = re.compile(r"^[-/.]|[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(/|$)|[/.]$|^@$")
-"""What git-check-ref-format(1) refuses, and a leading hyphen, which would read as an option."""
+"""What git-check-ref-format(1) rejects, and a leading hyphen, which would read as an option."""
 
 
 class BadAddress(ValueError):
-    """The address, name or branch is not taken; the message says why, and what to write."""
+    """The address, name or branch is invalid; the message says why, and what to write."""
 
 
 def is_address(text: str) -> bool:
@@ -25,15 +25,15 @@ def is_address(text: str) -> bool:
 
 
 def checked_url(text: str, hosts: Collection[str] | None = None) -> str:
-    """A repository's address in its one spelling.
+    """A repository's address in normal form.
 
     Args:
-        text: what was given.
-        hosts: the only hosts that are taken, each with its port where that is not https's own;
-            or None where the portal's own admin asks.
+        text: the address as given.
+        hosts: the allowed hosts, each with its port unless it is the https default; None if the
+            portal's own admin asks.
 
     Raises:
-        BadAddress: it is not https, holds a credential, or its host is not among them.
+        BadAddress: it is not https, contains a credential, or its host is not allowed.
     """
     if _SCP.match(text) or not text.lower().startswith("https://"):
         raise BadAddress(
@@ -74,20 +74,20 @@ def _split(text: str) -> SplitResult:
 
 
 def _shown(text: str) -> str:
-    """What was given, without what may be a credential in it."""
+    """The address as given, without a possible credential."""
     return re.sub(r"//[^/@]*@", "//***@", text)[:200]
 
 
 def host_of(url: str) -> str:
-    """The host of a checked address, with its port where that is not https's own."""
+    """The host of a checked address, with its port unless it is the https default."""
     return urlsplit(url).netloc
 
 
 def checked_name(text: str) -> str:
-    """A repository's name.
+    """A valid repository name.
 
     Raises:
-        BadAddress: it cannot be one.
+        BadAddress: it is invalid.
     """
     if not re.fullmatch(NAME, text) or text.endswith((".", "-")):
         raise BadAddress(
@@ -98,20 +98,20 @@ def checked_name(text: str) -> str:
 
 
 def name_from(location: str) -> str:
-    """The name that the last segment of a path or an address gives.
+    """The repository name from the last segment of a path or an address.
 
     Raises:
-        BadAddress: it gives none.
+        BadAddress: the segment is no valid name.
     """
     last = location.rstrip("/").rpartition("/")[2].removesuffix(".git")
     return checked_name(re.sub(r"[^A-Za-z0-9._-]+", "-", last).strip("-.") or last)
 
 
 def checked_branch(text: str) -> str:
-    """A branch's name.
+    """A valid branch name.
 
     Raises:
-        BadAddress: it cannot be one.
+        BadAddress: it is invalid.
     """
     if not text or len(text) > 255 or _NO_REF.search(text):
         raise BadAddress(f"{text[:80]!r} is not the name of a branch.")
