@@ -1,4 +1,4 @@
-"""What nobody wrote by hand, and so says nothing of what a person is working on: as data.
+"""Lists of lockfiles and build output, which say nothing about what a person is working on.
 
 The lists are those of the seed's bootstrap rule (kap10, "The Shadow Workspace"), completed for the
 ecosystems whose code the graph reads.
@@ -13,7 +13,7 @@ _LOCKFILES = """
     gradle.lockfile buildscript-gradle.lockfile packages.lock.json conan.lock
 """
 LOCKFILES = frozenset(_LOCKFILES.split())
-"""Names of files that a package manager writes, in lower case."""
+"""File names that package managers write, in lower case."""
 
 _FOLDERS = """
     node_modules bower_components dist build .next .nuxt .svelte-kit .output .turbo
@@ -21,7 +21,7 @@ _FOLDERS = """
     .pytest_cache .ruff_cache .gradle .eggs htmlcov .nyc_output
 """
 FOLDERS = frozenset(_FOLDERS.split())
-"""Names of folders of build output, caches and installed packages, wherever they are."""
+"""Names of folders for build output, caches and installed packages, at any depth."""
 
 SUFFIXES = (
     ".min.js",
@@ -44,7 +44,7 @@ def is_artifact(path: str) -> bool:
     """Whether a file is a lockfile or build output.
 
     Args:
-        path: from the repository's root, with ``/``.
+        path: relative to the repository's root, with ``/``.
     """
     *folders, name = path.lower().split("/")
     if name in LOCKFILES or name.endswith(SUFFIXES):

@@ -1,4 +1,4 @@
-"""From a diff to files as they are on its sender's disk."""
+"""Reconstructs a sender's files from a diff and the index."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from plugins.codegraph.workspaces.diff import FileDiff, Section, read, sections
 from plugins.codegraph.workspaces.patch import Conflict, apply
 
 MAX_DIFF_BYTES = 50 * 1024
-"""Bytes of a diff, after what nobody wrote by hand is left out (kap10, ``sync_local_diff``)."""
+"""The most bytes of a diff without lockfiles and build output (kap10, ``sync_local_diff``)."""
 
 Source = Callable[[str], Awaitable[bytes | None]]
-"""``await source(path)``: what the index has of a file, or None."""
+"""``await source(path)``: the indexed content of a file, or None."""
 
 
 class TooLarge(Exception):
@@ -31,8 +31,8 @@ class Stripped:
     """A diff without lockfiles and build output.
 
     Attributes:
-        kept: the files that count.
-        stripped: the paths of the others.
+        kept: the other files.
+        stripped: the paths of the lockfiles and build output.
     """
 
     kept: tuple[Section, ...]
@@ -40,23 +40,23 @@ class Stripped:
 
     @property
     def text(self) -> str:
-        """What is kept, as text: the same for the same changes."""
+        """The remaining diff; identical for identical changes."""
         return "\n".join("\n".join(each.text) for each in self.kept)
 
     @property
     def bytes(self) -> int:
-        """The size of what is kept."""
+        """The size of the remaining diff in UTF-8."""
         return sum(each.size for each in self.kept)
 
 
 @dataclass(slots=True)
 class Changes:
-    """What differs from the index.
+    """The differences from the index.
 
     Attributes:
-        files: the new content of each path; None where the file is gone.
-        conflicts: why a file could not be changed; the index holds for it.
-        skipped: why a file's content is not in the diff.
+        files: the new content of each path; None if the file is deleted.
+        conflicts: why a file could not be changed, by path; its indexed content is used.
+        skipped: why a file's content is not in the diff, by path.
     """
 
     files: dict[str, bytes | None] = field(default_factory=dict)
@@ -65,11 +65,11 @@ class Changes:
 
 
 def stripped(diff: str) -> Stripped:
-    """Leave out what nobody wrote by hand.
+    """Remove lockfiles and build output from a diff.
 
     Raises:
-        BadDiff: it is no diff of git's.
-        TooLarge: what is left is too large.
+        BadDiff: it is not a Git diff.
+        TooLarge: the rest is too large.
     """
     found = sections(diff)
     kept = [each for each in found if not is_artifact(each.path)]
@@ -80,14 +80,14 @@ def stripped(diff: str) -> Stripped:
 
 
 async def changes(kept: Sequence[Section], source: Source) -> Changes:
-    """What a diff changes of the index.
+    """Apply a diff to the index.
 
     Args:
         kept: the files of the diff.
         source: reads the index.
 
     Raises:
-        BadDiff: a file's part is no diff of git's.
+        BadDiff: a file's section is malformed.
     """
     found = Changes()
     for section in kept:

@@ -1,7 +1,7 @@
-"""Git's unified diffs, read: which files, and in each what was, what is and where.
+"""Parses Git's unified diffs.
 
-The format is that of git-diff(1) and diff-format. Content is never looked at before it is known
-whose it is, so that a lockfile of a megabyte costs no more than finding its end.
+The format is that of git-diff(1) and diff-format. The content of a section is parsed only on
+demand, so that a lockfile of a megabyte costs no more than finding its end.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _LINK, _SUBMODULE = "120000", "160000"
 
 
 class BadDiff(ValueError):
-    """It is not what git writes; the message names the line."""
+    """It is not a Git diff; the message names the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """One changed place.
+    """One hunk.
 
     Attributes:
-        old_start, new_start: its first line, from 1; the line before it where it has none.
-        lines: each with its mark: `` `` for what stays, ``-`` for what goes, ``+`` for what comes.
+        old_start, new_start: its first line, from 1; if it has none on that side, the line before.
+        lines: each with its mark: `` `` for context, ``-`` for removed, ``+`` for added.
         old_open, new_open: whether the last line of that side has no newline.
     """
 
@@ -49,12 +49,12 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What a diff says of one file, before its content is read.
+    """The part of a diff about one file, before its content is parsed.
 
     Attributes:
         line: where it begins in the diff, from 1.
         text: its lines.
-        old, new: the file's path before and after; None where there is none.
+        old, new: the file's path before and after; None where it does not exist.
         size: its bytes in UTF-8.
     """
 
@@ -66,19 +66,19 @@ class Section:
 
     @property
     def path(self) -> str:
-        """The path by which people know it: the new one, where there is one."""
+        """The new path, or the old one if the file is deleted."""
         return self.new or self.old or ""
 
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """What happened to one file.
+    """The change of one file.
 
     Attributes:
-        old, new: its path before and after; None where there is none.
-        hunks: the changed places, in order.
-        copied: whether the old file stays where it was.
-        old_blob, new_blob: git's name of the content before and after, shortened; or "".
+        old, new: its path before and after; None where it does not exist.
+        hunks: the hunks, in order.
+        copied: whether the old file stays in place.
+        old_blob, new_blob: the abbreviated blob ids before and after; or "".
         unreadable: why its content is not in the diff (binary, a link, a submodule, unmerged);
             or "".
     """
@@ -93,24 +93,24 @@ class FileDiff:
 
     @property
     def path(self) -> str:
-        """The path by which people know it: the new one, where there is one."""
+        """The new path, or the old one if the file is deleted."""
         return self.new or self.old or ""
 
 
 def sections(diff: str) -> list[Section]:
-    """Cut a diff into its files.
+    """Split a diff into sections, one per file.
 
     Args:
-        diff: what ``git diff`` printed.
+        diff: the output of ``git diff``.
 
     Raises:
-        BadDiff: it does not begin as one, or a file's name cannot be read.
+        BadDiff: it does not start like a diff, or a file's name is malformed.
     """
     lines = diff.split("\n")
     if lines and not lines[-1]:
         lines.pop()
     if lines and all(line.endswith("\r") for line in lines):
-        lines = [line[:-1] for line in lines]  # a terminal's line ends, not the files'
+        lines = [line[:-1] for line in lines]  # added by a terminal, not part of the files
     starts = [at for at, line in enumerate(lines) if line.startswith((_BEGIN, *_COMBINED))]
     if not starts and not diff.strip():
         return []
@@ -125,10 +125,10 @@ def sections(diff: str) -> list[Section]:
 
 
 def read(section: Section) -> FileDiff:
-    """Read what a diff says of one file.
+    """Parse a section.
 
     Raises:
-        BadDiff: a hunk is cut short, or is none.
+        BadDiff: a hunk is truncated or malformed.
     """
     if section.text[0].startswith(_COMBINED):
         return FileDiff(section.old, section.new, unreadable="it has unmerged changes")
@@ -171,7 +171,7 @@ def _header(text: Sequence[str]) -> Iterator[str]:
 
 
 def _moved(header: Sequence[str]) -> tuple[str, str] | None:
-    """The two names of a file that was renamed or copied; they have no prefixes."""
+    """The old and new name of a renamed or copied file, from lines that have no prefixes."""
     found: dict[str, str] = {}
     for line in header:
         for word in ("rename", "copy"):
@@ -182,7 +182,7 @@ def _moved(header: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _named(rest: str, header: Sequence[str]) -> tuple[str, str] | None:
-    """The name, twice, of a file that stayed where it is."""
+    """The name, twice, of a file that was neither renamed nor copied."""
     old = next((diff_paths.marked(line[4:]) for line in header if line.startswith("--- ")), None)
     new = next((diff_paths.marked(line[4:]) for line in header if line.startswith("+++ ")), None)
     if old and new and diff_paths.NULL not in (old, new):
@@ -229,7 +229,7 @@ def _hunks(section: Section, at: int) -> Iterator[Hunk]:
 
 
 def _hunk(section: Section, at: int, head: re.Match[str]) -> tuple[Hunk, int]:
-    """One hunk, and the line after it. Its head says how many lines it has."""
+    """Parse one hunk, whose header has its line counts; returns it and the line after it."""
     left = {"-": _count(head[2]), "+": _count(head[4])}
     lines: list[tuple[str, str]] = []
     open_: set[str] = set()
@@ -250,7 +250,7 @@ def _hunk(section: Section, at: int, head: re.Match[str]) -> tuple[Hunk, int]:
 
 
 def _line(section: Section, at: int, left: dict[str, int]) -> tuple[str, str]:
-    # An empty line is one of context whose single space was lost on the way.
+    # An empty line is a context line whose single space was stripped in transit.
     line = section.text[at] or " "
     mark = line[0] if line[0] != "\r" else " "
     if mark not in " +-":

@@ -1,4 +1,4 @@
-"""File names in the headers of git's diffs: quoted like C strings, with prefixes or without.
+"""File names in the headers of Git diffs: quoted like C strings, with prefixes or without.
 
 See git-diff(1), "Generating patch text with -p": names with special characters are quoted with
 ``"`` and escaped; ``core.quotePath``, ``diff.noprefix`` and ``diff.mnemonicPrefix`` change it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 NULL = "/dev/null"
-"""What stands for a file that is not there."""
+"""The name in place of a file that does not exist."""
 
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _TOKEN = re.compile(_QUOTED)
@@ -27,9 +27,9 @@ _LETTERS = {
 
 
 def unquoted(name: str) -> str:
-    """A name as it is, of one as git writes it; a name without quotes is itself.
+    """A name with Git's quoting removed.
 
-    Bytes that are no UTF-8 become surrogates, as in :func:`os.fsdecode`.
+    Invalid UTF-8 becomes surrogates, as in :func:`os.fsdecode`.
     """
     if len(name) < 2 or not (name.startswith('"') and name.endswith('"')):
         return name
@@ -45,7 +45,7 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 
 
 def marked(line: str) -> str:
-    """The name of a ``---`` or ``+++`` line, its prefix still on it.
+    """The name of a ``---`` or ``+++`` line, including its prefix.
 
     Args:
         line: what follows the marker and its space. Git ends a name that has spaces with a tab.
@@ -56,7 +56,7 @@ def marked(line: str) -> str:
 
 
 def of_header(rest: str) -> tuple[str, str] | None:
-    """The two names after ``diff --git``, without prefixes; None where they cannot be told apart.
+    """The two names after ``diff --git``, without prefixes; None if they cannot be separated.
 
     Args:
         rest: the line, without ``diff --git`` and its space.
@@ -64,7 +64,7 @@ def of_header(rest: str) -> tuple[str, str] | None:
     if found := _TWO.fullmatch(rest):
         old, new = (found[1], found[2]) if found[2] else (found[3], found[4])
         return without_prefixes(unquoted(old), unquoted(new))
-    # Two names that differ in a prefix of the same length, or in nothing: cut in the middle.
+    # Equal names, or prefixes of the same length: split in the middle.
     middle = len(rest) // 2
     if len(rest) % 2 and rest[middle] == " ":
         return without_prefixes(rest[:middle], rest[middle + 1 :])
@@ -72,10 +72,10 @@ def of_header(rest: str) -> tuple[str, str] | None:
 
 
 def without_prefixes(old: str, new: str) -> tuple[str, str] | None:
-    """Two spellings of one name without what stands before it (``a/`` and ``b/``).
+    """Two forms of one name, without their prefixes (``a/`` and ``b/``).
 
     Returns:
-        The name, twice; or None where they are not the same name.
+        The name, twice; or None if the names differ.
     """
     if old == new:
         return old, new
@@ -92,5 +92,5 @@ def without_prefixes(old: str, new: str) -> tuple[str, str] | None:
 
 
 def plain(name: str, prefixed: bool) -> str:
-    """A name of a ``---`` or ``+++`` line whose other side is no file, without its prefix."""
+    """The name of a ``---`` or ``+++`` line whose other side is no file, without its prefix."""
     return name.split("/", 1)[-1] if prefixed else name

@@ -1,7 +1,7 @@
-"""One writer at a time for one workspace, also where the portal has several replicas.
+"""A lock that allows one writer per workspace, across all replicas of the portal.
 
-The seed's values (kap10, ``sync_local_diff``): a lock lives for 30 seconds at most, and who finds
-it taken tries three times more, after 200 milliseconds each.
+The seed's values (kap10, ``sync_local_diff``): a lock lives for at most 30 seconds, and a waiter
+retries three times, after 200 milliseconds each.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ LOCK_TTL_S = 30.0
 MAX_RETRIES = 3
 RETRY_INTERVAL_S = 0.2
 _MARGIN_S = 5.0
-"""Seconds before its end in which a lock is left to end by itself: it may be another's by then."""
+"""Safety margin in seconds: a lock this close to its expiry is not deleted, as it may already be
+another's."""
 
 
 class Busy(Exception):
@@ -26,15 +27,15 @@ class Busy(Exception):
 
 @asynccontextmanager
 async def held(cache: Cache, key: str) -> AsyncGenerator[None]:
-    """Hold a lock for the time of the block, and no longer than it lives.
+    """Hold a lock for the duration of the block, at most for its lifetime.
 
     Args:
         cache: shared by all replicas.
-        key: what is locked.
+        key: identifies the lock.
 
     Raises:
-        Busy: it is taken, and stayed so.
-        TimeoutError: the block took longer than a lock lives.
+        Busy: it is held by somebody else, after all retries.
+        TimeoutError: the block took longer than the lock lives.
     """
     begun = await _taken(cache, key)
     try:

@@ -1,8 +1,8 @@
-"""Applies what a diff says of a file to the content that the graph was made from.
+"""Applies a file's diff to its indexed content.
 
-A hunk goes where its head says, or where its lines stand elsewhere in the file, once and no more.
-It is never bent to fit: a place that could be another one is a conflict, and then the indexed file
-is what holds (kap10, "Conflict resolution").
+A hunk is applied where its header says, or else where its lines occur exactly once in the file.
+There is no fuzzy matching: an ambiguous place is a conflict, and then the indexed content is used
+(kap10, "Conflict resolution").
 """
 
 from __future__ import annotations
@@ -15,26 +15,27 @@ from functools import lru_cache
 from plugins.codegraph.workspaces.diff import FileDiff, Hunk
 
 _REDACTED = re.compile(r"\[REDACTED[^\]\n]*\]")
-"""What stands where the portal has taken a secret out of a diff; the file itself has it still."""
+"""The placeholder for a secret that the portal removed from a diff; the file itself still has
+it."""
 
 
 class Conflict(Exception):
-    """The file is not as the diff has it; the message says where."""
+    """The file does not match the diff; the message says where."""
 
 
 def apply(content: bytes | None, diff: FileDiff) -> bytes | None:
     """The content of a file after a change.
 
     Args:
-        content: what the file holds in the graph, by its old path; None where it is not there.
+        content: the indexed content at the old path; None if there is none.
         diff: the change.
 
     Returns:
-        The new content; None where the file is deleted. A change that the file already has is
-        applied.
+        The new content; None if the file is deleted. A change that the content already has counts
+        as applied.
 
     Raises:
-        Conflict: it does not fit.
+        Conflict: it does not match.
     """
     if diff.new is None:
         return None
@@ -61,7 +62,7 @@ def _added(diff: FileDiff) -> bytes:
 
 
 def _is_blob(content: bytes, name: str) -> bool:
-    """Whether git calls this content by that (shortened) name."""
+    """Whether an abbreviated blob id is that of this content."""
     if not name.strip("0"):
         return False
     kind = "sha256" if len(name) > 40 else "sha1"
@@ -71,7 +72,7 @@ def _is_blob(content: bytes, name: str) -> bool:
 
 
 def _lines(content: bytes) -> list[str]:
-    """The lines, without their newlines; what is no UTF-8 survives as surrogates."""
+    """The lines without newlines; invalid UTF-8 is kept as surrogates."""
     lines = content.decode("utf-8", "surrogateescape").split("\n")
     if not lines[-1]:
         lines.pop()
@@ -84,7 +85,7 @@ def _joined(lines: Sequence[str], open_: bool) -> bytes:
     text = "\n".join(lines) + ("" if open_ else "\n")
     try:
         return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # half a character, which came with the diff
+    except UnicodeEncodeError:  # half of a surrogate pair in the diff
         return text.encode("utf-8", "replace")
 
 
@@ -121,10 +122,10 @@ def _first(hunk: Hunk) -> int:
 def _place(
     lines: Sequence[str], old: Sequence[str], hunk: Hunk, after: int, shift: int, exact: bool
 ) -> int:
-    """Where a hunk begins in the file.
+    """The index where a hunk begins in the file.
 
     Raises:
-        Conflict: its lines stand nowhere after the hunk before it, or at several places.
+        Conflict: its lines do not occur after the previous hunk, or at several places.
     """
     expected = _first(hunk) + (0 if exact else shift)
     if after <= expected <= len(lines) - len(old) and _fits(lines, old, expected):
@@ -156,13 +157,13 @@ def _same(line: str, said: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _pattern(said: str) -> re.Pattern[str]:
-    """What a line may have been, of which something was lost on the way."""
+    """Matches the lines that a line with a removed secret may have been."""
     parts = [re.escape(part) for part in _REDACTED.sub("\ufffd", said).split("\ufffd")]
     return re.compile(".*".join(parts), re.DOTALL)
 
 
 def _replaced(found: Sequence[str], hunk: Hunk) -> list[str]:
-    """The new lines of a hunk; what stays is as it stands in the file."""
+    """The new lines of a hunk; context lines are taken from the file."""
     kept = iter(found)
     pairs = [(mark, text, next(kept) if mark != "+" else "") for mark, text in hunk.lines]
     lost = any(was == f"{text}\r" for mark, text, was in pairs if mark != "+")
@@ -171,7 +172,7 @@ def _replaced(found: Sequence[str], hunk: Hunk) -> list[str]:
 
 
 def _has_it(lines: Sequence[str], hunks: Sequence[Hunk]) -> bool:
-    """Whether each hunk's new lines stand where they should."""
+    """Whether each hunk's new lines are already in place."""
     for hunk in hunks:
         new = [text for mark, text in hunk.lines if mark != "-"]
         at = hunk.new_start - 1 if new else hunk.new_start

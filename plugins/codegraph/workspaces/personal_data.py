@@ -1,4 +1,4 @@
-"""What is kept of people: their workspaces, and which repositories they have added or removed."""
+"""Personal data: people's workspaces, and which repositories they have added or removed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class WorkspacePersonalData:
-    """Hands people what is kept of them, and erases it.
+    """Exports and erases personal data.
 
-    A workspace goes whole. A repository is the community's: it stays, and so does the log of
-    those that were removed, without who it was.
+    A workspace is deleted. A repository belongs to the community: it stays, and so does the log of
+    removals, without the person.
 
     Args:
         database: the plugin's database.
@@ -29,11 +29,11 @@ class WorkspacePersonalData:
         self._database, self._workspaces = database, workspaces
 
     def declared(self) -> PersonalData:
-        """What the plugin offers."""
+        """The plugin's personal-data operations, for the portal."""
         return PersonalData(self.people, self.export, self.erase)
 
     async def people(self) -> Collection[str]:
-        """The ids of everyone of whom something is kept."""
+        """The ids of everyone with personal data here."""
         from sqlalchemy import select
 
         async with self._database.read() as connection:
@@ -53,7 +53,7 @@ class WorkspacePersonalData:
                 yield PersonalFile(f"workspaces/{number}/{path}", data)
 
     async def _texts(self, row: Row[Any]) -> AsyncIterator[tuple[str, bytes]]:
-        """The files of a workspace as they were sent, one after another."""
+        """The files of a workspace as they were sent, as (path, text)."""
         from sqlalchemy import select
 
         from plugins.codegraph.store.contents import text_of
@@ -73,7 +73,7 @@ class WorkspacePersonalData:
                 yield path, text
 
     async def erase(self, person: str) -> None:
-        """Forget a person: their workspaces end, and nothing else names them."""
+        """Erase a person: delete their workspaces and every reference to them."""
         from sqlalchemy import select, update
 
         from plugins.codegraph.store.tables import layers
@@ -86,7 +86,7 @@ class WorkspacePersonalData:
             await self._workspaces.end(Place(org, repo, person), layer)
         async with self._database.begin() as connection:
             await connection.execute(workspaces.delete().where(workspaces.c.person == person))
-            # Last, since an overlay is found again by it if this is given up before.
+            # Last, so that an interrupted erasure can still find the overlays by person.
             for who in _columns():
                 if who.table is not workspaces:
                     nobody = update(who.table).where(who == person).values({who.name: None})
@@ -94,7 +94,7 @@ class WorkspacePersonalData:
 
 
 def _columns() -> tuple[Any, ...]:
-    """Every column that says who somebody was."""
+    """Every column that identifies a person."""
     from plugins.codegraph.repositories.tables import deletions
     from plugins.codegraph.store.tables import layers, repositories
     from plugins.codegraph.workspaces.tables import workspaces

@@ -1,4 +1,4 @@
-"""Takes in a person's uncommitted work (kap10, ``sync_local_diff``)."""
+"""Receives a person's uncommitted work (kap10, ``sync_local_diff``)."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class SyncRequest:
     """What a person sends.
 
     Attributes:
-        diff: what ``git diff HEAD`` printed.
+        diff: the output of ``git diff HEAD``.
         branch: the branch that is checked out.
-        base_sha: the commit that it was compared with.
+        base_sha: the commit that the diff is against.
     """
 
     diff: str
@@ -47,7 +47,7 @@ class SyncRequest:
 
 @dataclass(frozen=True, slots=True)
 class Overlaid:
-    """What an overlay is made of: the base that it lies over, the files, and whose it is."""
+    """What an overlay is made from: the base, the files, and the owner."""
 
     view: RepositoryView
     files: Mapping[str, bytes | None]
@@ -58,19 +58,19 @@ class Overlaid:
 
 
 Write = Callable[[Overlaid], Awaitable[int]]
-"""``await write(overlaid)``: links the files and writes the overlay; its layer's number."""
+"""``await write(overlaid)``: links the files and writes the overlay; returns its layer's number."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """What became of what a person sent.
+    """The result of a sync.
 
     Attributes:
         workspace: the workspace as it is now.
         view: the base that it lies over.
-        stripped: what the diff had.
-        skipped: why some files' content is not in it.
-        repeated: whether it was the same as before.
+        stripped: the diff, and what was stripped from it.
+        skipped: why some files' content is not in the diff, by path.
+        repeated: whether the diff and the index were the same as before.
     """
 
     workspace: Workspace
@@ -82,11 +82,11 @@ class SyncResult:
 
 @dataclass(eq=False, repr=False)
 class WorkspaceSync:
-    """Takes in diffs.
+    """Receives diffs.
 
     Attributes:
         store: the graphs.
-        workspaces: remembers what was sent.
+        workspaces: stores what was sent.
         cache: holds the lock that replicas share.
         write: writes overlays.
         lifetime: how long a workspace is kept after it was last sent.
@@ -101,15 +101,15 @@ class WorkspaceSync:
     now: Callable[[], datetime]
 
     async def sync(self, place: Place, name: str, sent: SyncRequest) -> SyncResult:
-        """Take in a diff, in place of what the person had on that branch.
+        """Take a diff as the person's workspace on a branch, replacing the previous one.
 
         Args:
-            place: whose, of which repository.
+            place: the person and the repository.
             name: the repository's name, for errors.
             sent: what was sent.
 
         Raises:
-            ToolFailed: it cannot be taken; the message says what to do.
+            ToolFailed: the diff was not accepted; the message says what to do.
         """
         _check(sent)
         found = await asyncio.to_thread(_stripped, sent.diff)

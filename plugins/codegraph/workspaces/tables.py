@@ -1,4 +1,4 @@
-"""What is remembered of workspaces beside their layers; imported late."""
+"""Metadata of workspaces beside their layers; imported late."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ workspaces = Table(
     Column("synced", UtcDateTime, nullable=False),
     Column("expires", UtcDateTime, nullable=False),
 )
-"""One row a person, repository and branch; ``layer`` is null where nothing differs from the index.
-The row that was synced last is the one that a person's questions are answered with."""
+"""One row per person, repository and branch; ``layer`` is null if nothing differs from the index. A
+person's questions are answered with the row that was synced last."""

@@ -1,6 +1,6 @@
-"""People's uncommitted work: what each has sent of it, and until when it is kept.
+"""Workspaces: people's uncommitted work, and its expiry.
 
-A workspace is one person's, for one repository and branch (kap10, "Workspace Model"). Its content
+A workspace belongs to one person, repository and branch (kap10, "Workspace Model"). Its content
 is an overlay layer of the graph; nobody else ever reads it.
 """
 
@@ -16,17 +16,17 @@ from gateway.contract import Database
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """What is known of one workspace.
+    """The metadata of one workspace.
 
     Attributes:
-        branch: the branch that was named with it.
-        digest: of the diff, and of the index that it was laid over.
-        base_sha: the commit that the diff was made against.
-        layer: the overlay layer; None where nothing differs from the index.
+        branch: its branch, as the sender named it.
+        digest: of the diff, and of the index that it was applied to.
+        base_sha: the commit that the diff is against.
+        layer: the overlay layer; None if nothing differs from the index.
         files: the paths that differ from the index.
-        conflicts: why some files could not be changed.
+        conflicts: why some files could not be changed, by path.
         synced: when it was last sent.
-        expires: when it is forgotten.
+        expires: when it expires.
     """
 
     branch: str
@@ -41,7 +41,7 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Whose workspace, of which repository."""
+    """The person and repository of a workspace."""
 
     org: str
     repo: str
@@ -49,11 +49,11 @@ class Place:
 
 
 OnEnd = Callable[[str, str, int], Awaitable[None]]
-"""``await ended(org, repo, layer)``: the overlay layer is read no more."""
+"""``await ended(org, repo, layer)``: called when an overlay layer is no longer used."""
 
 
 class Workspaces:
-    """Remembers workspaces.
+    """Stores workspaces.
 
     Args:
         database: the plugin's database.
@@ -65,7 +65,7 @@ class Workspaces:
         self._database, self._now, self._ended = database, now, ended
 
     async def current(self, org: str, repo: str, person: str | None) -> Workspace | None:
-        """The workspace that a person sent last, and that has not expired; None for nobody."""
+        """The unexpired workspace that a person sent last; None if there is none."""
         if person is None:
             return None
         from sqlalchemy import select
@@ -83,7 +83,7 @@ class Workspaces:
         return None if row is None else _workspace(row)
 
     async def of_branch(self, place: Place, branch: str) -> Workspace | None:
-        """A person's workspace for a branch, or None where there is none that has not expired."""
+        """A person's unexpired workspace for a branch, or None."""
         from sqlalchemy import select
 
         from plugins.codegraph.workspaces.tables import workspaces as table
@@ -94,7 +94,7 @@ class Workspaces:
         return None if row is None else _workspace(row)
 
     async def put(self, place: Place, workspace: Workspace) -> None:
-        """Remember a workspace, in place of the one of that branch; its layer lives as long."""
+        """Store a workspace, replacing that of the same branch; its layer expires with it."""
         from sqlalchemy import update
 
         from plugins.codegraph.store.tables import layers
@@ -111,13 +111,13 @@ class Workspaces:
                 await connection.execute(kept.values(expires=workspace.expires))
 
     async def end(self, place: Place, layer: int) -> None:
-        """A layer of a workspace is read no more."""
+        """End a workspace's layer that is no longer used."""
         await self._ended(place.org, place.repo, layer)
 
     async def sweep(self) -> int:
-        """Forget what has expired; how many workspaces.
+        """Delete expired workspaces; returns their number.
 
-        It may be given up in the middle, and called again.
+        It may be interrupted, and called again.
         """
         from sqlalchemy import select
 
@@ -136,7 +136,7 @@ class Workspaces:
         return len(found)
 
     async def purge(self, org: str, repo: str) -> int:
-        """Forget every workspace of a repository; how many."""
+        """Delete every workspace of a repository; returns their number."""
         from plugins.codegraph.workspaces.tables import workspaces as table
 
         async with self._database.begin() as connection:
@@ -145,7 +145,7 @@ class Workspaces:
         return int(done.rowcount)
 
     async def leftovers(self, org: str, repo: str) -> int:
-        """How many workspaces of a repository are there still."""
+        """The number of a repository's workspaces."""
         from sqlalchemy import func, select
 
         from plugins.codegraph.workspaces.tables import workspaces as table
