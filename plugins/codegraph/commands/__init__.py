@@ -1,1 +1,1 @@
-"""``porch codegraph`` commands, declared without heavy imports; what they do comes late."""
+"""The ``porch codegraph`` commands, declared without heavy imports; actions are imported late."""

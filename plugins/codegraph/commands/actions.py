@@ -1,4 +1,4 @@
-"""What the commands do; imported late. They work beside a portal that runs, and without one."""
+"""The actions of the commands; imported late. They work with and without a running portal."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from plugins.codegraph.scip.notes import notes
 from plugins.codegraph.tools import entity_lookup
 
 _LOOKED_AT, _EXAMPLES = 2_000, 20
-"""Functions of which one is the example for a question, and how many are tried for it."""
+"""The most functions to choose an example from, and how many of them are tried."""
 
 
 @asynccontextmanager
@@ -49,7 +49,7 @@ async def _opened(context: CommandContext) -> AsyncGenerator[tuple[CoreParts, Ho
 
 
 async def add(args: AddArgs, context: CommandContext) -> int:
-    """Add a repository and index it; 2 where the arguments are wrong, 1 where it cannot be."""
+    """Add a repository and index it; exit code 2 for wrong arguments, 1 if it failed."""
     try:
         draft = await _draft(args, context.config)
     except (urls.BadAddress, BuildFailed, GitFailed) as error:
@@ -67,7 +67,7 @@ async def add(args: AddArgs, context: CommandContext) -> int:
                 _say(context, messages.stopped(draft.name))
             raise
         if isinstance(found, str):
-            # It was never served, so that it has no vectors, and nothing is left for the portal.
+            # It was never served, so it has no vectors: everything can be purged here.
             await _purged(base, host, await base.repositories.remove(draft.name), whole=True)
             return _fail(context, f"{_sentence(found)} {draft.name} was not added.", 1)
         await _tell(base, await base.repositories.get(draft.name), found, context)
@@ -75,7 +75,7 @@ async def add(args: AddArgs, context: CommandContext) -> int:
 
 
 async def index(args: IndexArgs, context: CommandContext) -> int:
-    """Index repositories anew; 1 where one of them cannot be."""
+    """Reindex repositories; exit code 1 if one of them failed."""
     done: list[dict[str, Any]] = []
     async with _opened(context) as (base, _):
         try:
@@ -102,7 +102,7 @@ def _lines(repository: Repository, found: dict[str, Any] | str) -> list[str]:
 
 
 async def listed(args: ListArgs, context: CommandContext) -> int:
-    """Show the repositories, their state and what was removed and is not purged yet."""
+    """Show the repositories, their state, and removed ones that are not purged yet."""
     async with _opened(context) as (base, host):
         found = await base.repositories.all()
         purger = Purger(host.database, base.leases, base.kept(), now)
@@ -141,7 +141,7 @@ def _as_json(repository: Repository, problems: list[FileReport] | None) -> dict[
 
 
 async def remove(args: RemoveArgs, context: CommandContext) -> int:
-    """Remove a repository and all that is kept of it."""
+    """Remove a repository and everything that is stored of it."""
     async with _opened(context) as (base, host):
         try:
             repository = await base.repositories.get(args.name)
@@ -192,7 +192,7 @@ async def _made(
     *,
     scip: bool,
 ) -> dict[str, Any] | str:
-    """What an index found, or why it could not be made."""
+    """Make an index; returns its summary, or why it failed."""
     echo = None if context.json else context.echo
     try:
         with progress_bar.shown(repository.name, echo) as progress:
@@ -208,7 +208,7 @@ async def _made(
 async def _purged(
     base: CoreParts, host: Host, entry: str, *, whole: bool = False
 ) -> dict[str, int]:
-    """Purge what a command may; unless that is all, the entry stays open for the portal."""
+    """Purge what a command can; unless that is everything (``whole``), the portal does the rest."""
     purger = Purger(host.database, base.leases, base.kept(), now, whole=whole)
     try:
         return dict(await purger.purge(entry, _me()))
@@ -229,7 +229,7 @@ async def _tell(
 
 
 async def _example(base: CoreParts, repository: Repository) -> str:
-    """A function to ask about, or "": of the documented ones, one that is called from many."""
+    """A documented function with many callers, to ask about; or ""."""
     view = await base.store.view(repository.org, repository.id)
     if view is None:
         return ""
@@ -244,7 +244,7 @@ async def _example(base: CoreParts, repository: Repository) -> str:
     callers = await graph.degrees(list(telling))
     ranked = sorted(telling.values(), key=lambda each: -callers[each.key][0])
     for each in ranked[:_EXAMPLES]:
-        with suppress(ToolFailed):  # a name that stands for several is no answer to begin with
+        with suppress(ToolFailed):  # an ambiguous name is no good example
             if not (await entity_lookup.find(graph, each.qualified, prefer=True)).others:
                 return each.qualified
     return ""

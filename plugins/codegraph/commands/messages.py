@@ -1,4 +1,4 @@
-"""What the commands tell people."""
+"""The messages of the commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plugins.codegraph.repositories.repository import Repository
 from plugins.codegraph.scip.notes import notes
 
 MAX_WIDTH = 80
-"""The columns of a plain terminal; what people read is no wider, save names and addresses."""
+"""The columns of a plain terminal; messages are no wider, except for names and addresses."""
 _COUNTED = {
     "functions": "function",
     "methods": "method",
@@ -37,7 +37,7 @@ _FOLLOWED = ("python", "typescript", "javascript", "go", "java", "rust")
 
 
 def found(repository: Repository, summary: Mapping[str, Any]) -> Iterator[str]:
-    """What an index found, and what it skipped and why."""
+    """The summary of an index, with what was skipped and why."""
     counts = [
         _many(summary[word], one, word) for word, one in _COUNTED.items() if summary.get(word)
     ]
@@ -81,7 +81,7 @@ def _reasons(reasons: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _alike(reasons: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, str]]:
-    """An example, how many files, and why: files with syntax errors are of one kind."""
+    """Reasons as (example, number of files, reason), with all syntax errors as one."""
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for each in reasons:
         kind = "syntax errors" if _SYNTAX.fullmatch(each["reason"]) else each["reason"]
@@ -103,7 +103,7 @@ def checks(record: Mapping[str, Any] | None, layer: int | None) -> Iterator[str]
 
 
 def problems(name: str, reports: Sequence[FileReport]) -> Iterator[str]:
-    """Every file of a repository that is not, or not wholly, in the graph, and why."""
+    """Every file of a repository that is missing from the graph, wholly or partly, and why."""
     if not reports:
         yield f"{name}: every file is in the graph."
         return
@@ -111,7 +111,7 @@ def problems(name: str, reports: Sequence[FileReport]) -> Iterator[str]:
     yield f"{name}: {files} not, or only in part, in the graph:"
     for each in reports:
         state = "skipped" if each.skipped else "in part"
-        # A line break in a name would look like a line of its own.
+        # A line break in a name would look like a separate line.
         yield f"  {state}  {_printable(each.path)}: {each.problem}"
 
 
@@ -120,10 +120,10 @@ def _printable(path: str) -> str:
 
 
 def removed(name: str, rows: int) -> Iterator[str]:
-    """That a repository is removed, and what becomes of what was kept of it.
+    """That a repository is removed, and what happens to its data.
 
     Args:
-        name: the repository's.
+        name: the repository's name.
         rows: how many rows are deleted already.
     """
     deleted = f" {_many(rows, 'row')} of it deleted." if rows else ""
@@ -134,7 +134,7 @@ def removed(name: str, rows: int) -> Iterator[str]:
 
 
 def stopped(name: str) -> Iterator[str]:
-    """What becomes of a repository whose first index was interrupted."""
+    """What happens to a repository whose first index was interrupted."""
     yield from _wrapped(
         f"Stopped. {name} stays added: a portal that runs indexes it, and so does `porch codegraph "
         f"index {name}`. `porch codegraph remove {name}` takes it away."
@@ -144,13 +144,13 @@ def stopped(name: str) -> Iterator[str]:
 def next_steps(
     repository: Repository, example: str, url: str, *, first: bool = False
 ) -> Iterator[str]:
-    """What a newcomer does next.
+    """What to do after adding a repository.
 
     Args:
-        repository: what was added.
+        repository: the repository.
         example: a function to ask about, or "".
         url: the portal's address for clients.
-        first: whether there was no repository before it.
+        first: whether it is the only repository.
     """
     asked = f"Who calls {example}?" if example else "Which functions are there?"
     steps = (
@@ -174,7 +174,7 @@ def next_steps(
 
 
 def _audience(repository: Repository) -> str:
-    """Who sees it, where that is not everyone who reaches the portal."""
+    """Who sees it, unless that is everyone who reaches the portal."""
     if repository.local:
         return (
             "It is seen by whoever reaches this portal, as long as the portal is for this machine "
@@ -193,7 +193,7 @@ def _audience(repository: Repository) -> str:
 
 
 def table(repositories: Sequence[Repository]) -> Iterator[str]:
-    """The repositories, a line each."""
+    """The repositories, one per line."""
     if not repositories:
         yield "No repository has been added: `porch codegraph add .` adds this directory."
         return
@@ -229,7 +229,7 @@ def _many(count: int, one: str, several: str = "") -> str:
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    """A text in lines that fit the terminal; a path is not broken."""
+    """A text wrapped to the terminal's width, without breaking paths."""
     columns = shutil.get_terminal_size((MAX_WIDTH, 24)).columns
     return textwrap.wrap(
         text,

@@ -1,4 +1,4 @@
-"""How far a command is on one repository."""
+"""A progress bar for a command."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from gateway.toolkit.progress_bar import progress_bar
 from plugins.codegraph.repositories.build import Progress
 
 _COUNTS = re.compile(r"\s*\d[\d,]* of \d[\d,]*( files)?")
-"""What an indexer's message says of counts, which stand beside the bar."""
+"""The counts in an indexer's message, which the bar shows already."""
 
 
 @contextmanager
 def shown(name: str, echo: Callable[[str], None] | None) -> Iterator[Progress]:
-    """Show the progress on one repository, for as long as the block lasts.
+    """Show the progress on one repository for the duration of the block.
 
     Args:
         name: the repository's name.
-        echo: where lines go if standard error is no terminal; None for nowhere.
+        echo: writes lines if standard error is not a terminal; None to write nothing.
     """
     with progress_bar(echo, unit="files") as tell:
 

@@ -58,7 +58,7 @@ class RemoveArgs(BaseModel):
 
 
 def _action(name: str) -> Callable[[Any, CommandContext], Awaitable[int]]:
-    """What a command does; ``actions`` is imported once it runs."""
+    """A command's action; imports ``actions`` only when it runs."""
 
     async def run(args: BaseModel, context: CommandContext) -> int:
         from plugins.codegraph.commands import actions

@@ -1,1 +1,1 @@
-"""Git: the one place that runs it, what it says of a checkout, and working copies of ours."""
+"""Runs Git, in one place; reads checkouts, and manages the portal's own working copies."""

@@ -1,10 +1,10 @@
-"""The one place that runs Git, on directories and from hosts that nobody vouches for.
+"""The one place that runs Git, on untrusted directories and hosts.
 
-A repository is other people's data, its ``.git/config`` included. Nothing that it names is
-started: no hook, file system monitor, filter, text converter, credential helper, pager, editor,
-SSH or proxy command, and no transport but https, to the one host that was asked for. A command
-that could run such a thing (``status``, ``diff``, ``log``) is refused before Git sees it. What the
-machine's own user has configured (``~/.gitconfig``, ``~/.netrc``) is left out as well.
+A repository is other people's data, its ``.git/config`` included. Nothing that it configures is
+run: no hook, file system monitor, filter, text converter, credential helper, pager, editor, SSH or
+proxy command, and no transport but https, to the one requested host. A command that could run such
+a thing (``status``, ``diff``, ``log``) is refused before Git starts. The configuration of the
+machine's user (``~/.gitconfig``, ``~/.netrc``) is not read either.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from pathlib import Path
 from plugins.codegraph.repositories.liveness_lock import inherited
 
 TIMEOUT_S = 120.0
-"""How long a command that needs no network may take."""
+"""The default limit on a command, in seconds."""
 MAX_OUTPUT_BYTES = 256 * 1024 * 1024
-"""How much a command may answer; a listing of two million files is less."""
+"""The most output of a command; a listing of two million files is smaller."""
 
 _READING = frozenset(
     {"cat-file", "for-each-ref", "ls-files", "ls-tree", "merge-base", "rev-list", "rev-parse"}
@@ -32,13 +32,13 @@ _READING = frozenset(
 )
 """Commands that read objects and the index, and never the text of a file through a filter."""
 _WRITING = frozenset({"clean", "init", "prune", "repack", "reset", "update-ref"})
-"""What only a working copy of the portal's own is asked, whose configuration is ours."""
+"""Commands allowed only in the portal's own working copies, whose configuration is ours."""
 _NETWORK = frozenset({"fetch", "ls-remote"})
 _NO_REPOSITORY = frozenset({"init", "ls-remote", "version"})
 _REFUSED = frozenset({"--filters", "--textconv", "--upload-pack", "--exec"})
-"""Options that run a filter or a program even so."""
+"""Options that would still run a filter or a program."""
 _LISTING = frozenset({"-z", "--stage", "--cached", "--others", "--exclude-standard", "--deleted"})
-"""The options of ``ls-files`` that do not compare contents, for which it would filter them."""
+"""The options of ``ls-files`` that do not compare contents, which would run filters."""
 
 _SAFE: Mapping[str, str] = {
     "core.hooksPath": os.devnull,
@@ -60,7 +60,7 @@ _SAFE: Mapping[str, str] = {
     "maintenance.auto": "false",
     "protocol.allow": "never",
     "submodule.recurse": "false",
-    # Whose directory it is does not matter, as nothing that it configures is run.
+    # The directory's owner does not matter, since nothing that it configures is run.
     "safe.directory": "*",
 }
 _PASSED_ON = ("PATH", "TMPDIR", "SYSTEMROOT", "SSL_CERT_FILE", "SSL_CERT_DIR")
@@ -68,15 +68,15 @@ _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 _PROGRESS = re.compile(rb"(?:Receiving|Resolving)[^:\r\n]*:\s+\d+% \((\d+)/(\d+)\)")
 
 Watch = Callable[[int, int], None]
-"""``watch(done, total)``: told of the objects that a fetch has received."""
+"""``watch(done, total)``: receives the number of objects that a fetch has received."""
 
 
 class GitFailed(Exception):
-    """Git does not do what it was asked; the message says why, and what to do."""
+    """A Git command failed; the message says why, and what to do."""
 
 
 class GitMissing(GitFailed):
-    """There is no Git on this machine."""
+    """Git is not installed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -87,13 +87,13 @@ class GitMissing(GitFailed):
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """How a host is reached.
+    """How to reach a host.
 
     Attributes:
         url: the repository's https address, without a credential.
-        header: an ``Authorization`` header for it, or "". It travels in the environment of the
-            process, never among its arguments, and to this address alone.
-        ca_file: certificates of the authorities that vouch for it, or None for the system's.
+        header: an ``Authorization`` header for it, or "". It is passed in the environment of the
+            process, never among its arguments, and sent to this address alone.
+        ca_file: a file of trusted CA certificates, or None for the system's.
     """
 
     url: str
@@ -103,13 +103,13 @@ class Remote:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one command may cost.
+    """The limits of one command.
 
     Attributes:
         seconds: how long it may take.
-        answer: bytes that it may answer.
-        exceeded: asked twice a second while it runs; a sentence that says which bound of ours it
-            has broken ends it, None lets it go on.
+        answer: the most bytes of output.
+        exceeded: called twice a second while it runs; returns a sentence if another limit is
+            exceeded, which ends the command, else None.
     """
 
     seconds: float = TIMEOUT_S
@@ -124,17 +124,17 @@ async def git(
     limits: Limits | None = None,
     watch: Watch | None = None,
 ) -> bytes:
-    """Run one Git command and give what it answers.
+    """Run one Git command; returns its output.
 
     Args:
         directory: where it runs.
-        arguments: the command and what follows it; paths and addresses after ``--``.
-        remote: the host that it may reach; without one it reaches none.
-        limits: what it may cost.
-        watch: told how far a fetch is.
+        arguments: the command and its arguments; paths and addresses after ``--``.
+        remote: the one host that it may reach; none if None.
+        limits: its limits.
+        watch: receives the progress of a fetch.
 
     Raises:
-        GitFailed: Git is missing, fails, is too slow or answers too much.
+        GitFailed: Git is missing, fails, is too slow or writes too much.
     """
     limits = limits or Limits()
     command = _command(directory, arguments, remote)
@@ -199,7 +199,7 @@ async def _read(stream: asyncio.StreamReader, most: int, command: str) -> bytes:
 
 
 async def _errors(stream: asyncio.StreamReader, watch: Watch | None) -> bytes:
-    """The last of what it says, which is where the reason stands."""
+    """The end of its error output, where the reason is."""
     said = b""
     while chunk := await stream.read(4096):
         said = (said + chunk)[-8192:]
@@ -218,11 +218,11 @@ async def _bounded(limits: Limits) -> str:
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:
-    """Leave no process behind, nor one that it has started."""
+    """Kill the process and its children."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        # A pipe that nobody empties is never seen to end, and then the process is not either.
+        # Drain the pipes: as long as they are not empty, the process does not end.
         await process.communicate()
 
 
@@ -236,7 +236,7 @@ def _command(directory: Path, arguments: Sequence[str], remote: Remote | None) -
         settings += ["-c", "protocol.https.allow=always"]
     flags = ["--no-pager", "--literal-pathspecs", "--no-replace-objects"]
     if arguments[0] not in _NO_REPOSITORY:
-        # Both said, so that no setting of the repository (core.worktree) leads elsewhere.
+        # Set both, so that the repository's configuration (core.worktree) cannot lead elsewhere.
         flags += [f"--git-dir={directory / '.git'}", f"--work-tree={directory}"]
     return [program, *flags, *settings, "-C", str(directory), *arguments]
 
@@ -265,7 +265,7 @@ def _environment(remote: Remote | None) -> dict[str, str]:
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
-        # Not the user's: a ~/.netrc there would be sent to hosts.
+        # Not the user's home: Git would send credentials from its ~/.netrc to hosts.
         "HOME": os.devnull,
         "LC_ALL": "C",
     }

@@ -1,4 +1,4 @@
-"""Working copies of repositories on other hosts: made once, then kept up to date by fetching."""
+"""Working copies of remote repositories: cloned once, then updated by fetching."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from plugins.codegraph.git.command import GitFailed, Limits, Remote, Watch, git
 
 _REF = "refs/porch/head"
 _PACKS = 20
-"""So many packs are made into one."""
+"""The number of packs from which they are repacked into one."""
 _LOCKS = ("index.lock", "HEAD.lock", "shallow.lock", "config.lock", "packed-refs.lock")
 
 
 class _TooLarge(GitFailed):
-    """The copy has more bytes than the admin allows."""
+    """The copy is larger than the admin allows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """What a fetch left in the working copy.
+    """The result of an update.
 
     Attributes:
         commit: the full id of the commit.
@@ -36,16 +36,16 @@ class Updated:
 
 
 class WorkingCopy:
-    """One repository's working copy. Whoever updates it holds the repository's lease.
+    """One repository's working copy; updating it requires the repository's lease.
 
-    Of the history it has the newest commit only, and submodules stay empty.
+    It has no history beyond the newest commit, and submodules stay empty.
 
     Args:
-        directory: where it lies, in the portal's data directory.
+        directory: its directory, in the portal's data directory.
         remote: where it comes from.
         branch: the branch, or None for the host's default one.
-        largest: bytes that it may have on disk.
-        seconds: how long a fetch may take.
+        largest: the most bytes on disk.
+        seconds: the time limit of a fetch.
     """
 
     def __init__(
@@ -58,10 +58,10 @@ class WorkingCopy:
         self._seconds = seconds
 
     async def update(self, watch: Watch | None = None) -> Updated:
-        """Fetch the branch and put the working tree to it; a damaged copy is made anew.
+        """Fetch the branch and check it out; a damaged copy is cloned anew.
 
         Raises:
-            GitFailed: the host, the branch or the disk stands in the way; what was there stays.
+            GitFailed: the host, the branch or the disk failed; the previous state stays.
         """
         branch = self._branch or await self._default_branch()
         with _full_disk():
@@ -79,7 +79,7 @@ class WorkingCopy:
         return Updated(commit, branch)
 
     async def remove(self) -> None:
-        """Delete it; nothing where it is gone already.
+        """Delete it, if it exists.
 
         Raises:
             OSError: something of it cannot be deleted.
@@ -125,7 +125,7 @@ class WorkingCopy:
         return (await self._git("rev-parse", "--verify", f"{_REF}^{{commit}}")).strip()
 
     async def _damaged(self) -> bool:
-        """Whether the copy, and not the host or the branch, is what fails."""
+        """Whether the copy itself is broken, rather than the host or the branch."""
         if not (self.directory / ".git").exists():
             return False
         try:
@@ -144,7 +144,7 @@ class WorkingCopy:
             await self._git("prune", "--expire=now")
 
     def _unlock(self) -> None:
-        """Take away what a process that was killed has left; nobody else is at work here."""
+        """Delete lock files of a killed process; the lease rules out any other."""
         for name in _LOCKS:
             (self.directory / ".git" / name).unlink(missing_ok=True)
         for left in (self.directory / ".git" / "objects" / "pack").glob("tmp_*"):
@@ -166,7 +166,7 @@ class WorkingCopy:
 
 
 def _size(directory: Path, enough: int) -> int:
-    """The bytes below a directory, counted until they are more than enough."""
+    """The bytes below a directory; counting stops above ``enough``."""
     total = 0
     for folder, _, files in os.walk(directory):
         for name in files:

@@ -1,5 +1,5 @@
-"""What SCIP indexers say, where they are installed: more edges, and a check of ours.
+"""Integrates SCIP indexers, where they are installed: adds edges, and checks the linker's.
 
-They are never the base of the graph: they are slow, and need what they index to be complete. One
-that is missing or fails is reported; nothing falls back to it or from it silently.
+They are never the base of the graph: they are slow, and need complete projects. One that is missing
+or fails is reported; there is no silent fallback in either direction.
 """

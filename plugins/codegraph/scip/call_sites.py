@@ -1,4 +1,5 @@
-"""Which occurrences of a symbol are calls. An index says where a symbol stands, not what for."""
+"""Which occurrences of a symbol are calls: a SCIP index has the place of a symbol, but not its
+use."""
 
 from __future__ import annotations
 
@@ -21,21 +22,21 @@ _SCRIPTS = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A call: the symbol that is called and the line, from 1, where its name stands."""
+    """A call: the called symbol, and the line of its name, from 1."""
 
     symbol: str
     line: int
     name: str
     opens: bool = False
-    """Whether the line begins with it, as that of a method in an object does."""
+    """Whether the line begins with it, like a method definition in an object literal."""
 
 
 def calls(document: Document, source: bytes) -> Iterator[Site]:
     """The calls among a document's occurrences.
 
     Args:
-        document: as the indexer saw the file.
-        source: the file's bytes, the same as the indexer's.
+        document: the file in the index.
+        source: the file's bytes, identical to what the indexer read.
     """
     lines = source.decode("utf-8", "replace").split("\n")
     script = document.path.endswith(_SCRIPTS)
@@ -66,11 +67,11 @@ def _is_call(before: str, after: str, *, script: bool) -> bool:
 
 
 def _opens(before: str) -> bool:
-    """Whether nothing but a method's own words stands before."""
+    """Whether only method modifiers precede."""
     return not before.strip(" \t*") or before.strip() in _WORDS
 
 
 def _column(text: str, column: int, utf8: bool) -> int:
-    """A column in characters, given one in bytes or in UTF-16 units."""
+    """A column in characters, from one in bytes (``utf8``) or UTF-16 units."""
     encoding, unit = ("utf-8", 1) if utf8 else ("utf-16-le", 2)
     return len(text.encode(encoding, "surrogatepass")[: column * unit].decode(encoding, "ignore"))

@@ -1,4 +1,4 @@
-"""A SCIP index as plain data: documents, and where symbols occur in them."""
+"""A SCIP index as plain data: documents, and the occurrences of symbols in them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LOCAL = "local "
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One place where a symbol stands; lines and columns count from 0."""
+    """One occurrence of a symbol; lines and columns count from 0."""
 
     symbol: str
     line: int
@@ -23,7 +23,7 @@ class Occurrence:
 
     @property
     def defines(self) -> bool:
-        """Whether the symbol is defined here."""
+        """Whether it is the symbol's definition."""
         return bool(self.roles & DEFINITION)
 
 
@@ -32,7 +32,7 @@ class Document:
     """One file of the index.
 
     Attributes:
-        path: from the directory that was indexed, with ``/``.
+        path: relative to the indexed directory, with ``/``.
         occurrences: in the order of the file.
         parents: by symbol, the symbols that it implements or extends.
         utf8: whether columns count bytes; if not, they count UTF-16 units.
@@ -48,7 +48,7 @@ def decoded(data: bytes) -> list[Document]:
     """The documents of an index.
 
     Raises:
-        BrokenIndex: it is none, or not the whole of one.
+        BrokenIndex: the data is truncated or not an index.
     """
     return [_document(_bytes(value)) for number, value in fields(data) if number == 2]
 
@@ -76,7 +76,7 @@ def _document(data: bytes) -> Document:
 
 
 def _own(symbol: str, path: str) -> str:
-    """A symbol that is one in the whole index: a local one is its file's."""
+    """A symbol that is unique in the index: local symbols are qualified by their file."""
     return f"{path} {symbol}" if symbol.startswith(_LOCAL) else symbol
 
 

@@ -1,4 +1,4 @@
-"""Adds what the installed SCIP indexers know to a graph that is served already."""
+"""Adds the edges of installed SCIP indexers to a graph that is already served."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _COMPARED = (EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
 
 
 class ScipMerge:
-    """Runs the indexers over repositories, as they were indexed.
+    """Runs the indexers over indexed repositories.
 
     Args:
         store: the graphs.
-        limit: seconds that one indexer may run.
+        limit: the most seconds that one indexer may run.
     """
 
     def __init__(self, store: GraphStore, limit: float = TIMEOUT_S) -> None:
@@ -40,18 +40,18 @@ class ScipMerge:
     async def check(
         self, org: str, repo: str, progress: Progress | None = None
     ) -> dict[str, Any] | None:
-        """Run the indexers of a repository's languages, and write what they add.
+        """Run the indexers of a repository's languages, and add their edges.
 
-        What failed, or is not installed, is in the record that the repository keeps of it; the
-        graph is then as it was.
+        Failures and missing indexers are noted in the repository's record; the graph then stays
+        unchanged.
 
         Args:
             org: its organisation.
             repo: its id.
-            progress: told which indexer runs.
+            progress: receives the name of the running indexer.
 
         Returns:
-            The record, as JSON values; None where nothing is served.
+            The record, as JSON values; None if no index is served.
         """
         view = await self._store.view(org, repo)
         if view is None:
@@ -90,14 +90,14 @@ class ScipMerge:
         return await ordered(order)
 
     async def _written(self, view: RepositoryView, found: list[Result]) -> str:
-        """Write what was found; why it was dropped, or ""."""
+        """Add the edges; returns why they were dropped, or ""."""
         additions = Additions(self._store.database, _owner(view), view.layer, view.generation)
         try:
             await additions.clear()
             for result in found:
                 await additions.write(result.edges)
         except LayerGone as reason:
-            with contextlib.suppress(LayerGone):  # then nobody reads it any more
+            with contextlib.suppress(LayerGone):  # the layer is not read any more then
                 await additions.clear(changed=True)
             return str(reason)
         return ""

@@ -1,4 +1,4 @@
-"""What is told of the SCIP indexers: by commands and by tools."""
+"""What commands and tools report about the SCIP indexers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def notes(record: Mapping[str, Any] | None, layer: int | None) -> list[str]:
-    """Sentences on what the indexers did with the index that is served; none where none was asked.
+    """What the indexers did with the served index, in sentences; empty if none was needed.
 
     Args:
-        record: as ``merge`` keeps it, or None.
+        record: the repository's record (``scip/merge.py``), or None.
         layer: the layer that is served.
     """
     if not record:

@@ -1,4 +1,4 @@
-"""Runs one indexer and compares what it says, in a process of its own: that is long work.
+"""Runs one indexer and compares its results, in a separate process, since that takes long.
 
 ``python -m plugins.codegraph.scip.process`` reads an :class:`Order` and writes a :class:`Result`.
 """
@@ -21,15 +21,15 @@ from plugins.codegraph.store.rows import EdgeRow, merged_edges
 
 
 class Order(msgspec.Struct, array_like=True):
-    """What to run over what.
+    """What to run, and its input.
 
     Attributes:
         indexer: its name.
-        entities: of the files that it reads, in the order of their rows.
+        entities: of the files that it reads, in row order.
         edges: the linker's, as source, kind and target.
         texts: the files that it reads, deflated, by path.
-        manifests: settings, by path.
-        limit: seconds that it may run.
+        manifests: the manifests, by path.
+        limit: the most seconds that it may run.
     """
 
     indexer: str
@@ -41,11 +41,11 @@ class Order(msgspec.Struct, array_like=True):
 
 
 class Result(msgspec.Struct, array_like=True):
-    """What came of it.
+    """The result of an order.
 
     Attributes:
-        problem: why it gave nothing; "" where it did.
-        edges: those that it adds.
+        problem: why it failed, or "".
+        edges: the edges to add.
         both, differ, missed: see ``union.Agreement``.
     """
 
@@ -57,17 +57,17 @@ class Result(msgspec.Struct, array_like=True):
 
 
 async def ordered(order: Order) -> Result:
-    """Carry out an order, in a process of its own.
+    """Carry out an order, in a separate process.
 
     Args:
-        order: what to do.
+        order: what to run.
     """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "plugins.codegraph.scip.process"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        start_new_session=True,  # a Ctrl-C is the portal's
+        start_new_session=True,  # Ctrl-C goes to the portal alone
     )
     data = await asyncio.to_thread(msgspec.msgpack.encode, order)
     try:
@@ -101,7 +101,7 @@ async def _done(order: Order) -> Result:
 
 
 def main() -> None:
-    """Carry out the order on standard input."""
+    """Carry out the order from standard input."""
     order = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Order)
     sys.stdout.buffer.write(msgspec.msgpack.encode(asyncio.run(_done(order))))
 

@@ -1,4 +1,4 @@
-"""As much of protocol buffers as a SCIP index needs.
+"""A minimal protocol buffers decoder, for SCIP indexes.
 
 Source: protobuf "Encoding", and ``scip.proto`` of the SCIP protocol for the fields' numbers.
 """
@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 Field = tuple[int, int | bytes]
-"""A field's number and its value: a number, or the bytes of anything longer."""
+"""A field's number and its value: an integer, or the bytes of a length-delimited one."""
 
 _LENGTHS = {1: 8, 5: 4}
 
 
 class BrokenIndex(ValueError):
-    """The bytes are no whole protocol buffer: the indexer may have died while it wrote."""
+    """The bytes are not a complete protocol buffer: the indexer may have died while writing."""
 
 
 def fields(data: bytes) -> Iterator[Field]:
-    """The fields of one message, in the order in which they stand.
+    """The fields of one message, in order.
 
     Raises:
-        BrokenIndex: the bytes are cut off or are something else.
+        BrokenIndex: the bytes are truncated or malformed.
     """
     at, end = 0, len(data)
     while at < end:
@@ -44,10 +44,10 @@ def fields(data: bytes) -> Iterator[Field]:
 
 
 def numbers(packed: bytes) -> list[int]:
-    """Numbers that are packed in one field.
+    """The integers packed in one field.
 
     Raises:
-        BrokenIndex: the last one is cut off.
+        BrokenIndex: the last one is truncated.
     """
     found, at = [], 0
     while at < len(packed):

@@ -1,4 +1,4 @@
-"""Running the SCIP indexers that are installed, on a copy: they never write to the repository."""
+"""Runs the installed SCIP indexers on a copy: they never write to the repository."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from plugins.codegraph.scip.index import Document, decoded
 from plugins.codegraph.scip.protobuf import BrokenIndex
 
 TIMEOUT_S = 900.0
-"""Seconds that an indexer may run, where nothing else is said."""
+"""The default limit on an indexer's run, in seconds."""
 _TAIL = 400
 _SCRIPTS = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _CONFIGURED = '{"compilerOptions": {"allowJs": true, "jsx": "preserve", "noEmit": true}}'
@@ -29,7 +29,7 @@ class Indexer:
 
     Attributes:
         name: the program's name: ``scip-typescript``.
-        package: the npm package that has it.
+        package: the npm package that contains it.
         suffixes: endings of the files that it reads.
     """
 
@@ -46,12 +46,12 @@ INDEXERS = (
 
 @dataclass(slots=True)
 class Outcome:
-    """What one indexer did.
+    """The outcome of one indexer.
 
     Attributes:
         indexer: its name.
-        documents: what it found.
-        problem: why it gave nothing, and what to do about it; "" where it ran.
+        documents: its results.
+        problem: why it failed, and what to do about it; or "".
     """
 
     indexer: str
@@ -60,12 +60,13 @@ class Outcome:
 
 
 def wanted(files: Mapping[str, bytes]) -> list[Indexer]:
-    """The indexers that have something to read in these files."""
+    """The indexers that read any of these files."""
     return [each for each in INDEXERS if any(path.endswith(each.suffixes) for path in files)]
 
 
 def command(indexer: Indexer, configured: Sequence[str] = ()) -> list[str]:
-    """How an indexer is started: as it is configured, else by its name on the path; or []."""
+    """The command that starts an indexer: the configured one, else its name on the path; empty if
+    it is not installed."""
     if configured:
         return list(configured)
     found = shutil.which(indexer.name)
@@ -82,13 +83,13 @@ async def run(
     """Run one indexer over a copy of the files.
 
     Args:
-        indexer: which.
-        files: the bytes of the repository's files, manifests with them, by path.
-        start: the command that starts it, where it is not on the path.
+        indexer: the indexer.
+        files: the bytes of the repository's files, manifests included, by path.
+        start: the command that starts it, if it is not on the path.
         limit: seconds after which it is stopped.
 
     Returns:
-        Its documents, or the problem: it is never silent about either.
+        Its documents, or the problem; failures do not raise.
     """
     started = command(indexer, start)
     if not started:
@@ -130,7 +131,7 @@ def _arguments(indexer: Indexer, files: Mapping[str, bytes], root: Path, output:
 
 
 async def _executed(arguments: list[str], root: Path, scratch: str, limit: float) -> str:
-    """What went wrong, or ""."""
+    """Run the command; returns what went wrong, or ""."""
     environment = {
         "PATH": os.environ.get("PATH", ""),
         "HOME": scratch,
@@ -165,7 +166,7 @@ async def _executed(arguments: list[str], root: Path, scratch: str, limit: float
 
 
 def _stopped(process: asyncio.subprocess.Process) -> None:
-    """End the indexer with what it has started."""
+    """Kill the indexer and its child processes."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

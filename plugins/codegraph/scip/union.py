@@ -1,4 +1,4 @@
-"""What an index adds to the edges that the linker found, and how far the two agree."""
+"""Compares an index with the linker's edges: what it adds, and how far the two agree."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Agreement:
     """How far the linker and an index agree on calls within the repository.
 
     Attributes:
-        both: pairs of caller and callee that both know.
-        differ: pairs of the index for which the linker names another callee of the same name.
-        missed: other pairs that only the index knows.
+        both: pairs of caller and callee that both have.
+        differ: pairs of the index for which the linker has another callee of the same name.
+        missed: other pairs that only the index has.
     """
 
     both: int = 0
@@ -33,7 +33,7 @@ class Agreement:
 
     @property
     def agreed(self) -> float:
-        """Of the pairs where both say something, the share in which they say the same."""
+        """The share of agreement among the pairs for which both have a callee."""
         said = self.both + self.differ
         return self.both / said if said else 1.0
 
@@ -51,7 +51,7 @@ class Union:
     Attributes:
         edges: those that the linker does not have, each with the strategy ``scip``.
         agreement: on calls.
-        unknown: paths of the index that are not in the repository.
+        unknown: paths in the index that are not in the repository.
     """
 
     edges: list[Edge] = field(default_factory=list)
@@ -65,12 +65,12 @@ def united(
     documents: Sequence[Document],
     files: Mapping[str, bytes],
 ) -> Union:
-    """Compare the linker's edges with those of an index, and find what it adds.
+    """Compare an index with the linker's edges, and find what it adds.
 
     Args:
         entities: the repository's.
         edges: the linker's.
-        documents: the index's, with paths from the repository's root.
+        documents: the index's, with paths relative to the repository's root.
         files: the bytes of the files, by path.
     """
     work = _Work(entities, edges)
@@ -109,7 +109,7 @@ class _Work:
     # -- definitions ------------------------------------------------------------------------
 
     def define(self, document: Document, source: bytes) -> None:
-        """Note which entities the symbols are that a file defines; of overloads the last is it."""
+        """Map the symbols that a file defines to entities; of overloads, the last."""
         by_name: dict[str, list[Entity]] = defaultdict(list)
         for each in self.inside.get(document.path, ()):
             by_name[each.name].append(each)
@@ -144,7 +144,8 @@ class _Work:
         into.extend(added.values())
 
     def _is_method(self, caller: int, site: Site) -> bool:
-        """Whether this is no call but a method of an object, which implements what is named."""
+        """Whether this is not a call, but a method definition in an object literal that implements
+        the symbol."""
         each = self.entities[caller]
         return site.opens and each.name == site.name and each.line == site.line
 
@@ -177,7 +178,7 @@ class _Work:
         return Edge(kind, pair[0], pair[1], path, line, Strategy.SCIP)
 
     def _around(self, path: str, line: int) -> int | None:
-        """The innermost definition around a line, else the file."""
+        """The innermost definition that contains a line, else the file."""
         found = self.inside.get(path, ())
         last = bisect_right(self.starts.get(path, ()), line)
         for each in reversed(found[:last]):
@@ -186,7 +187,7 @@ class _Work:
         return self.files.get(path)
 
     def _constructor(self, target: int) -> int:
-        """A class's constructor, its own or inherited, or what else was called."""
+        """The constructor of a class, own or inherited; any other target unchanged."""
         if self.entities[target].kind is not EntityKind.CLASS:
             return target
         seen, todo = {target}, [target]
