@@ -1,4 +1,4 @@
-"""REST for admins: add, index, look at and remove repositories of hosts on the allow-list."""
+"""The REST API for admins: add, index, show and remove repositories on the allowed hosts."""
 
 from __future__ import annotations
 
@@ -87,12 +87,12 @@ class Removed(BaseModel):
 
 
 class Api:
-    """What the routes do.
+    """The handlers of the routes.
 
     Args:
         config: the plugin's section of ``portal.yaml``.
         repositories: the registry.
-        leases: who works on what.
+        leases: the leases on repositories.
     """
 
     def __init__(self, config: CodegraphConfig, repositories: Repositories, leases: Leases) -> None:
@@ -183,7 +183,7 @@ def shown(repository: Repository) -> Shown:
 
 
 def routes(config: CodegraphConfig, repositories: Repositories, leases: Leases) -> Sequence[Route]:
-    """The routes below ``/api/v1/codegraph``; all of them for admins alone."""
+    """The routes below ``/api/v1/codegraph``, all for admins only."""
     api = Api(config, repositories, leases)
     all_of, one = "/repositories", "/repositories/{name}"
 

@@ -71,10 +71,10 @@ class Declared(PluginConfig):
         return self
 
     def called(self) -> str:
-        """What it is called.
+        """Its name.
 
         Raises:
-            BadAddress: neither the name nor the last segment gives a name.
+            BadAddress: neither the name nor the last segment of the location is valid.
         """
         return self.name or urls.name_from(self.url or str(self.path))
 

@@ -19,7 +19,7 @@ from plugins.codegraph.model import EntityKind
 
 
 class Name(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="n"):
-    """A bare name, looked up in the scopes around it."""
+    """A bare name, looked up in the enclosing scopes."""
 
     id: str
 
@@ -34,7 +34,7 @@ class Attr(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="a"):
 
 
 class Arg(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One argument of a call; ``name`` where it is given by keyword, ``spread`` for ``*x``."""
+    """One argument of a call; ``name`` if it is a keyword argument, ``spread`` for ``*x``."""
 
     value: Expr | None
     name: str = ""
@@ -140,7 +140,7 @@ class Many(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="x"):
 
     items: tuple[Expr | None, ...]
     kind: str = ""
-    """The literal type of the result, where it is certain."""
+    """The built-in type of the result, if it is certain."""
 
 
 Expr = Union[  # noqa: UP007
@@ -220,15 +220,16 @@ class Scope(msgspec.Struct, frozen=True, array_like=True, gc=False):
         kind: ``file``, ``class`` (also an interface, enum, struct, trait, impl) or ``function``
             (also a lambda).
         definition: the number of its definition, or -1 (a lambda, the file, a Rust ``impl``).
-        parent: the number of the scope around it; -1 for the file.
+        parent: the number of the enclosing scope; -1 for the file.
         name: its own name, "" where it has none.
         params: a function's parameters, the receiver (``self``) first where one is declared.
-        returns: a function's stated result type, or None.
-        receiver: the type whose member it is, where that is stated apart from the nesting (Go's
-            receiver, Rust's ``impl Foo``), or None.
-        bases: a class's base classes, traits or interfaces, in order. In ``implements`` those
-            that the language tells apart.
-        implements: the interfaces that a class says it implements.
+        returns: a function's declared result type, or None.
+        receiver: the type that it is a member of, if that is declared apart from the nesting
+            (Go's receiver, Rust's ``impl Foo``), or None.
+        bases: a class's base classes, traits or interfaces, in order, except for those in
+            ``implements``.
+        implements: the interfaces that a class declares to implement, where the language
+            distinguishes these from bases.
         decorators: decorators or annotations, outermost first.
         modifiers: of ``static``, ``classmethod``, ``property``, ``async``, ``generator``,
             ``abstract``, ``constructor``, ``interface``, ``enum``, ``global:NAME``,
@@ -237,7 +238,7 @@ class Scope(msgspec.Struct, frozen=True, array_like=True, gc=False):
         binds: in the order of the text.
         results: the expressions that it returns.
         yields: the expressions that it yields.
-        calls: other expressions of the body that have calls in them.
+        calls: other expressions of the body that contain calls.
     """
 
     kind: str
@@ -259,14 +260,14 @@ class Scope(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """An entity that the file defines, without its identity (that needs the repository).
+    """An entity that the file defines, without its key (which needs the repository).
 
     Attributes:
         kind: function, method, class, interface or variable.
         name: its own name.
         qualified: its name within the file: ``Outer.method``.
-        line, end_line: from 1, both within.
-        start, end: byte offsets of its text, decorators and doc comment with it.
+        line, end_line: the first and the last line, from 1.
+        start, end: byte offsets of its text, including decorators and doc comment.
         signature: one line.
         doc: its docstring or doc comment, cleaned, at most 2,000 characters.
         exported: whether other files may use it.

@@ -1,6 +1,6 @@
-"""The durable work on repositories: a heavy queue that indexes, and a light one for the rest.
+"""The durable jobs on repositories: a heavy queue for indexing, and a light one for the rest.
 
-What is light (vectors, removals, expiry) waits on a model or a database and goes on while a large
+Light jobs (vectors, removals, expiry) wait for a model or a database, and continue while a large
 index is made (kap10, "Temporal Worker Task Queue Segregation").
 """
 
@@ -21,15 +21,15 @@ INDEX, SCIP, UPKEEP, AUDIT, SWEEP = "index", "scip", "upkeep", "audit", "sweep"
 UPKEEP_CONCURRENCY = 4
 _DAILY, _QUARTERLY = "23 3 * * *", "*/15 * * * *"
 _PURGE_ATTEMPTS = 20
-"""Half seconds that a purge waits for the work on its repository to stop."""
+"""How many times, every half second, a purge waits for the repository's lease."""
 
 Progress = Callable[[int, int, str], None]
 Embed = Callable[[str, str, Progress], Awaitable[int]]
-"""``await embed(org, repo, progress)``: makes the vectors that are missing; how many it made."""
+"""``await embed(org, repo, progress)``: makes missing vectors; returns how many."""
 Check = Callable[[str, str, Progress], Awaitable[dict[str, Any] | None]]
-"""``await check(org, repo, progress)``: adds what SCIP indexers know; the record of it."""
+"""``await check(org, repo, progress)``: adds the edges of SCIP indexers; returns the record."""
 Sweep = Callable[[], Awaitable[int]]
-"""``await sweep()``: deletes what has expired; how much that was."""
+"""``await sweep()``: deletes what has expired; returns how much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class RepositoryJobs:
     Attributes:
         host: the plugin's services.
         repositories: the registry.
-        leases: who works on what.
+        leases: the leases on repositories.
         builder: makes indexes.
-        purger: purges what was removed.
-        embed: makes vectors, or None where there are none to be.
-        sweeps: what deletes expired things.
-        check: runs the SCIP indexers, or None where that is turned off.
+        purger: purges removed repositories.
+        embed: makes vectors, or None if the portal has no model.
+        sweeps: delete what has expired.
+        check: runs the SCIP indexers, or None if that is turned off.
     """
 
     host: Host
@@ -57,7 +57,7 @@ class RepositoryJobs:
     check: Check | None = None
 
     def declared(self) -> Sequence[Job]:
-        """The jobs, each with a queue of its own."""
+        """The jobs, each with its queue."""
         return (
             Job(INDEX, self.index),
             Job(SCIP, self.scip),
@@ -67,11 +67,11 @@ class RepositoryJobs:
         )
 
     async def index(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
-        """Index the repository ``repo``, where somebody still asks for it."""
+        """Index the repository ``repo``, if that is still requested."""
         repository = await self.repositories.by_id(str(payload["repo"]))
         if repository is None:
             return {"skipped": "It was removed."}
-        # A job that went on after a crash finds its own request answered only by itself.
+        # If this job resumed after a crash, nobody else has fulfilled its request.
         if repository.state.requested is None and repository.layer is not None:
             return {"skipped": "Somebody else has made it."}
         try:
@@ -79,7 +79,7 @@ class RepositoryJobs:
         except Gone:
             return {"skipped": "It was removed, or somebody else took it over."}
         except Busy as busy:
-            await self.leases.request(repository.id)  # and with it another job, in a moment
+            await self.leases.request(repository.id)  # which leads to another job shortly
             return {"skipped": str(busy)}
 
     async def scip(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
@@ -90,7 +90,7 @@ class RepositoryJobs:
         return await self.check(repository.org, repository.id, run.progress)
 
     async def upkeep(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
-        """Do a piece of light work: ``embed`` a repository, or ``purge`` a removed one."""
+        """Run a light task: ``embed`` a repository, or ``purge`` a removed one."""
         if payload["task"] == "purge":
             return await self._purge(str(payload["entry"]), run.id)
         repository = await self.repositories.by_id(str(payload["repo"]))
@@ -99,7 +99,7 @@ class RepositoryJobs:
         return {"vectors": await self.embed(repository.org, repository.id, run.progress)}
 
     async def audit(self, run: JobRun, payload: Mapping[str, Any]) -> Any:
-        """Look for what removals have left behind; an alert where one takes too long."""
+        """Check removals for leftovers; alert if one is late."""
         late = await self.purger.audit()
         for deletion in late:
             self.host.log.error(

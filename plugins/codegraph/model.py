@@ -1,7 +1,7 @@
-"""What the graph holds: entities, the edges between them, and what is known to be missing.
+"""The graph's data model: entities, the edges between them, and what is known to be missing.
 
-The seed's model (kap10, "Phase 1", ArangoDB collections) with its identity hash joined by NUL, so
-that a colon in a path cannot make two entities one.
+It is the seed's model (kap10, "Phase 1", ArangoDB collections), except that the hashed parts of an
+identity are joined by NUL, so that a colon in a path cannot make two entities collide.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ class Strategy(StrEnum):
     """How an edge was found. An edge without one of these does not exist: nothing is guessed."""
 
     SYNTAX = "syntax"
-    """It stands in the text: a file contains its functions."""
+    """Explicit in the syntax: a file contains its functions."""
     SCOPE = "scope"
-    """The name is bound in a scope around the place, in the same file or package."""
+    """The name is bound in an enclosing scope, in the same file or package."""
     IMPORT = "import"
     """The name was imported, also through re-exports and aliases."""
     SELF = "self"
-    """A member of the class around the place: ``self``, ``this``, ``super``."""
+    """A member of the enclosing class: ``self``, ``this``, ``super``."""
     DECLARED = "declared"
-    """A member of a type that an annotation or a declaration states."""
+    """A member of a type from an annotation or declaration."""
     INFERRED = "inferred"
-    """A member of a type that follows from what was assigned, returned or passed."""
+    """A member of a type inferred from what was assigned, returned or passed."""
     SCIP = "scip"
-    """A SCIP indexer says so."""
+    """Reported by a SCIP indexer."""
 
 
 CONFIDENCE = {
@@ -63,26 +63,26 @@ CONFIDENCE = {
     Strategy.DECLARED: 0.95,
     Strategy.INFERRED: 0.9,
 }
-"""How often an edge of each strategy is right, at least: measured by the benchmark."""
+"""The minimum precision of each strategy's edges, from 0 to 1, as measured by the benchmark."""
 
 
 class Entity(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One thing in the code.
 
     Attributes:
-        key: its identity, a signed 64-bit number (:func:`entity_key`); 16 hexadecimal digits for
-            people (:func:`shown_key`).
+        key: its identity, a signed 64-bit number (:func:`entity_key`); shown to people as 16
+            hexadecimal digits (:func:`shown_key`).
         kind: what it is.
         name: its own name; a file's is its base name.
         qualified: its name within the file, such as ``Outer.method``; a file's is its path.
-        path: the file, from the repository's root, with ``/``.
+        path: the file, relative to the repository's root, with ``/``.
         language: such as ``python``; ``""`` for a file of no known language.
-        line: the first line, from 1, decorators and comments left out.
+        line: the first line, from 1, without decorators and comments.
         end_line: the last line.
-        signature: one line: parameters and result as they are written, or "".
+        signature: one line: parameters and result as written, or "".
         doc: the docstring or doc comment, at most 2,000 characters.
         exported: whether other files may use it, by the language's own rule.
-        parent: the key of what contains it, or None for a file.
+        parent: the key of the entity that contains it, or None for a file.
         test: whether it is a test, by the language's own conventions.
     """
 
@@ -107,10 +107,10 @@ class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
     Attributes:
         kind: how they relate.
         source, target: the entities' keys.
-        path: the file that says so: the source's own.
-        line: the first line that says so.
+        path: the file of the source, where the edge stands in the code.
+        line: its first line there.
         strategy: how it was found.
-        sites: how many places say so.
+        sites: at how many places it stands.
     """
 
     kind: EdgeKind
@@ -123,15 +123,15 @@ class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Unresolved(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Calls in one file by one name, whose target is not known: they may be anyone's.
+    """Calls in one file by one name whose target is unknown, so it may be any entity of that name.
 
-    A call that is known to leave the repository is not among them.
+    Calls known to leave the repository are not included.
 
     Attributes:
         path: the file.
         name: the last part of what is called: ``take`` of ``x.take()``.
         line: the first such call.
-        sites: how many.
+        sites: the number of calls.
     """
 
     path: str
@@ -147,7 +147,7 @@ class Mention(msgspec.Struct, frozen=True, array_like=True, gc=False):
         path: the file.
         name: the name.
         line: the first of them.
-        sites: how many.
+        sites: the number of occurrences.
     """
 
     path: str
@@ -157,17 +157,17 @@ class Mention(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class FileReport(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What became of one file of the repository.
+    """How one file of the repository was indexed.
 
     Attributes:
-        path: from the repository's root, with ``/``.
-        digest: the SHA-256 of its bytes, 64 hexadecimal digits, or "" where it was not read.
-        language: the language whose module read it, or "".
-        lines: how many lines it has.
-        size: its bytes.
-        problem: why it is not, or not wholly, in the graph; "" where it is.
-        skipped: whether nothing of it is in the graph.
-        secrets: what was taken out of it, in words with the lines; "" for nothing.
+        path: relative to the repository's root, with ``/``.
+        digest: the SHA-256 of its bytes, 64 hexadecimal digits, or "" if it was not read.
+        language: the language whose module parsed it, or "".
+        lines: the number of lines.
+        size: its size in bytes.
+        problem: why it is missing from the graph, wholly or partly; or "".
+        skipped: whether it is missing wholly.
+        secrets: what was removed from it, in words with line numbers; or "".
     """
 
     path: str
@@ -183,19 +183,19 @@ class FileReport(msgspec.Struct, frozen=True, array_like=True, gc=False):
 def entity_key(
     repo: str, path: str, kind: EntityKind, qualified: str, signature: str, ordinal: int = 0
 ) -> int:
-    """The identity of an entity: what it is and where, not what is in it.
+    """The key of an entity: it depends on what and where it is, not on its content.
 
     Args:
         repo: the repository's id.
-        path: the file, from the repository's root.
+        path: the file, relative to the repository's root.
         kind: what it is.
         qualified: its name within the file.
         signature: its signature.
-        ordinal: which one of several that are the same in all of these, from 0.
+        ordinal: its number among those that are the same in all of these, from 0.
 
     Returns:
-        The first 8 bytes of the SHA-256 of the parts joined by NUL, as a signed number, since
-        that is what a database holds in one column.
+        The first 8 bytes of the SHA-256 of the parts joined by NUL, as a signed number, to fit a
+        database's integer column.
     """
     parts = [repo, path, kind.value, qualified, signature]
     if ordinal:
@@ -205,15 +205,15 @@ def entity_key(
 
 
 def shown_key(key: int) -> str:
-    """A key as people and agents see it: 16 hexadecimal digits, as the seed has it."""
+    """A key as people and agents see it: 16 hexadecimal digits, as in the seed."""
     return f"{key & 0xFFFF_FFFF_FFFF_FFFF:016x}"
 
 
 def parse_key(shown: str) -> int:
-    """The key of 16 hexadecimal digits.
+    """The key from its 16 hexadecimal digits.
 
     Raises:
-        ValueError: it is not that.
+        ValueError: it is malformed.
     """
     if len(shown) != 16:
         raise ValueError("a key has 16 hexadecimal digits")

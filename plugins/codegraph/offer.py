@@ -1,4 +1,4 @@
-"""What the plugin offers, gathered for ``plugin.py``; imported late."""
+"""Builds everything that the plugin offers, for ``plugin.py``; imported late."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class CoreParts:
-    """The parts that need no portal: what a command works with too.
+    """The parts that need no running portal, so that commands can use them too.
 
     Attributes:
         repositories: the registry.
-        leases: who works on what.
+        leases: the leases on repositories.
         store: the graphs.
-        indexer: makes them.
-        indexes: describes them.
+        indexer: makes the graphs.
+        indexes: connects indexer and store to repositories.
         builder: makes the index of a repository.
-        copies: where working copies lie.
+        copies: the directory of working copies.
         scip_merge: runs the SCIP indexers.
     """
 
@@ -65,7 +65,7 @@ class CoreParts:
 
     @classmethod
     def of(cls, config: CodegraphConfig, host: Host) -> CoreParts:
-        """The parts over a portal's services, or over those of a command."""
+        """Build the parts on a portal's services, or on those of a command."""
         store = GraphStore(host.database)
         limits = Limits(file=int(config.largest_file), files=config.most_files)
         indexer = Indexer(store, host.data_dir / "indexing", limits)
@@ -79,7 +79,7 @@ class CoreParts:
         return cls(repositories, leases, store, indexer, indexes, builder, copies, scip_merge)
 
     def kept(self) -> Mapping[str, Purgeable]:
-        """What keeps things of repositories, as far as a command may purge it."""
+        """Everything that stores data of repositories, as far as a command can purge it."""
         return {
             "rows": self.store,
             "index files": self.indexes,
@@ -89,7 +89,7 @@ class CoreParts:
 
 @asynccontextmanager
 async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
-    """Serve the graphs for as long as the block lasts.
+    """Serve the graphs for the duration of the block.
 
     Args:
         config: the plugin's section of ``portal.yaml``.
@@ -101,9 +101,9 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
     hours = config.workspace_hours
     parts = ToolParts.of(host, base.repositories, base.store, base.indexes, hours, now)
     jobs = _jobs(config, host, base, parts)
-    # Most portals serve no code, and every client of theirs would carry these tools in vain; who
-    # connected before the first repository, with a client that is deaf to list_changed, connects
-    # once more, and `add` says so.
+    # Most portals serve no code, so without repositories their clients are spared these tools.
+    # A client that ignores list_changed must reconnect after the first repository is added;
+    # `add` says so.
     useful = Offer(tools=parts.tools(), instructions=INSTRUCTIONS)
     shown = useful if await base.repositories.all() else Offer()
     first = None if shown is useful else lambda: host.reoffer(useful)

@@ -1,4 +1,4 @@
-"""The codegraph plugin: repositories of code as a graph that agents ask."""
+"""The codegraph plugin: repositories of code as a graph that agents query."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def porch_plugin() -> Plugin:
 
 @asynccontextmanager
 async def open_codegraph(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
-    """Serve the graphs of the repositories, and keep them in step.
+    """Serve the graphs of the repositories, and keep them up to date.
 
     Args:
         config: the plugin's section of ``portal.yaml``.
         host: the plugin's services.
     """
-    # Late, because these need the database driver, and commands start without it.
+    # Imported late, because these need the database driver, which commands start without.
     from plugins.codegraph.offer import opened
 
     async with opened(config, host) as offer:

@@ -1,1 +1,1 @@
-"""What a project needs so that its agents use the code graph: a rule, and the client's settings."""
+"""Sets up a project for agents to use the code graph: a rule, and the clients' settings."""

@@ -1,4 +1,4 @@
-"""The clients that a project can be made ready for, and the files that each of them reads."""
+"""The supported clients, and the files that each of them reads."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class RuleFile:
-    """A text file with the rule in it.
+    """A text file that contains the rule.
 
     Attributes:
-        path: from the project's root.
-        head: what the file begins with where it is made: the front matter that makes the client
-            always read it, or "".
+        path: relative to the project's root.
+        head: the beginning of a newly created file: the front matter that makes the client always
+            read it, or "".
     """
 
     path: str
@@ -23,14 +23,14 @@ class RuleFile:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A JSON file with an entry for each MCP server.
+    """A JSON file with an entry per MCP server.
 
     Attributes:
-        path: from the project's root, or from the home directory where it begins with ``~``: such
-            a file is not the project's, so what belongs into it is shown instead.
+        path: relative to the project's root, or to the home directory if it begins with ``~``. Such
+            a file is not the project's, so its content is shown instead of written.
         key: the key of the servers.
         url: the key of a server's address.
-        more: what else the entry has.
+        more: other members of the entry.
     """
 
     path: str
@@ -85,4 +85,4 @@ CLIENTS = (
         SettingsFile("~/.codeium/windsurf/mcp_config.json", "mcpServers", url="serverUrl"),
     ),
 )
-"""The clients, as their documentation describes their files in November 2026."""
+"""The clients, with their files as documented in November 2026."""

@@ -1,8 +1,7 @@
-"""Where a member can be put into a JSON object, with nothing else of the file changed.
+"""Inserts a member into a JSON object and leaves the rest of the file unchanged.
 
-The clients read comments and trailing commas, as people write them, so these are read here too.
-They are blanked out for Python's own parser, character by character, so that every place in what
-it reads is the same place in the file.
+Clients accept comments and trailing commas, so these are accepted here too. They are replaced by
+spaces for Python's parser, character by character, so that positions stay the same.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _DECODER = json.JSONDecoder()
 
 
 def blanked(text: str) -> str:
-    """The text with spaces for a byte order mark, comments and trailing commas."""
+    """The text with byte order mark, comments and trailing commas replaced by spaces."""
     parts: list[str] = []
     comma: int | None = None
     if text.startswith("\ufeff"):
@@ -42,11 +41,11 @@ class Object:
     """A JSON object in a text.
 
     Attributes:
-        text: the text as it stands in the file.
-        clean: the same, blanked.
-        start: where its opening brace is.
-        end: where its closing brace is.
-        members: the names of its members, and where each value begins and ends.
+        text: the text of the file.
+        clean: the same text, blanked.
+        start: the position of its opening brace.
+        end: the position of its closing brace.
+        members: the names of its members, with start and end of each value.
     """
 
     text: str
@@ -57,7 +56,7 @@ class Object:
 
     @classmethod
     def at(cls, text: str, clean: str, start: int) -> Object:
-        """The object whose brace is at a place of a text that is known to be JSON."""
+        """The object whose brace is at ``start``, in a text that is valid JSON."""
         members: list[tuple[str, int, int]] = []
         place = _next(clean, start + 1)
         while clean[place] != "}":
@@ -71,7 +70,7 @@ class Object:
         return cls(text, clean, start, place, tuple(members))
 
     def inner(self, name: str) -> Object | None:
-        """The object that a member holds; None where it holds none, or there are several."""
+        """The object that is a member's value; None for another value, or duplicate members."""
         places = [value for key, value, _ in self.members if key == name]
         if len(places) != 1 or self.clean[places[0]] != "{":
             return None
@@ -81,9 +80,9 @@ class Object:
         """The file's text with one more member at the end of this object.
 
         Args:
-            name: its name, which no member has.
+            name: its name, which must be new.
             value: JSON values.
-            depth: how many objects this one stands in.
+            depth: how many objects enclose this one.
         """
         newline = "\r\n" if "\r\n" in self.text else "\n"
         unit = indent_of(self.text)
@@ -100,7 +99,7 @@ class Object:
         return f"{self.text[:done]}{comma}{self.text[done:last]}{entry}{after}{self.text[last:]}"
 
     def _margin(self) -> str:
-        """What stands before the first member, where that begins a line."""
+        """The indentation of the first member, if it begins a line."""
         if not self.members:
             return ""
         first = _next(self.clean, self.start + 1)
@@ -113,7 +112,7 @@ class Object:
 
 
 def indent_of(text: str) -> str:
-    """The indentation that a file has; two spaces where it has none."""
+    """The indentation used in a file; two spaces if it has none."""
     for line in text.splitlines()[1:]:
         blank = line[: len(line) - len(line.lstrip(" \t"))]
         if blank and blank != line:
@@ -122,13 +121,17 @@ def indent_of(text: str) -> str:
 
 
 def parsed(text: str) -> tuple[Any, str]:
-    """What a text holds, and the text blanked; raises ``ValueError`` where it is no JSON."""
+    """The JSON value of a text, and the text blanked.
+
+    Raises:
+        ValueError: it is not JSON.
+    """
     clean = blanked(text)
     return json.loads(clean), clean
 
 
 def root(text: str, clean: str) -> Object:
-    """The object that a text is known to hold."""
+    """The top-level object of a text."""
     return Object.at(text, clean, _next(clean, 0))
 
 

@@ -1,4 +1,4 @@
-"""Making a project ready: look at every file, decide, and write what may be written."""
+"""Sets up a project: examines every file, decides, and writes where allowed."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class Outcome(StrEnum):
     MISSING = "missing"
     OUTDATED = "outdated"
     KEPT = "kept"
-    """A person's own words stand where ours would go: nothing was written."""
+    """The place has a person's own text: nothing was written."""
     BY_HAND = "by hand"
-    """The file is not the project's: a person pastes what is shown."""
+    """The file is not the project's: a person has to paste what is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One file of one client.
+    """The outcome for one file of one client.
 
     Attributes:
         client: the client's name.
-        path: from the project's root.
-        outcome: what became of it.
-        reason: why, where it was not written, and what to do.
+        path: relative to the project's root.
+        outcome: the outcome.
+        reason: why it was not written, and what to do.
         paste: what a person may paste instead, or "".
     """
 
@@ -54,15 +54,15 @@ class Mode(StrEnum):
 
 
 def onboard(project: Path, address: str, mode: Mode) -> list[Step]:
-    """Write the rule and the settings of every client into a project, or only look.
+    """Write the rule and the settings of every client into a project, or only check them.
 
     Args:
-        project: the project's root; it exists.
+        project: the project's root, which exists.
         address: the portal's MCP endpoint.
         mode: what may be done.
 
     Returns:
-        What became of each file. Doing the same again changes nothing.
+        The outcome for each file. Repeating it changes nothing.
     """
     return [step for client in CLIENTS for step in _client(project, client, address, mode)]
 
@@ -83,13 +83,13 @@ def _client(project: Path, client: Client, address: str, mode: Mode) -> Iterator
 
 
 def _tried(project: Path, client: str, path: str, look: Callable[[], Step]) -> Step:
-    """What became of a file, which another program or another person may hold."""
+    """The outcome for a file that may be inaccessible, for example locked by another program."""
     try:
-        # A cloned repository must not lead what is written to a file of its choice.
+        # A cloned repository must not redirect writes by a link to a file of its choice.
         if not (project / path).resolve().is_relative_to(project.resolve()):
             return Step(client, path, Outcome.KEPT, "It is a link that leads out of the project.")
         return look()
-    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other
+    except (OSError, RuntimeError) as error:  # RuntimeError: a cycle of links
         why = getattr(error, "strerror", None) or str(error)
         return Step(client, path, Outcome.KEPT, f"It cannot be read or written: {why}.")
 
@@ -137,7 +137,7 @@ def _settings(project: Path, client: str, file: SettingsFile, address: str, mode
 
 
 def _start(read: str, file: RuleFile) -> str:
-    """What a rule is put behind: the file as it stands, or what a new one begins with."""
+    """The text that the rule is appended to: the existing file, or the head of a new one."""
     return read if read.strip() else file.head
 
 
@@ -160,7 +160,7 @@ def _text(path: Path) -> str | None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all, through a link where it is one."""
+    """Write a file atomically, following links."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.porch")

@@ -1,7 +1,7 @@
 """The bootstrap rule: what an agent does before and after it changes code.
 
-The seed's rule (kap10, "Bootstrap Rule"), with ``git add -N``, since ``git diff HEAD`` alone leaves
-new files out.
+It is the seed's rule (kap10, "Bootstrap Rule"), plus ``git add -N``, since ``git diff HEAD`` alone
+omits new files.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from functools import cache
 from pathlib import Path
 
 VERSION = "1.0.0"
-"""Of the rule: a patch changes words, a minor one rules or tools, a major one how agents work."""
+"""The rule's version: a patch changes wording, a minor one rules or tools, a major one the
+workflow."""
 
 SERVER = "porch"
-"""What the clients' settings call the portal."""
+"""The portal's name in the clients' settings."""
 
 _EXCLUDED = (
     *("package-lock.json", "pnpm-lock.yaml", "yarn.lock", "uv.lock", "poetry.lock"),

@@ -1,8 +1,7 @@
-"""A marked section in a text file that is otherwise a person's.
+"""A marked section in a text file that otherwise belongs to a person.
 
-The first marker names the section's version and the digest of what was written, so that a later
-run can tell an old section, which it may renew, from one that a person has edited, which it may
-not.
+The first marker has the section's version and the digest of its original text. That tells an old
+section, which may be replaced, from one that a person has edited, which may not.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Section:
         return f"{begin}\n{self.body}\n<!-- porch:end -->"
 
     def state_in(self, text: str) -> State:
-        """What a file's text holds of this section."""
+        """The state of this section in a file's text."""
         marks = len(_MARK.findall(text))
         found = _SECTION.search(text)
         if not marks:
@@ -62,9 +61,9 @@ class Section:
         return State.CURRENT if same else State.OUTDATED
 
     def put_into(self, text: str) -> str:
-        """The text with the section in it: in the place of an older one, else at the end.
+        """The text with the section in it: replacing an older one, else at the end.
 
-        Whatever else stands there stays as it is; the section has the text's own line ends.
+        Everything else stays as it is; the section uses the text's own line ends.
         """
         newline = "\r\n" if "\r\n" in text else "\n"
         own = str(self).replace("\n", newline)
@@ -74,7 +73,7 @@ class Section:
 
 
 def _gap(text: str, newline: str) -> str:
-    """What parts a section from the text before it: an empty line."""
+    """The separator between the text and a section after it: an empty line."""
     if not text.strip() or text.endswith(newline * 2):
         return ""
     return newline if text.endswith(newline) else newline * 2

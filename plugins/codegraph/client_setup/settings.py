@@ -1,4 +1,4 @@
-"""The portal's entry in a client's JSON settings, beside whatever else stands there."""
+"""Adds the portal's entry to a client's JSON settings, and leaves everything else unchanged."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def snippet(file: SettingsFile, address: str) -> str:
 
 
 def merged(text: str, file: SettingsFile, address: str) -> str | None:
-    """The file's text with the portal's entry in it; everything else stays as it stands.
+    """The file's text with the portal's entry added.
 
     Args:
-        text: what the file holds; "" where it is not there.
+        text: the file's content; "" if it does not exist.
         file: which file it is.
         address: the portal's MCP endpoint.
 
     Returns:
-        The new text, or None where the entry is already there.
+        The new text, or None if the entry is there already.
 
     Raises:
-        Unmergeable: it is no JSON with or without comments, its servers are no object, or its
-            entry for the portal says something else, which a person has written.
+        Unmergeable: it is not JSON (with or without comments), its servers are not an object, or
+            its entry for the portal differs, so a person has written it.
     """
     if not text.strip("\ufeff \t\r\n"):
         return f"{text}{snippet(file, address)}\n"

@@ -20,7 +20,7 @@ def upgrade() -> None:
     _edges()
     _contents()
     if op.get_bind().dialect.name == "postgresql":
-        # SQLite has one such table a layer, made with it (store/fulltext.py).
+        # SQLite has one such table per layer, created with it (store/fulltext.py).
         op.execute(
             "CREATE TABLE codegraph_words (id BIGINT PRIMARY KEY, layer BIGINT NOT NULL, "
             "org TEXT NOT NULL, repo TEXT NOT NULL, words TSVECTOR NOT NULL)"

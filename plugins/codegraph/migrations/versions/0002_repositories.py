@@ -1,4 +1,4 @@
-"""What is being done to repositories, and the log of what was removed."""
+"""The state of work on repositories, and the log of removals."""
 
 import sqlalchemy as sa
 from alembic import op

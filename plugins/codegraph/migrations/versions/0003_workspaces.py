@@ -1,4 +1,4 @@
-"""What people have sent of their uncommitted work, and what has vectors."""
+"""Workspaces (people's uncommitted work), and the record of what has vectors."""
 
 import sqlalchemy as sa
 from alembic import op

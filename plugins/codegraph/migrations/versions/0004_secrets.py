@@ -1,4 +1,4 @@
-"""What was taken out of files. Indexes of before kept secrets whole, so that all are made anew."""
+"""What was removed from files. Earlier indexes contain secrets, so all are made anew."""
 
 from datetime import UTC, datetime
 

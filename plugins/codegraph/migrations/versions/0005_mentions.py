@@ -1,4 +1,4 @@
-"""Where names stand that no edge accounts for; all indexes are made anew, to have them."""
+"""Names that no edge accounts for; all indexes are made anew, to contain them."""
 
 from datetime import UTC, datetime
 
