@@ -136,7 +136,7 @@ class Super(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="s"):
 
 
 class Many(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="x"):
-    """Expressions of which only the calls matter: the operands of ``a + b``, an f-string."""
+    """Expressions that only matter for their calls: the operands of ``a + b``, an f-string."""
 
     items: tuple[Expr | None, ...]
     kind: str = ""

@@ -71,7 +71,7 @@ class RepositoryJobs:
         repository = await self.repositories.by_id(str(payload["repo"]))
         if repository is None:
             return {"skipped": "It was removed."}
-        # If this job resumed after a crash, nobody else has fulfilled its request.
+        # This holds after a crash too: a resumed job's own request stays open until it finishes.
         if repository.state.requested is None and repository.layer is not None:
             return {"skipped": "Somebody else has made it."}
         try:

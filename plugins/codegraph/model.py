@@ -43,7 +43,7 @@ class Strategy(StrEnum):
     SCOPE = "scope"
     """The name is bound in an enclosing scope, in the same file or package."""
     IMPORT = "import"
-    """The name was imported, also through re-exports and aliases."""
+    """The name was imported, possibly through re-exports and aliases."""
     SELF = "self"
     """A member of the enclosing class: ``self``, ``this``, ``super``."""
     DECLARED = "declared"

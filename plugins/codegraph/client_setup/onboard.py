@@ -149,7 +149,7 @@ def _written(step: Step, path: Path, text: str) -> Step:
 
 
 def _text(path: Path) -> str | None:
-    """The file's text, "" where there is none, None where it is not UTF-8."""
+    """The file's text; "" if it does not exist, None if it is not UTF-8."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             return file.read()

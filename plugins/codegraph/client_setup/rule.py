@@ -21,12 +21,12 @@ _EXCLUDED = (
     *("Gemfile.lock", "Cargo.lock", "go.sum", "composer.lock"),
     *("node_modules/", "dist/", ".next/", "build/"),
 )
-"""What the portal would leave out anyway: it need not be sent."""
+"""What the portal would ignore anyway, so it need not be sent."""
 
 
 @cache
 def rule_text() -> str:
-    """The rule in Markdown, without a version and without a newline at its end."""
+    """The rule in Markdown, without version and trailing newline."""
     excluded = " ".join(f"':!{each}'" for each in _EXCLUDED)
     text = Path(__file__).with_name("rule.md").read_text("utf-8")
     return text.replace("{excluded}", excluded).replace("{server}", SERVER).rstrip("\n")

@@ -27,7 +27,8 @@ class OnboardArgs(BaseModel):
 
 
 async def onboard(args: OnboardArgs, context: CommandContext) -> int:
-    """Write the rule and the clients' settings into a project; 1 where something is amiss."""
+    """Write the rule and the clients' settings into a project; exit code 1 if something is
+    wrong."""
     from plugins.codegraph.client_setup import onboard as project
 
     if args.check and args.update:

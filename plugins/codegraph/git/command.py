@@ -222,7 +222,7 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        # Drain the pipes: as long as they are not empty, the process does not end.
+        # Drain the pipes: asyncio sees the process end only once they have been read to the end.
         await process.communicate()
 
 

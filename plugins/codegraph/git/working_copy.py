@@ -170,7 +170,7 @@ def _size(directory: Path, enough: int) -> int:
     total = 0
     for folder, _, files in os.walk(directory):
         for name in files:
-            with contextlib.suppress(OSError):  # it was moved meanwhile
+            with contextlib.suppress(OSError):  # it was moved or deleted meanwhile
                 total += (Path(folder) / name).lstat().st_size
         if total > enough:
             break

@@ -15,7 +15,7 @@ FOREIGN = frozenset(
     | {".mypy_cache", ".pytest_cache", ".ruff_cache", ".gradle", ".next", ".nuxt", ".turbo"}
     | {".yarn", ".pnpm-store", ".terraform", ".cargo", ".idea", ".vs"}
 )
-"""Directories of what others wrote, or a program: also where they are committed."""
+"""Directories of third-party or generated files; skipped even if they are committed."""
 BUILT = frozenset({"build", "dist", "out", "target", "venv", "env", "coverage", "vendor"})
 """Directories that usually hold build output; skipped where no version control decides."""
 _BINARY = frozenset(
@@ -31,7 +31,7 @@ _KEYS = re.compile(
     r"|id_(?:rsa|dsa|ecdsa|ed25519)|[._]netrc|\.pgpass|\.htpasswd|\.git-credentials|\.pypirc"
     r"|\.vault_pass(?:word)?(?:\.txt)?|.+\.(?:p12|pfx|jks|keystore|kdbx|ppk)"
 )
-"""Files that are there to hold secrets; a rule does not know every one of those."""
+"""Files that exist to hold secrets; the scrubbing rules may not recognise all of those."""
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
@@ -78,6 +78,6 @@ def _patterns() -> tuple[str, ...]:
 
 
 def is_manifest(path: str) -> bool:
-    """Whether a file holds the settings of a package or a compiler."""
+    """Whether a file is a manifest: the settings of a package or a compiler."""
     name = basename(path)
     return any(fnmatchcase(name, pattern) for pattern in _patterns())

@@ -22,7 +22,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def main() -> None:
-    """Work until the input ends."""
+    """Run tasks until the input ends."""
     # Output printed by a library must not mix with the frames.
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

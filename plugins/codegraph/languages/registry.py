@@ -24,7 +24,7 @@ _MODULES = {
     ".java": "java",
     ".rs": "rust",
 }
-"""By suffix, the package under ``languages`` whose ``LANGUAGES`` hold the language."""
+"""By suffix, the package under ``languages`` whose ``LANGUAGES`` contains the language."""
 _GENERIC = "generic"
 """The module for all other suffixes."""
 

@@ -1,4 +1,4 @@
-"""The entities of one file: its definitions, with their identities."""
+"""The entities of one file: its definitions, with their keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linker: from the facts of files to the edges between entities."""
+"""The linker: resolves the facts of files to the edges between entities."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Solver:
 
     @property
     def idle(self) -> bool:
-        """Whether no question is open but the outermost."""
+        """Whether no question is open except for the outermost."""
         return len(self._stack) == 1
 
     @property

@@ -31,7 +31,7 @@ class Module(msgspec.Struct, frozen=True, gc=False):
 
 
 class Class(msgspec.Struct, frozen=True, gc=False):
-    """A class, interface or trait of the repository, with the type arguments it was given."""
+    """A class, interface or trait of the repository, with its type arguments."""
 
     path: str
     scope: int

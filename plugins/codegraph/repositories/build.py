@@ -132,7 +132,7 @@ class IndexBuilder:
         """The working copy of a remote repository.
 
         Raises:
-            ValueError: the setting for its host's token names no secret.
+            ValueError: the secret named by the setting for its host's token is missing.
         """
         remote = remote_of(repository.location, self.config, self.secret)
         return WorkingCopy(
@@ -175,7 +175,7 @@ def remote_of(url: str, config: CodegraphConfig, secret: Callable[[str], str]) -
     """The remote for an address, with the credential of its host.
 
     Raises:
-        ValueError: the setting for its host's token names no secret.
+        ValueError: the secret named by the setting for its host's token is missing.
     """
     host = config.hosts.get(host_of(url))
     if host is None:

@@ -83,7 +83,7 @@ class PurgeableObjects:
         self._objects = objects
 
     async def purge(self, org: str, repo: str) -> int:
-        """Delete them."""
+        """Delete them; returns the number."""
         keys = await self._keys(repo)
         for key in keys:
             await self._objects.delete(key)

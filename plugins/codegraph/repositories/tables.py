@@ -43,4 +43,4 @@ deletions = Table(
     Column("error", Text, nullable=False, server_default=""),
     Index("ix_codegraph_deletions_open", "completed"),
 )
-"""The log of removals (kap10, "24-Hour Deletion SLA"); it outlives what it tells of."""
+"""The log of removals (kap10, "24-Hour Deletion SLA"); entries outlive the repositories."""

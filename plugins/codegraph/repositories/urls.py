@@ -20,7 +20,7 @@ class BadAddress(ValueError):
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is meant as an address rather than a path on this machine."""
+    """Whether a text is an address rather than a path on this machine."""
     return "://" in text or "::" in text or bool(_SCP.match(text))
 
 

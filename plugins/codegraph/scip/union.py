@@ -128,7 +128,7 @@ class _Work:
     # -- edges ------------------------------------------------------------------------------
 
     def call(self, document: Document, source: bytes, into: list[Edge]) -> None:
-        """Add the calls of a file that the linker does not have."""
+        """Add the calls of a file that the linker lacks."""
         added: dict[Pair, Edge] = {}
         for site in calls(document, source):
             target = self.symbols.get(site.symbol)
@@ -150,7 +150,7 @@ class _Work:
         return site.opens and each.name == site.name and each.line == site.line
 
     def inherit(self, document: Document, into: list[Edge]) -> None:
-        """Add the bases of a file's classes that the linker does not have."""
+        """Add the bases of a file's classes that the linker lacks."""
         for symbol, parents in document.parents.items():
             own = self.symbols.get(symbol)
             if own is None or self.entities[own].kind not in _TYPES:

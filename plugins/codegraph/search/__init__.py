@@ -1,1 +1,1 @@
-"""Finding code by words and by meaning."""
+"""Search for code by words and by meaning."""

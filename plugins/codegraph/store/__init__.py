@@ -1,1 +1,1 @@
-"""The graph in the database."""
+"""The graph in the database: layers, queries, deletion."""

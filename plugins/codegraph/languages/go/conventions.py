@@ -1,4 +1,4 @@
-"""Go's conventions of names and comments."""
+"""Go's conventions for names and comments."""
 
 from __future__ import annotations
 

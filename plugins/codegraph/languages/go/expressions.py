@@ -1,4 +1,4 @@
-"""Go's expressions."""
+"""Lowers Go's expressions."""
 
 from __future__ import annotations
 
@@ -207,8 +207,8 @@ _BUILTINS: dict[str, Callable[[Expressions, list[Node]], Expr | None]] = {
     "copy": Expressions.sized,
     **dict.fromkeys(("panic", "delete", "close", "recover"), Expressions.nothing),
 }
-"""Functions of the language. A package may define its own ``min`` or ``max``, as many did before
-Go 1.21, so that these are called like any other."""
+"""Built-in functions with a lowering of their own. ``min`` and ``max`` are not among them, since a
+package may define its own, as many did before Go 1.21."""
 
 
 def _given(node: Node) -> Node:

@@ -1,4 +1,4 @@
-"""Go's statements."""
+"""Lowers Go's statements."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ PRIMITIVES = frozenset(
         "void",
     )
 )  # fmt: skip
-"""Types of the language, arrays and functions among them."""
+"""Built-in types, with arrays and functions."""
 LANG = frozenset(
     (
         "Appendable", "ArithmeticException", "ArrayIndexOutOfBoundsException",
@@ -50,7 +50,7 @@ _LISTS = frozenset(
         "Stream", "Supplier", "ThreadLocal", "TreeSet", "Vector", "WeakReference", "[]", "list",
     )
 )  # fmt: skip
-"""Types that hold values of their one argument."""
+"""Containers with one type argument."""
 _MAPS = frozenset(
     (
         "ConcurrentHashMap", "ConcurrentMap", "ConcurrentSkipListMap", "EnumMap", "HashMap",
@@ -58,7 +58,7 @@ _MAPS = frozenset(
         "TreeMap", "WeakHashMap",
     )
 )  # fmt: skip
-"""Types from keys to values."""
+"""Mappings."""
 CONTAINERS: Mapping[str, Container] = {
     **{name: Container() for name in _LISTS},
     **{name: Container(element=0, item=1, key=0) for name in _MAPS},
@@ -97,7 +97,7 @@ FUNCTIONAL = frozenset(
      "Function", "Predicate", "ToDoubleFunction", "ToIntFunction", "ToLongFunction",
      "UnaryOperator")
 )  # fmt: skip
-"""Interfaces of ``java.util.function`` that take objects."""
+"""Interfaces of ``java.util.function`` whose parameters are objects."""
 FINAL: Mapping[str, str] = {
     **{name: name for name in ("String", "boolean", "char", "double", "float", "int", "long")},
     "Boolean": "boolean",
@@ -107,4 +107,4 @@ FINAL: Mapping[str, str] = {
     "Integer": "int",
     "Long": "long",
 }
-"""Types without others below them, and what their boxes hold."""
+"""Types without subtypes, each with its canonical type: boxes map to what they contain."""

@@ -1,4 +1,4 @@
-"""Java's expressions."""
+"""Lowers Java's expressions."""
 
 from __future__ import annotations
 

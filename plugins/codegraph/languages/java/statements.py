@@ -1,4 +1,4 @@
-"""Java's statements."""
+"""Lowers Java's statements."""
 
 from __future__ import annotations
 

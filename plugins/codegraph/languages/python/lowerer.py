@@ -31,7 +31,7 @@ _WORDS = {
     "override": "",
     "final": "",
 }
-"""Decorators that say how a function is used and leave it as it is."""
+"""Decorators that only modify how a function is used, with the modifier of each."""
 _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 _INTERFACES = frozenset({"Protocol"})
 _ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})

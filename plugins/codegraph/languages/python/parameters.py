@@ -1,4 +1,4 @@
-"""The parameters of a function or lambda."""
+"""Lowers the parameters of a function or lambda."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class PythonRules(BaseRules):
     containers = known.CONTAINERS
     unwraps = known.UNWRAPS
     transparent = known.TRANSPARENT
-    callables = {"Callable": -1}  # noqa: RUF012 - data that nobody changes
+    callables = {"Callable": -1}  # noqa: RUF012 - never mutated
     class_types = frozenset({"type", "Type"})
     vague = known.VAGUE
     methods = known.METHODS

@@ -15,13 +15,13 @@ MARKERS = frozenset(
         "Sync", "ToString", "TryFrom", "TryInto", "Unpin", "UnwindSafe", "Write",
     )
 )  # fmt: skip
-"""Traits of the standard library that say nothing of where a call goes."""
+"""Traits of the standard library that do not say where a call goes."""
 TEXT_MACROS = frozenset(
     (
         "concat", "format", "format_args", "stringify",
     )
 )  # fmt: skip
-"""Macros whose value is text."""
+"""Macros that return text."""
 KNOWN_MACROS = frozenset(
     (
         "anyhow", "assert", "assert_eq", "assert_matches", "assert_ne", "await", "bail",
@@ -44,7 +44,7 @@ BUILTINS = frozenset(
         "u16", "u32", "u64", "u8", "usize",
     )
 )  # fmt: skip
-"""Types of the language and names of the prelude; slices and functions among them."""
+"""Built-in types and names of the prelude, with slices and functions."""
 _SEQUENCES = frozenset(
     (
         "Arc", "BTreeSet", "BinaryHeap", "Box", "Cell", "Cow", "DoubleEndedIterator", "Drain",
@@ -54,7 +54,7 @@ _SEQUENCES = frozenset(
         "SmallVec", "Stream", "Vec", "VecDeque", "Weak", "[]", "list",
     )
 )  # fmt: skip
-"""Types that hold values of their first argument."""
+"""Containers of their first type argument."""
 _WRAPPERS = frozenset(
     (
         "Arc", "Box", "Cell", "Cow", "Future", "Lazy", "LazyLock", "Mutex", "MutexGuard",
@@ -62,13 +62,13 @@ _WRAPPERS = frozenset(
         "RwLock", "RwLockReadGuard", "RwLockWriteGuard", "Weak", "list",
     )
 )  # fmt: skip
-"""Types whose members include those of their first argument."""
+"""Types with the members of their first type argument."""
 _MAPS = frozenset(
     (
         "AHashMap", "BTreeMap", "DashMap", "FxHashMap", "HashMap", "IndexMap",
     )
 )  # fmt: skip
-"""Types from keys to values."""
+"""Mappings."""
 UNREAD_MACROS = frozenset(
     ("concat", "env", "html", "include", "include_bytes", "include_str", "json", "matches_pattern",
      "parse_quote", "quote", "quote_spanned", "stringify", "macro_rules", "cfg", "file", "line")

@@ -15,7 +15,7 @@ _WRITTEN = {
     ".mjs": (".mts", ".mjs", ".d.mts"),
     ".cjs": (".cts", ".cjs", ".d.cts"),
 }
-"""What an ending that is written may stand for: the compiler's input for its output."""
+"""By a written ending, the endings that it may stand for: compiler input for its output."""
 
 ENDINGS = (*_DECLARED, *_SOURCES)
 

@@ -36,7 +36,7 @@ def language_of(path: str) -> str:
 
 @cache
 def parser(name: str) -> Parser:
-    """The parser for ``ts``, ``tsx`` or ``js``; grammars are loaded when they are first used."""
+    """The parser for ``ts``, ``tsx`` or ``js``; grammars are loaded on first use."""
     from tree_sitter import Language, Parser
 
     if name == "js":
@@ -66,7 +66,7 @@ def cleaned(source: bytes) -> bytes:
     if b"\0" in source:
         source = source.replace(b"\0", b" ")
     if b"typeof" in source:
-        # `call<typeof import("x")>(y)` is read as two comparisons; its target is the call's alone.
+        # `call<typeof import("x")>(y)` would parse as two comparisons; only the call matters.
         source = _TYPE_OF_MODULE.sub(lambda found: found[1] + b"_".ljust(len(found[2])), source)
     return source
 
