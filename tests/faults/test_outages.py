@@ -50,7 +50,8 @@ class Cable:
             f"{address.hostname}:{address.port}",
             f"127.0.0.1:{self._listening.getsockname()[1]}",
         )
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
+        self._threads[0].start()
 
     def cut(self) -> None:
         """End every connection, and accept none."""
@@ -72,10 +73,15 @@ class Cable:
         self._flowing.set()
 
     def close(self) -> None:
-        """Free the sockets."""
+        """Free the sockets, once nobody carries between them."""
+        with suppress(OSError):
+            self._listening.shutdown(SHUT_RDWR)  # wakes who accepts; closing alone does not
         self.cut()
         self.thaw()
-        self._listening.close()
+        for thread in self._threads:
+            thread.join(5)
+        for each in (self._listening, *self._ends):
+            each.close()
 
     def _accept(self) -> None:
         with suppress(OSError):
@@ -88,7 +94,8 @@ class Cable:
                 self._ends += [near, far]
                 for one, other in ((near, far), (far, near)):
                     carried = (one, other, self._flowing)
-                    threading.Thread(target=_carry, args=carried, daemon=True).start()
+                    self._threads.append(threading.Thread(target=_carry, args=carried, daemon=True))
+                    self._threads[-1].start()
 
 
 def _carry(one: socket, other: socket, flowing: threading.Event) -> None:
