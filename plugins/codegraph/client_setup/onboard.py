@@ -14,7 +14,7 @@ from plugins.codegraph.client_setup.settings import Unmergeable, merged, snippet
 
 
 class Outcome(StrEnum):
-    """What became of one file, or would."""
+    """The outcome for one file, or the expected one when only checking."""
 
     CURRENT = "current"
     WRITTEN = "written"
@@ -46,7 +46,7 @@ class Step:
 
 
 class Mode(StrEnum):
-    """What may be done: look only, write what is missing, also renew what is old."""
+    """What may be done: only check, write what is missing, or also update what is outdated."""
 
     CHECK = "check"
     WRITE = "write"

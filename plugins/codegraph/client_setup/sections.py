@@ -20,7 +20,7 @@ _MARK = re.compile(r"<!-- porch:(?:begin|end)\b")
 
 
 class State(StrEnum):
-    """What a file holds of a section."""
+    """The state of a section in a file."""
 
     MISSING = "missing"
     CURRENT = "current"

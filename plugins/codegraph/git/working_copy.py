@@ -14,7 +14,7 @@ from plugins.codegraph.git.command import GitFailed, Limits, Remote, Watch, git
 
 _REF = "refs/porch/head"
 _PACKS = 20
-"""The number of packs from which they are repacked into one."""
+"""With more packs than this, they are repacked into one."""
 _LOCKS = ("index.lock", "HEAD.lock", "shallow.lock", "config.lock", "packed-refs.lock")
 
 

@@ -110,7 +110,7 @@ class BaseLayer:
         self._written.pop(path, None)
 
     def other(self, linked: Sequence[FileGraph]) -> list[FileGraph]:
-        """Those files that differ from what was last written; all whose last write is unknown."""
+        """Those of the files that differ from their last known write, or have none."""
         return [each for each in linked if self._written.get(each.report.path) != _digest(each)]
 
     def rewritten(self, written: Sequence[FileGraph], gone: Collection[str]) -> None:

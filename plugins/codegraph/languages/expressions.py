@@ -84,7 +84,8 @@ class ExpressionBuilder(FactsBuilder):
         return Literal(kind) if kind else None
 
     def held(self, value: Expr | None) -> Expr | None:
-        """A value that may be referenced repeatedly without counting its calls again."""
+        """Bind a value to a fresh name, so that referencing it repeatedly counts its calls only
+        once."""
         if value is None or isinstance(value, Name):
             return value
         name = Name(self.locals.fresh("held"))

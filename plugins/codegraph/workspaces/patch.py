@@ -157,7 +157,8 @@ def _same(line: str, said: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _pattern(said: str) -> re.Pattern[str]:
-    """Matches the lines that a line with a removed secret may have been."""
+    """Matches the lines that this one may have been before secrets or invalid bytes were
+    replaced."""
     parts = [re.escape(part) for part in _REDACTED.sub("\ufffd", said).split("\ufffd")]
     return re.compile(".*".join(parts), re.DOTALL)
 
