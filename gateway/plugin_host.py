@@ -33,7 +33,7 @@ from gateway.services import Services, Shares
 from gateway.services.secrets import resolve
 
 GROUP = "porch.plugins"
-OPENING = 20.0
+OPEN_TIMEOUT_SECONDS = 20.0
 """Seconds after which the portal opens without a plugin, unless its first work is waited for."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
@@ -186,7 +186,7 @@ class PluginHost:
                     self._board.expect(name, self._portal.section(name).required)
                     served = partial(self._served, plugin, changed, wait_ready)
                     openings.append(Opening(name, served, self._board, retries=again))
-                    await openings[-1].tried(None if wait_ready else OPENING)
+                    await openings[-1].tried(None if wait_ready else OPEN_TIMEOUT_SECONDS)
             self._is_open = True
             yield
         finally:

@@ -26,7 +26,7 @@ _WORDS = {
 _NO_SUCH = "there is no such argument"
 _LIST = "there are"
 _OBJECTS = {"model_type", "model_attributes_type", "dataclass_type"}
-_SHOWN = 12
+_MAX_NAMES = 12
 """Names of arguments that one message lists."""
 _WORD = re.compile(r"[A-Z]?[^\W_A-Z]+|[A-Z]+")
 
@@ -91,7 +91,7 @@ def _words(name: str) -> list[str]:
 
 
 def _listed(words: str, names: Iterable[str]) -> str:
-    shown = list(names)[:_SHOWN]
+    shown = list(names)[:_MAX_NAMES]
     return f"{words} {', '.join(shown)}" if shown else ""
 
 

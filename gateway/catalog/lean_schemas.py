@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic_core import to_json
 
-DEEPEST = 3
+MAX_SCHEMA_LEVELS = 3
 """Levels of objects and lists that are described: the result, its fields, and what these hold."""
-BYTES = 2_000
+MAX_SCHEMA_BYTES = 2_000
 """Bytes of JSON in which a schema is described as deep as that; a larger one is less deep."""
 
 _WORDS = frozenset(
@@ -53,9 +53,9 @@ def lean(schema: Schema) -> dict[str, Any]:
     if not _can_be_cut(schema):
         return dict(schema)
     made: dict[str, Any] = {}
-    for deepest in range(DEEPEST, 0, -1):
+    for deepest in range(MAX_SCHEMA_LEVELS, 0, -1):
         made = _described(schema, deepest)
-        if len(to_json(made)) <= BYTES:
+        if len(to_json(made)) <= MAX_SCHEMA_BYTES:
             break
     return made
 

@@ -14,7 +14,7 @@ from gateway.catalog.items import Item, Kind
 from gateway.catalog.skills import uri_of
 from gateway.contract import Change, Skill
 
-MOST_TOLD = 1000
+MAX_ANNOUNCED_FILES = 1000
 """Files whose content is told of one by one; where more have changed, the list is."""
 
 _LIST_OF: Mapping[Kind, Literal["tools", "prompts", "resources"]] = {
@@ -38,7 +38,7 @@ def changes(plugin: str, before: Iterable[Item], after: Iterable[Item]) -> list[
     old, new = _by_key(before), _by_key(after)
     lists = {_LIST_OF[item.kind] for item in _differing(old, new)}
     updated = [uri for key in old.keys() & new.keys() for uri in _updated(old[key], new[key])]
-    if len(updated) > MOST_TOLD:
+    if len(updated) > MAX_ANNOUNCED_FILES:
         lists, updated = lists | {"resources"}, []
     told = [Change(plugin, each) for each in ("tools", "prompts", "resources") if each in lists]
     return told + [Change(plugin, "resource", uri) for uri in sorted(updated)]

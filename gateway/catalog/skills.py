@@ -25,12 +25,12 @@ SCHEME = "skill://"
 ROOT_FILE = "SKILL.md"
 DIRECTORY = "inode/directory"
 """The media type of a directory resource."""
-MOST_FILES = 512
-MOST_BYTES = 16 * 1024 * 1024
+MAX_SKILL_FILES = 512
+MAX_SKILL_BYTES = 16 * 1024 * 1024
 """What every host accepts in one skill (SEP-2640, "Limits")."""
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_LONGEST_NAME, _LONGEST_DESCRIPTION = 64, 1024
+_MAX_NAME_CHARACTERS, _MAX_DESCRIPTION_CHARACTERS = 64, 1024
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _UNESCAPED = "/!$&'()*+,;=:@"  # what RFC 3986 allows in a path segment, and the slash between two
 
@@ -92,13 +92,15 @@ def _frontmatter(skill: Skill) -> dict[str, Any]:
     """The frontmatter as JSON values; YAML's dates become the texts they were written as."""
     read: Any = from_json(to_json(skill.frontmatter, inf_nan_mode="null"))
     name, description = read.get("name"), read.get("description")
-    if not isinstance(name, str) or len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or len(name) > _MAX_NAME_CHARACTERS or not _NAME.fullmatch(name):
         raise BadDeclaration(
-            f"the name {str(name)[:100]!r} must be 1 to {_LONGEST_NAME} of a-z, 0-9 and single "
-            "hyphens between them"
+            f"the name {str(name)[:100]!r} must be 1 to {_MAX_NAME_CHARACTERS} of a-z, 0-9 and "
+            "single hyphens between them"
         )
-    if not isinstance(description, str) or not 1 <= len(description) <= _LONGEST_DESCRIPTION:
-        raise BadDeclaration(f"its description must be 1 to {_LONGEST_DESCRIPTION} characters")
+    if not isinstance(description, str) or not 1 <= len(description) <= _MAX_DESCRIPTION_CHARACTERS:
+        raise BadDeclaration(
+            f"its description must be 1 to {_MAX_DESCRIPTION_CHARACTERS} characters"
+        )
     return dict(read)
 
 
@@ -112,16 +114,16 @@ def _check_manifest(listed: Sequence[SkillFile], files: Mapping[str, SkillFile])
         raise BadDeclaration(f"its manifest lists no {ROOT_FILE}")
     if len(files) != len(listed):
         raise BadDeclaration("its manifest lists a file twice")
-    if len(files) > MOST_FILES:
-        raise BadDeclaration(f"it has {len(files)} files; a skill may have {MOST_FILES}")
+    if len(files) > MAX_SKILL_FILES:
+        raise BadDeclaration(f"it has {len(files)} files; a skill may have {MAX_SKILL_FILES}")
     for file in listed:
         _check_path(file.path)
         if not _DIGEST.fullmatch(file.digest) or file.size < 0:
             raise BadDeclaration(
                 f"{file.path!r} needs a digest of 64 hexadecimal digits and a size in bytes"
             )
-    if (size := sum(file.size for file in listed)) > MOST_BYTES:
-        raise BadDeclaration(f"its files have {size} bytes; a skill may have {MOST_BYTES}")
+    if (size := sum(file.size for file in listed)) > MAX_SKILL_BYTES:
+        raise BadDeclaration(f"its files have {size} bytes; a skill may have {MAX_SKILL_BYTES}")
 
 
 def declared_skill(item: Item) -> Skill:

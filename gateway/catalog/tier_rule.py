@@ -24,7 +24,7 @@ _PREFIX = {"tool": "", "prompt": "prompt:", "resource": "resource:", "row": ""}
 # What a key for prompts or resources begins with, before it says which of them.
 _KIND = re.compile(r"(?:prompt|resource):(?:[a-z][a-z0-9+.-]*://)?", re.IGNORECASE)
 _OF_ROWS = re.compile(r"(?!prompt:|resource:)([a-z][a-z_]*):")
-_KEPT_DECISIONS = 65536
+_MAX_CACHED_DECISIONS = 65536
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -218,7 +218,7 @@ class RowRules:
     def __init__(self, rules: TierRules, doors: Mapping[ItemKey, Iterable[ItemKey]]) -> None:
         self._rules = rules
         self._doors = doors
-        self.decide = lru_cache(_KEPT_DECISIONS)(self._decide)
+        self.decide = lru_cache(_MAX_CACHED_DECISIONS)(self._decide)
 
     def _decide(self, plugin: str, row: str) -> Decision | None:
         """What is decided for a row; None where no line names it.

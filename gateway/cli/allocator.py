@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 
-TRIM_THRESHOLD = 1 << 20
+TRIM_THRESHOLD_BYTES = 1 << 20
 """Bytes free at the end of the heap that are given back."""
 
 _M_TRIM_THRESHOLD = -1  # of mallopt(3)
@@ -22,4 +22,4 @@ def give_back_freed_memory() -> None:
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:  # musl has none, and keeps little
-        mallopt(_M_TRIM_THRESHOLD, TRIM_THRESHOLD)
+        mallopt(_M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES)

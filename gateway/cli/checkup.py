@@ -30,7 +30,7 @@ from gateway.services.secrets import address
 from gateway.services.vectors import open_vectors
 from gateway.surfaces.rest.routes import described_routes
 
-CHECKING = 60.0
+CHECK_TIMEOUT_SECONDS = 60.0
 """Seconds that a plugin's own check may take."""
 
 
@@ -166,11 +166,15 @@ async def _asked(
     config = portal.plugin_config(plugin.name, plugin.config)
     host = running.plugins.host(plugin.name, wait_ready=True)
     try:
-        async with asyncio.timeout(CHECKING) as checking:
+        async with asyncio.timeout(CHECK_TIMEOUT_SECONDS) as checking:
             found = await plugin.check(config, host)
     except Exception as error:
         late = isinstance(error, TimeoutError) and checking.expired()
-        why = f"it took longer than {CHECKING:g} s" if late else f"{type(error).__name__}: {error}"
+        why = (
+            f"it took longer than {CHECK_TIMEOUT_SECONDS:g} s"
+            if late
+            else f"{type(error).__name__}: {error}"
+        )
         problems.append(f"{plugin.name}: its check failed: {why}")
         return
     for each in found:

@@ -20,8 +20,8 @@ _TITLES = ("title", "name", "term", "label", "group", "release", "id", "uri")
 _PLAIN = frozenset({"contentType", "type", "kind", "id", "date", "status", "newest"})
 """Facts that explain themselves, so that they are shown without their name."""
 _TEXTS = frozenset({"passage", "description", "definition", "summary", "text", "content", "body"})
-_SHORT = 48
-_WIDEST = 96
+_MAX_INLINE_CHARACTERS = 48
+_MAX_COLUMNS = 96
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T\d\d:\d\d.*")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -109,7 +109,7 @@ def _fact(key: str, value: Any) -> str:
     if isinstance(value, list) and any(isinstance(each, list | Mapping) for each in value):
         return ""
     text = _word(value)
-    if len(text) > _SHORT or "\n" in text:
+    if len(text) > _MAX_INLINE_CHARACTERS or "\n" in text:
         return ""
     return text if key in _PLAIN else f"{named(key)} {text}" if text else ""
 
@@ -174,4 +174,4 @@ def style(text: str, **how: Any) -> str:
 
 
 def _width() -> int:
-    return min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns)
+    return min(_MAX_COLUMNS, shutil.get_terminal_size((_MAX_COLUMNS, 24)).columns)

@@ -24,12 +24,12 @@ from gateway.app import PortalApp
 from gateway.config.models import PortalConfig
 from gateway.errors import ConfigError, Problem
 
-_LONGEST_SOCKET_PATH = 100
-_LONGEST_MESSAGE = 64 * 1024
+_MAX_SOCKET_PATH_BYTES = 100
+_MAX_MESSAGE_BYTES = 64 * 1024
 """Bytes of one WebSocket message; no surface reads any, so few are accepted."""
-_COLLECTED_AT = 20_000
+_GC_THRESHOLD_OBJECTS = 20_000
 """Objects that may be new before the garbage collector looks through them."""
-_UNREAD = 60
+_UNREAD_TIMEOUT_SECONDS = 60
 """Seconds after which a connection breaks whose client takes nothing of what was sent to it."""
 
 
@@ -40,7 +40,7 @@ def local_socket(data_dir: Path) -> Path:
     user's own under the system's temporary one.
     """
     path = data_dir.absolute() / "portal.sock"
-    if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
+    if len(os.fsencode(path)) <= _MAX_SOCKET_PATH_BYTES:
         return path
     short = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
     return Path(tempfile.gettempdir()) / f"porch-{os.getuid()}" / f"{short}.sock"
@@ -163,7 +163,7 @@ async def serve(
     local = _Server(_uvicorn(Local(app), config))
     # A call leaves no cycles behind, so the collector, which by default looks every 700 objects,
     # may look at more of them at a time.
-    gc.set_threshold(_COLLECTED_AT, *gc.get_threshold()[1:])
+    gc.set_threshold(_GC_THRESHOLD_OBJECTS, *gc.get_threshold()[1:])
     with _listen(config) as tcp, _unix(local_socket(data_dir)) as unix:
         async with app.opened():
             serving = asyncio.create_task(public.serve([tcp]))
@@ -204,7 +204,7 @@ def _uvicorn(app: Any, config: PortalConfig) -> uvicorn.Config:
         timeout_graceful_shutdown=int(config.limits.shutdown.total_seconds()) or 1,
         # What goes out over a WebSocket goes to each client anew; compressing it costs each time.
         ws_per_message_deflate=False,
-        ws_max_size=_LONGEST_MESSAGE,
+        ws_max_size=_MAX_MESSAGE_BYTES,
     )
 
 
@@ -221,7 +221,7 @@ def _listen(config: PortalConfig) -> socket.socket:
     tcp = socket.socket(family, socket.SOCK_STREAM)
     tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; each connection has it from the listener
-        tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD * 1000)
+        tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD_TIMEOUT_SECONDS * 1000)
     try:
         tcp.bind((host, port))
     except OSError as error:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gateway.contract import Health
     from gateway.observability.health import PluginHealth, Report
 
-_POLL, _LATE_POLL = 0.25, 1.0
+_POLL_SECONDS, _LATE_POLL_SECONDS = 0.25, 1.0
 """Seconds between two looks at how the plugins are: while one starts, and while one is late."""
 _CLEARED = "\r\x1b[2K"
 """The control sequence that clears the terminal line of the cursor."""
@@ -102,7 +102,7 @@ class Welcome:
                 for line in _settled(report):
                     _say(line)
                 break
-            await asyncio.sleep(_POLL)
+            await asyncio.sleep(_POLL_SECONDS)
         await self._follow_late()
 
     async def _follow_late(self) -> None:
@@ -116,7 +116,7 @@ class Welcome:
                 for plugin in report.plugins:
                     if plugin.name in opened:
                         _say(_line(plugin))
-            await asyncio.sleep(_LATE_POLL)
+            await asyncio.sleep(_LATE_POLL_SECONDS)
 
 
 def _say(line: str) -> None:

@@ -28,10 +28,10 @@ from gateway.contract.config_types import (
 
 _HATS = "0x3bc1A0Ad72417f2d411118085256fC53CBdDd137"
 _SLUG = re.compile(r"[^a-z0-9]+")
-_SHORTEST, _LONGEST = timedelta(seconds=1), timedelta(days=3650)
-_SHORTEST_CLAIMS = timedelta(seconds=MIN_CLAIMS_AGE_S)
-_SHORTEST_LOOK, _LONGEST_LOOK = timedelta(milliseconds=100), timedelta(seconds=10)
-_LONGEST_ACCESS = timedelta(days=30)  # as long as a grant without refresh tokens is kept
+_MIN_LIFETIME, _MAX_LIFETIME = timedelta(seconds=1), timedelta(days=3650)
+_MIN_CLAIMS_AGE = timedelta(seconds=MIN_CLAIMS_AGE_S)
+_MIN_POLL_INTERVAL, _MAX_POLL_INTERVAL = timedelta(milliseconds=100), timedelta(seconds=10)
+_MAX_ACCESS_LIFETIME = timedelta(days=30)  # as long as a grant without refresh tokens is kept
 
 Challenged = Literal["auto", "sentence", "http"]
 """Who is challenged for a call above their tier: ``sign_in.challenge``."""
@@ -55,20 +55,22 @@ def _endpoint(value: str) -> str:
 
 
 def _life(value: timedelta) -> timedelta:
-    if not _SHORTEST <= value <= _LONGEST:
-        raise ValueError(f"must be from {_SHORTEST.seconds}s to {_LONGEST.days}d")
+    if not _MIN_LIFETIME <= value <= _MAX_LIFETIME:
+        raise ValueError(f"must be from {_MIN_LIFETIME.seconds}s to {_MAX_LIFETIME.days}d")
     return value
 
 
 def _look(value: timedelta) -> timedelta:
-    if not _SHORTEST_LOOK <= value <= _LONGEST_LOOK:
+    if not _MIN_POLL_INTERVAL <= value <= _MAX_POLL_INTERVAL:
         raise ValueError("must be from 100ms to 10s, so that a role that is taken away ends soon")
     return value
 
 
 def _access_life(value: timedelta) -> timedelta:
-    if value > _LONGEST_ACCESS:
-        raise ValueError(f"must be at most {_LONGEST_ACCESS.days}d; clients refresh by themselves")
+    if value > _MAX_ACCESS_LIFETIME:
+        raise ValueError(
+            f"must be at most {_MAX_ACCESS_LIFETIME.days}d; clients refresh by themselves"
+        )
     return value
 
 
@@ -276,9 +278,9 @@ class Passport(Section):
 
 
 def _claims_age(value: timedelta) -> timedelta:
-    if not _SHORTEST_CLAIMS <= value <= _LONGEST:
+    if not _MIN_CLAIMS_AGE <= value <= _MAX_LIFETIME:
         raise ValueError(
-            f"must be from 1h to {_LONGEST.days}d; what a provider says counts so long"
+            f"must be from 1h to {_MAX_LIFETIME.days}d; what a provider says counts so long"
         )
     return value
 

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, Field, create_model
 
-BYTES = 12_000
+PAGE_BYTES = 12_000
 """Bytes of one page by default, some 3,000 tokens (kap10, "Token Exhaustion")."""
 FULL_BELOW = 5
 """With fewer results than this, each is shown whole (kap10, "Summarization Rules")."""
@@ -60,7 +60,7 @@ class Page:
     item: Any = None
     note: type[BaseModel] | None = None
     full_below: int = FULL_BELOW
-    bytes: int = BYTES
+    bytes: int = PAGE_BYTES
 
     @cached_property
     def result(self) -> type[BaseModel]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 CUTOFF = 0.6
 """How alike two names are at least, from 0 to 1: difflib's own measure and default."""
-LONGEST = 200
+MAX_CHARACTERS = 200
 """Characters of a name that are compared; what is longer is no slip of a key."""
 
 
@@ -21,8 +21,8 @@ def near(name: str, valid: Iterable[str], most: int = 3) -> list[str]:
     """
     folded: dict[str, str] = {}
     for each in sorted(valid):
-        folded.setdefault(each.casefold()[:LONGEST], each)
-    found = difflib.get_close_matches(name.casefold()[:LONGEST], folded, most, CUTOFF)
+        folded.setdefault(each.casefold()[:MAX_CHARACTERS], each)
+    found = difflib.get_close_matches(name.casefold()[:MAX_CHARACTERS], folded, most, CUTOFF)
     return [folded[each] for each in found]
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     pass
 
-PURGE_EVERY = 3600.0
+PURGE_INTERVAL_SECONDS = 3600.0
 """Seconds between two looks for what has long ended."""
 
 log = get_logger(__name__)
@@ -103,7 +103,7 @@ async def open_authentication(
     parts = _put_together(portal, services, rules, static)
     await parts.revocations.begin()
     database = services.shared_database
-    purging = every(PURGE_EVERY, lambda: purge(database), _purge_failed, at_once=True)
+    purging = every(PURGE_INTERVAL_SECONDS, lambda: purge(database), _purge_failed, at_once=True)
     try:
         async with background(parts.revocations.follow(), purging):
             yield parts

@@ -23,11 +23,11 @@ from gateway.observability.audit import AuditLog, AuditRecord
 from gateway.observability.logs import get_logger
 from gateway.toolkit.background import background
 
-LOOK = 60.0
+POLL_SECONDS = 60.0
 """Seconds between two looks for people whom another process or the command line deleted."""
-EVERY = 3600.0
+RUN_INTERVAL_SECONDS = 3600.0
 """The longest time in seconds between two runs, also if nobody was deleted."""
-PATIENCE = 300.0
+PLUGIN_TIMEOUT_SECONDS = 300.0
 """Seconds that a plugin has to name people, or to erase one."""
 
 log = get_logger(__name__)
@@ -67,18 +67,18 @@ class Erasures:
             yield
 
     async def _again_and_again(self) -> None:
-        known, due, pause = frozenset[str](), 0.0, LOOK
+        known, due, pause = frozenset[str](), 0.0, POLL_SECONDS
         while True:
             try:
                 gone = await forgotten_people(self._database)
                 if gone and (gone != known or time.monotonic() >= due):
                     known, well = gone, await self.sweep(gone)
-                    due = time.monotonic() + (EVERY if well else pause)
-                    pause = LOOK if well else min(2 * pause, EVERY)
+                    due = time.monotonic() + (RUN_INTERVAL_SECONDS if well else pause)
+                    pause = POLL_SECONDS if well else min(2 * pause, RUN_INTERVAL_SECONDS)
             except Exception as error:
                 log.warning("erasures_unread", reason=type(error).__name__)
             with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK):
+                async with asyncio.timeout(POLL_SECONDS):
                     await self._wake.wait()
             self._wake.clear()
 
@@ -98,7 +98,7 @@ class Erasures:
         """One plugin's share; the others do not wait for what it cannot do."""
         reasons = list[str]()
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(PLUGIN_TIMEOUT_SECONDS):
                 left = gone & set(await data.people())
         except Exception as error:
             left = frozenset()
@@ -114,7 +114,7 @@ class Erasures:
         """Erase one person; the reason why that failed, or ""."""
         begun = time.monotonic()
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(PLUGIN_TIMEOUT_SECONDS):
                 await data.erase(person)
         except Exception as error:
             if (plugin, person) not in self._told:

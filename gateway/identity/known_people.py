@@ -17,9 +17,9 @@ from auth.stores import Person, Stores
 from gateway.contract.people import Fellow
 from gateway.identity.person_lookup import signed_in
 
-NEAR = 0.6
+MIN_SIMILARITY = 0.6
 """How alike two names are, from 0 to 1, from which on one is shown for the other."""
-MOST = 20
+MAX_SIMILAR_PEOPLE = 20
 """People whose names come near one that are looked at for it."""
 
 
@@ -55,10 +55,11 @@ class KnownPeople:
         alike = [
             (closeness, person.id, person)
             async for person in self._stores.people.everyone()
-            if person.id != caller.person and (closeness := _closeness(wanted, person)) >= NEAR
+            if person.id != caller.person
+            and (closeness := _closeness(wanted, person)) >= MIN_SIMILARITY
         ]
         found = []
-        for _, _, person in nlargest(MOST, alike):
+        for _, _, person in nlargest(MAX_SIMILAR_PEOPLE, alike):
             resolution = await self._resolver.explain(signed_in(person))
             if shared := resolution.caller.groups & caller.groups:
                 found.append(Fellow(person.id, person.name or person.id, shared))
@@ -79,6 +80,6 @@ def _alike(wanted: str, name: str) -> float:
     if wanted == name:
         return 1.0
     matcher = SequenceMatcher(None, wanted, name)
-    if matcher.real_quick_ratio() < NEAR and wanted not in name:
+    if matcher.real_quick_ratio() < MIN_SIMILARITY and wanted not in name:
         return 0.0
     return max(0.9 if wanted in name else 0.0, matcher.ratio() * 0.9)

@@ -20,7 +20,7 @@ from gateway.contract.offers import Offer
 from gateway.contract.personal_data import PersonalData, PersonalFile
 from gateway.observability.logs import get_logger
 
-PATIENCE = 60.0
+FILE_TIMEOUT_SECONDS = 60.0
 """Seconds that a plugin has for one file."""
 ACCOUNT = "account.json"
 """The file with the portal's own data of the person and the archive's contents."""
@@ -87,7 +87,7 @@ async def _files(
 
 
 async def _next(files: AsyncIterator[PersonalFile]) -> PersonalFile | None:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(FILE_TIMEOUT_SECONDS):
         return await anext(files, None)
 
 

@@ -7,7 +7,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Callable
 
-_FEW = 64
+_FEW_TIMES = 64
 """Times that have passed and are not worth to be cleared away yet."""
 
 
@@ -70,7 +70,7 @@ class Limiter:
         now, times, begin = self._clock(), past.times, past.begin
         while begin < len(times) and times[begin] + self._seconds <= now:
             begin += 1
-        if begin > _FEW and 2 * begin > len(times):
+        if begin > _FEW_TIMES and 2 * begin > len(times):
             del times[:begin]
             begin = 0
         past.begin = begin

@@ -19,9 +19,9 @@ from gateway.limits.sliding_window import MemoryWindows, Rate, Taken, Windows
 from gateway.observability.logs import get_logger
 from gateway.services.cache import CacheUnavailable
 
-PATIENCE = 2.0
+ANSWER_TIMEOUT_SECONDS = 2.0
 """Seconds that a server which counts may take."""
-PAUSE = 5.0
+RETRY_INTERVAL_SECONDS = 5.0
 """Seconds before a server that did not answer is asked again."""
 
 log = get_logger(__name__)
@@ -118,9 +118,9 @@ class RateCounter:
 
     async def _ask(self, shared: Windows, who: str, rates: Sequence[Rate]) -> Taken:
         if self._away:  # one call looks whether the server is back, and the others do not wait
-            self._asked_again = self._clock() + PAUSE
+            self._asked_again = self._clock() + RETRY_INTERVAL_SECONDS
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_TIMEOUT_SECONDS):
                 taken = await shared.take(who, rates)
         except (CacheUnavailable, TimeoutError) as error:
             return self._without(str(error) or "the cache server takes too long.", who, rates)
@@ -132,5 +132,5 @@ class RateCounter:
     def _without(self, why: str, who: str, rates: Sequence[Rate]) -> Taken:
         if not self._away:
             log.warning("call_limits_alone", reason=why)
-        self._away, self._asked_again = why, self._clock() + PAUSE
+        self._away, self._asked_again = why, self._clock() + RETRY_INTERVAL_SECONDS
         return self._own.take_now(who, rates)

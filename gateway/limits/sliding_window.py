@@ -15,7 +15,7 @@ from gateway.services.cache import CacheService
 
 __all__ = ["MemoryWindows", "Rate", "Taken", "Windows", "open_windows"]
 
-KEYS = 16_384
+MAX_KEYS = 16_384
 """Keys that are remembered of each rate in memory."""
 
 
@@ -94,7 +94,7 @@ class MemoryWindows(Windows):
         return Taken(tight, 0.0, least - 1)
 
     def _new(self, rate: Rate) -> Limiter:
-        limiter = Limiter(rate.limit, rate.seconds, KEYS, self._clock)
+        limiter = Limiter(rate.limit, rate.seconds, MAX_KEYS, self._clock)
         return self._limiters.setdefault(rate.name, limiter)
 
 

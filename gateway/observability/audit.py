@@ -26,17 +26,17 @@ __all__ = ["MIGRATIONS", "AuditLog", "AuditRecord"]
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 """The gateway's own Alembic migrations; the audit table is made by them."""
 
-BATCH = 500
+BATCH_RECORDS = 500
 """Records that are written in one transaction."""
 
-INTERVAL = 0.5
+WRITE_INTERVAL_SECONDS = 0.5
 """Seconds between two writes, where no batch fills up sooner."""
 
-_LONGEST = 200
-_PURGE_EVERY = 24 * 3600.0
-_PURGE_BATCH = 10_000
-_CLOSING = 5.0
-_SLOWEST_RETRY = 30.0
+_MAX_TEXT_CHARACTERS = 200
+_PURGE_INTERVAL_SECONDS = 24 * 3600.0
+_PURGE_BATCH_ROWS = 10_000
+_CLOSE_TIMEOUT_SECONDS = 5.0
+_MAX_RETRY_SECONDS = 30.0
 
 log = get_logger(__name__)
 
@@ -103,7 +103,7 @@ class AuditLog:
             self.dropped += 1
             return
         waiting.append(record)
-        if len(waiting) == BATCH:
+        if len(waiting) == BATCH_RECORDS:
             self._wake.set()
 
     @property
@@ -138,18 +138,22 @@ class AuditLog:
             purging.cancel()
             self._closing = True
             self._wake.set()
-            await asyncio.wait([writing, purging], timeout=_CLOSING)
+            await asyncio.wait([writing, purging], timeout=_CLOSE_TIMEOUT_SECONDS)
             writing.cancel()
             await asyncio.gather(writing, purging, return_exceptions=True)
             if self._waiting:
                 log.error("audit_records_lost", count=self.waiting, problem=self._problem)
 
     async def _write_batches(self) -> None:
-        pause = INTERVAL
+        pause = WRITE_INTERVAL_SECONDS
         while self._waiting or not self._closing:
             await self._sleep(pause)
             well = await self._flush()
-            pause = INTERVAL if well or self._closing else min(pause * 2, _SLOWEST_RETRY)
+            pause = (
+                WRITE_INTERVAL_SECONDS
+                if well or self._closing
+                else min(pause * 2, _MAX_RETRY_SECONDS)
+            )
 
     async def _sleep(self, seconds: float) -> None:
         """Wait for a full batch or the end, or for the interval to pass."""
@@ -160,7 +164,7 @@ class AuditLog:
 
     async def _flush(self) -> bool:
         """Write all that waits, a batch at a time; a record leaves the queue once it is stored."""
-        while batch := [_row(record) for record in islice(self._waiting, BATCH)]:
+        while batch := [_row(record) for record in islice(self._waiting, BATCH_RECORDS)]:
             try:
                 async with self._database.begin() as connection:
                     await connection.execute(_table().insert(), batch)
@@ -186,7 +190,7 @@ class AuditLog:
                 await self.purge(datetime.now(UTC) - self._retention)
             except Exception as error:
                 log.error("audit_not_purged", error=str(error))
-            await asyncio.sleep(_PURGE_EVERY)
+            await asyncio.sleep(_PURGE_INTERVAL_SECONDS)
 
     async def purge(self, before: datetime) -> int:
         """Delete the records from before a time, some at a time so that writers get between.
@@ -197,13 +201,13 @@ class AuditLog:
         from sqlalchemy import delete, select
 
         table = _table()
-        old = select(table.c.id).where(table.c.at < before).limit(_PURGE_BATCH)
+        old = select(table.c.id).where(table.c.at < before).limit(_PURGE_BATCH_ROWS)
         deleted = 0
         while True:
             async with self._database.begin() as connection:
                 result = await connection.execute(delete(table).where(table.c.id.in_(old)))
             deleted += result.rowcount
-            if result.rowcount < _PURGE_BATCH:
+            if result.rowcount < _PURGE_BATCH_ROWS:
                 return deleted
 
     async def read(
@@ -259,4 +263,4 @@ def _row(record: AuditRecord) -> dict[str, Any]:
 
 
 def _clean(text: str) -> str:
-    return text[:_LONGEST].encode("utf-8", "replace").decode().replace("\0", "?")
+    return text[:_MAX_TEXT_CHARACTERS].encode("utf-8", "replace").decode().replace("\0", "?")

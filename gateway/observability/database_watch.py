@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gateway.contract.services import Database
 
-EVERY = 1.0
+CHECK_INTERVAL_SECONDS = 1.0
 """Seconds between two questions, however many ask for the portal's health."""
-LIMIT = 2.0
+TIMEOUT_SECONDS = 2.0
 """Seconds that the database has to answer."""
-PATIENCE = 10.0
+OUTAGE_GRACE_SECONDS = 10.0
 """Seconds without an answer after which the portal is not ready: one replica that lost its
 database must not be sent people, and a database that only starts anew must not empty the pool."""
 
@@ -41,16 +41,16 @@ class DatabaseWatch:
         Returns:
             False where it has not answered for so long that people are better sent elsewhere.
         """
-        if self._asking is None and self._clock() - self._asked >= EVERY:
+        if self._asking is None and self._clock() - self._asked >= CHECK_INTERVAL_SECONDS:
             self._asked = self._clock()
             self._asking = asyncio.create_task(self._ask())
             self._asking.add_done_callback(self._answered)
         if self._asking is not None:
             # A dead connection may not even let itself be given up: nobody waits for that.
-            await asyncio.wait({self._asking}, timeout=LIMIT)
+            await asyncio.wait({self._asking}, timeout=TIMEOUT_SECONDS)
         if self._asking is not None:
             self._missed()
-        return self._away() < PATIENCE
+        return self._away() < OUTAGE_GRACE_SECONDS
 
     def notices(self) -> Iterator[str]:
         """Notices for admins, from the first check without an answer on."""
@@ -66,7 +66,7 @@ class DatabaseWatch:
     async def _ask(self) -> None:
         from sqlalchemy import text
 
-        async with asyncio.timeout(LIMIT), self._database.engine.connect() as connection:
+        async with asyncio.timeout(TIMEOUT_SECONDS), self._database.engine.connect() as connection:
             await connection.execute(text("SELECT 1"))
 
     def _answered(self, asking: asyncio.Task[None]) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HealthBoard", "PluginHealth", "Report", "health_routes", "is_loopback"]
 
-DEADLINE = 2.0
+HEALTH_TIMEOUT_SECONDS = 2.0
 """Seconds a plugin has to say how it is."""
 
 _FORWARDED = frozenset(
@@ -102,7 +102,7 @@ class HealthBoard:
         deadline: seconds a plugin has to answer.
     """
 
-    def __init__(self, deadline: float = DEADLINE) -> None:
+    def __init__(self, deadline: float = HEALTH_TIMEOUT_SECONDS) -> None:
         self._deadline = deadline
         self._required: dict[str, bool] = {}
         self._fixed: dict[str, Health] = {}

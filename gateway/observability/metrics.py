@@ -23,9 +23,10 @@ UNKNOWN = "unknown"
 """The label of an item that the portal does not have."""
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+"""Upper bounds in seconds."""
 _BOUNDS = (*map(str, _BUCKETS), "+Inf")
 _LABELS = ("item", "kind", "tier", "outcome")
-_MOST_SERIES = 2_000
+_MAX_SERIES = 2_000
 _STATES = ("ok", "starting", "degraded", "failed")
 
 Key = tuple[str, str, str, str]
@@ -99,7 +100,7 @@ class Metrics(Collector):
     def _new_series(self, item: str, kind: str, tier: str, outcome: str) -> _Series:
         if not self._known(item):
             item = UNKNOWN
-        if len(self._series) >= _MOST_SERIES:
+        if len(self._series) >= _MAX_SERIES:
             item, outcome = UNKNOWN, "other"
         return self._series.setdefault((item, kind, tier, outcome), _Series())
 

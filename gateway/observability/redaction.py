@@ -18,10 +18,10 @@ from urllib.parse import quote, quote_plus
 MARK = "***"
 """The text in place of a secret."""
 
-SHORTEST = 8
+MIN_SECRET_CHARACTERS = 8
 """Registered values below this length (characters) would blot out ordinary words."""
 
-_DEEPEST = 16
+_MAX_DEPTH = 16
 _passing: ContextVar[re.Pattern[str] | None] = ContextVar("passing", default=None)
 _NAMES = (
     r"(?:authorization|token|cookie|secret|password|passwd|passphrase|credential|mnemonic"
@@ -58,9 +58,9 @@ class Redactor:
         """Never let this value through again, also where it is quoted or escaped.
 
         Args:
-            value: a secret; shorter than :data:`SHORTEST` it is left alone.
+            value: a secret; shorter than :data:`MIN_SECRET_CHARACTERS` it is left alone.
         """
-        if len(value) < SHORTEST:
+        if len(value) < MIN_SECRET_CHARACTERS:
             return
         self._values |= _spellings(value)
         longest_first = sorted(self._values, key=len, reverse=True)
@@ -78,7 +78,7 @@ class Redactor:
         encoded = base64.urlsafe_b64encode(value.encode("utf-8", "replace")).decode().rstrip("=")
         spellings = sorted({*_spellings(value), encoded}, key=len, reverse=True)
         pattern = re.compile("|".join(map(re.escape, spellings)))
-        before = _passing.set(pattern if len(value) >= SHORTEST else None)
+        before = _passing.set(pattern if len(value) >= MIN_SECRET_CHARACTERS else None)
         try:
             yield
         finally:
@@ -100,9 +100,9 @@ class Redactor:
         if isinstance(value, int | float):
             shown = str(value)
             return value if self.text(shown) == shown else MARK
-        if depth < _DEEPEST and isinstance(value, Mapping):
+        if depth < _MAX_DEPTH and isinstance(value, Mapping):
             return {self.text(_plain(k)): self._entry(k, v, depth) for k, v in value.items()}
-        if depth < _DEEPEST and isinstance(value, list | tuple | set | frozenset):
+        if depth < _MAX_DEPTH and isinstance(value, list | tuple | set | frozenset):
             return [self.value(item, depth + 1) for item in value]
         return self.text(_plain(value))
 

@@ -14,10 +14,10 @@ from gateway.observability.logs import get_logger
 from gateway.scrubbing.contents import ContentScrub, few_texts_of
 from gateway.scrubbing.scrubber import Redaction
 
-LONG = 100_000
+LONG_ANSWER_CHARACTERS = 100_000
 """Characters of an answer from which on looking for secrets would hold up other calls: 2 ms."""
-_MOST_TOLD = 200
-_SHOWN = 5
+_MAX_REPORTS = 200
+_MAX_KINDS = 5
 
 log = get_logger(__name__)
 
@@ -43,7 +43,7 @@ class AnswerScrub:
         scrub = self._of(item.plugin)
         if scrub is None:
             return value, ()
-        if (texts := few_texts_of(value, LONG)) is None:
+        if (texts := few_texts_of(value, LONG_ANSWER_CHARACTERS)) is None:
             cleaned, found = await asyncio.to_thread(scrub.value, value)
         else:
             cleaned, found = scrub.value(value, texts)
@@ -64,10 +64,11 @@ class AnswerScrub:
         for key, kind in self._told:
             items.setdefault(key, []).append(kind)
         for key, kinds in items.items():
-            more = f" and {len(kinds) - _SHOWN} more kinds" if len(kinds) > _SHOWN else ""
+            more = f" and {len(kinds) - _MAX_KINDS} more kinds" if len(kinds) > _MAX_KINDS else ""
             yield (
-                f"{key} answered with secrets, which were taken out: {', '.join(kinds[:_SHOWN])}"
-                f"{more}. Find them where its contents come from, and have them replaced."
+                f"{key} answered with secrets, which were taken out: "
+                f"{', '.join(kinds[:_MAX_KINDS])}{more}. Find them where its contents "
+                "come from, and have them replaced."
             )
 
     def _of(self, plugin: str) -> ContentScrub | None:
@@ -80,7 +81,7 @@ class AnswerScrub:
     def _tell(self, item: Item, found: Sequence[Redaction]) -> None:
         for each in found:
             told = (item.key, each.kind)
-            if told not in self._told and len(self._told) < _MOST_TOLD:
+            if told not in self._told and len(self._told) < _MAX_REPORTS:
                 self._told[told] = None
                 place = {"at": each.argument, "line": each.line}
                 log.warning("secret_in_answer", item=item.key, kind=each.kind, **place)

@@ -9,7 +9,7 @@ from typing import Any
 from gateway.scrubbing.opaque import NOTHING, Opaque
 from gateway.scrubbing.scrubber import Redaction, Scrubber, texts_of
 
-LONG = 200_000
+LONG_ARGUMENTS_CHARACTERS = 200_000
 """Characters of arguments from which on looking for secrets would hold up other calls."""
 
 Cleaned = tuple[Mapping[str, Any], Sequence[Redaction]]
@@ -36,7 +36,7 @@ class ArgumentScrub:
         if self._scrubber is None or opaque is None:
             return raw, ()
         texts = texts_of(raw, opaque)
-        if sum(map(len, texts)) > LONG:
+        if sum(map(len, texts)) > LONG_ARGUMENTS_CHARACTERS:
             return await asyncio.to_thread(self._scrubber.arguments, raw, opaque, texts)
         return self._scrubber.arguments(raw, opaque, texts)
 

@@ -26,7 +26,7 @@ from gateway.pipeline.truncation import shorten, size
 if TYPE_CHECKING:
     from gateway.catalog.items import Item
 
-LIFETIME = 24 * 3600
+CURSOR_LIFETIME_SECONDS = 24 * 3600
 """Seconds for which a list can be gone on with."""
 INVALID = "invalid_cursor"
 _REFUSED = (
@@ -65,7 +65,7 @@ class Cursors:
 
     def seal(self, place: Place, purpose: str) -> str:
         """A cursor that leads to a place, for one purpose (:func:`purpose_of`)."""
-        return self._sealer.seal({"p": [place.key, place.offset]}, LIFETIME, purpose)
+        return self._sealer.seal({"p": [place.key, place.offset]}, CURSOR_LIFETIME_SECONDS, purpose)
 
     def open(self, cursor: Any, purpose: str) -> Place | None:
         """The place that a cursor leads to; None where there is no cursor.

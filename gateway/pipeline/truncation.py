@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import to_json
 
 ELLIPSIS = "…"
-SHORTEST = 80
+MIN_STRING_BYTES = 80
 """Bytes of a string that is left whole while there is anything longer."""
 
 
@@ -27,13 +27,13 @@ def shorten(value: Any, limit: int) -> Any:
         value: JSON values.
         limit: bytes.
     """
-    texts = _fit(lambda most: _cut(value, most, None), SHORTEST, limit, limit)
+    texts = _fit(lambda most: _cut(value, most, None), MIN_STRING_BYTES, limit, limit)
     if size(texts) <= limit:
         return texts
-    lists = _fit(lambda most: _cut(value, SHORTEST, most), 1, limit, limit)
+    lists = _fit(lambda most: _cut(value, MIN_STRING_BYTES, most), 1, limit, limit)
     if size(lists) <= limit:
         return lists
-    return _fit(lambda most: _cut(value, most, 1), 0, SHORTEST, limit)
+    return _fit(lambda most: _cut(value, most, 1), 0, MIN_STRING_BYTES, limit)
 
 
 def _fit(cut: Callable[[int], Any], least: int, most: int, limit: int) -> Any:

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 JSON = "application/vnd.github+json"
 RAW = "application/vnd.github.raw+json"
-SECONDS = 15.0
+TIMEOUT_SECONDS = 15.0
 """How long one answer may take."""
-UNSAID = 60
+DEFAULT_RETRY_SECONDS = 60
 """Seconds to wait where GitHub limits requests and does not say for how long."""
-LONGEST = 86400
+MAX_RETRY_SECONDS = 86400
 """Seconds to wait at most; GitHub never says more than an hour."""
 
-_REDIRECTS = 3
+_MAX_REDIRECTS = 3
 _REDIRECTED = {301, 302, 303, 307, 308}
 _HEADERS = {
     "user-agent": "porch",
@@ -39,8 +39,8 @@ _HEADERS = {
     # What is compressed may grow without bounds as it is read.
     "accept-encoding": "identity",
 }
-_CHUNK = 64 * 1024
-_EXPLAINED = 64 * 1024
+_CHUNK_BYTES = 64 * 1024
+_MAX_ERROR_BYTES = 64 * 1024
 _NUMBER = re.compile(r"[0-9]{1,15}")
 
 
@@ -81,7 +81,9 @@ class Api:
         seconds: how long one answer may take.
     """
 
-    def __init__(self, client: httpx.AsyncClient, url: str, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, client: httpx.AsyncClient, url: str, seconds: float = TIMEOUT_SECONDS
+    ) -> None:
         self._client = client
         self.url = url
         self._seconds = seconds
@@ -147,7 +149,7 @@ class Api:
         url = httpx.URL(self.url + path)
         home = (url.scheme, url.host, url.port)
         try:
-            for _ in range(_REDIRECTS + 1):
+            for _ in range(_MAX_REDIRECTS + 1):
                 sent = {**_HEADERS, **headers}
                 if asking.token is not None and (url.scheme, url.host, url.port) == home:
                     sent["authorization"] = f"Bearer {asking.token}"
@@ -197,7 +199,7 @@ def _trust() -> ssl.SSLContext:
 
 async def _body(response: httpx.Response, asking: Asking, largest: int) -> bytes:
     body = bytearray()
-    async for chunk in response.aiter_bytes(_CHUNK):
+    async for chunk in response.aiter_bytes(_CHUNK_BYTES):
         body += chunk
         if len(body) > largest:
             message = f"GitHub answers with more than {largest:,} bytes, which is more than is read"
@@ -224,9 +226,9 @@ def _next(url: httpx.URL, response: httpx.Response, asking: Asking, elsewhere: b
 async def _refusal(response: httpx.Response, asking: Asking) -> SourceFailed:
     status = response.status_code
     start = bytearray()
-    async for chunk in response.aiter_bytes(_CHUNK):
+    async for chunk in response.aiter_bytes(_CHUNK_BYTES):
         start += chunk
-        if len(start) > _EXPLAINED:
+        if len(start) > _MAX_ERROR_BYTES:
             break
     if (wait := _limited(status, response.headers, bytes(start))) is not None:
         message = f"GitHub takes no more requests for now. Try again {when(wait)}."
@@ -255,7 +257,7 @@ def _limited(status: int, headers: Mapping[str, str], body: bytes) -> int | None
     reset = headers.get("x-ratelimit-reset", "").strip()
     if used_up and _NUMBER.fullmatch(reset):
         return _bounded(int(reset) - time.time())
-    return UNSAID
+    return DEFAULT_RETRY_SECONDS
 
 
 def _seconds(wait: str) -> int:
@@ -265,11 +267,11 @@ def _seconds(wait: str) -> int:
     try:
         return _bounded(parsedate_to_datetime(wait).timestamp() - time.time())
     except (ValueError, OverflowError):
-        return UNSAID
+        return DEFAULT_RETRY_SECONDS
 
 
 def _bounded(seconds: float) -> int:
-    return round(min(max(1, seconds), LONGEST))
+    return round(min(max(1, seconds), MAX_RETRY_SECONDS))
 
 
 _UNAUTHORIZED = {

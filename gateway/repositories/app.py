@@ -14,12 +14,12 @@ from gateway.repositories.api import Api, Asking
 from gateway.repositories.errors import Place, SourceFailed
 from gateway.repositories.tokens import is_plain
 
-AHEAD = 300.0
+RENEWAL_LEAD_SECONDS = 300.0
 """Seconds before its end at which an App's token is renewed."""
 
-_ASSERTION = 540
-_DRIFT = 60
-_LARGEST = 64 * 1024
+_ASSERTION_SECONDS = 540
+_CLOCK_SKEW_SECONDS = 60
+_MAX_ANSWER_BYTES = 64 * 1024
 
 
 class Operator(Protocol):
@@ -95,10 +95,10 @@ class AppTokens:
         Raises:
             SourceFailed: GitHub gives none, or the private key is none.
         """
-        if self._clock() < self._until - AHEAD:
+        if self._clock() < self._until - RENEWAL_LEAD_SECONDS:
             return self._token
         async with self._renewing:
-            if self._clock() >= self._until - AHEAD:
+            if self._clock() >= self._until - RENEWAL_LEAD_SECONDS:
                 await self._renew()
         return self._token
 
@@ -110,7 +110,7 @@ class AppTokens:
         assertion = await asyncio.to_thread(self._assertion)
         path = f"/app/installations/{self._installation}/access_tokens"
         asking = Asking(Place(), assertion, "operator")
-        answer = await self._api.post(path, asking, _LARGEST)
+        answer = await self._api.post(path, asking, _MAX_ANSWER_BYTES)
         try:
             given = from_json(answer.body)
             until = datetime.fromisoformat(given["expires_at"]).timestamp()
@@ -129,7 +129,11 @@ class AppTokens:
         import jwt
 
         now = int(self._clock())
-        claims = {"iat": now - _DRIFT, "exp": now + _ASSERTION, "iss": self._app}
+        claims = {
+            "iat": now - _CLOCK_SKEW_SECONDS,
+            "exp": now + _ASSERTION_SECONDS,
+            "iss": self._app,
+        }
         try:
             return jwt.encode(claims, self._private_key, algorithm="RS256")
         except (ValueError, TypeError, jwt.PyJWTError):

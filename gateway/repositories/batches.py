@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Generator
 
 from gateway.repositories.protocol import Entry
 
-_FILES = 64
-_BYTES = 1024 * 1024
+_BATCH_FILES = 64
+_BATCH_BYTES = 1024 * 1024
 
 
 async def in_batches(entries: Generator[Entry]) -> AsyncGenerator[Entry]:
@@ -38,6 +38,6 @@ def _batch(entries: Generator[Entry]) -> list[Entry]:
     for entry in entries:
         batch.append(entry)
         held += len(entry.content or b"")
-        if len(batch) >= _FILES or held >= _BYTES:
+        if len(batch) >= _BATCH_FILES or held >= _BATCH_BYTES:
             break
     return batch

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from gateway.repositories.protocol import Entry
 
-_CHUNK = 64 * 1024
+_CHUNK_BYTES = 64 * 1024
 
 
 def blob_sha(content: bytes) -> str:
@@ -31,7 +31,7 @@ def streamed(path: str, size: int, read: Callable[[int], bytes], largest: int) -
     kept: list[bytes] = []
     left = size
     while left:
-        chunk = read(min(left, _CHUNK))
+        chunk = read(min(left, _CHUNK_BYTES))
         if not chunk:
             raise EOFError(f"{path} ends early")
         left -= len(chunk)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gateway.repositories.git import GitFailed, run
 
-SECONDS = 120.0
+PASS_TIMEOUT_SECONDS = 120.0
 """How long one pass may take."""
 
 # One line for each commit, then its files; of a merge none are listed.
@@ -59,7 +59,9 @@ def last_dates(directory: Path, *span: str) -> dict[str, datetime]:
     Raises:
         GitFailed: Git cannot read it.
     """
-    log = run(directory, *_LOG, *span, seconds=SECONDS).decode(errors="surrogateescape")
+    log = run(directory, *_LOG, *span, seconds=PASS_TIMEOUT_SECONDS).decode(
+        errors="surrogateescape"
+    )
     dates: dict[str, datetime] = {}
     date = datetime.fromtimestamp(0, UTC)
     for part in log.split("\0"):  # the newest commit is first, so a path's first date is its last

@@ -16,7 +16,7 @@ REMEMBERED_SECONDS = 24 * 3600.0
 """How long a delivery is known again."""
 
 _SCHEME = "sha256="
-_LONGEST_ID = 100
+_MAX_ID_CHARACTERS = 100
 
 
 class _Repository(BaseModel):
@@ -124,7 +124,7 @@ def pushed(body: bytes, headers: Mapping[str, str]) -> Push | None:
     if headers.get("x-github-event", "") != "push":
         return None
     delivery = headers.get("x-github-delivery", "")
-    if not delivery or len(delivery) > _LONGEST_ID:
+    if not delivery or len(delivery) > _MAX_ID_CHARACTERS:
         raise ToolFailed("bad_delivery", "Send the delivery's id in X-GitHub-Delivery.")
     try:
         return Push.model_validate_json(body)

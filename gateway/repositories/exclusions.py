@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gateway.repositories.protocol import LeftOut
 
-MOST = 100
+MAX_REPORTED_FILES = 100
 """A repository may hold any number of such files; an admin looks at a few."""
 
 
@@ -23,6 +23,6 @@ class LeavingOut:
 
     def report(self, path: str, reason: str) -> None:
         """Remember one more, if there is room."""
-        if len(self._files) < MOST:
+        if len(self._files) < MAX_REPORTED_FILES:
             shown = path.encode(errors="backslashreplace").decode()
             self._files.append(LeftOut(shown, reason))

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-SECONDS = 30.0
+COMMAND_TIMEOUT_SECONDS = 30.0
 """Seconds that a command may take by default."""
 
 _SAFE: Mapping[str, str] = {
@@ -28,7 +28,7 @@ class GitFailed(Exception):
     """Git does not do what it was asked; the message is for people."""
 
 
-def run(directory: Path, *arguments: str, seconds: float = SECONDS) -> bytes:
+def run(directory: Path, *arguments: str, seconds: float = COMMAND_TIMEOUT_SECONDS) -> bytes:
     """Run one command that reads, and give what it answers. It blocks.
 
     Args:

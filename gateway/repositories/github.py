@@ -33,17 +33,17 @@ from gateway.repositories.protocol import (
     Tree,
 )
 from gateway.repositories.remote_dates import Origin, clone_url, remote_dates
-from gateway.repositories.tarball import COMPRESSED, BadTarball, Tarball
+from gateway.repositories.tarball import MAX_COMPRESSED_BYTES, BadTarball, Tarball
 
-TARBALL_SECONDS = 300.0
+TARBALL_TIMEOUT_SECONDS = 300.0
 """How long a whole repository may take."""
 
 _MEBIBYTE = 1024 * 1024
-_WITH_CONTENT = _MEBIBYTE
+_MAX_INLINE_BYTES = _MEBIBYTE
 """Bytes of a file that GitHub puts into its JSON; of a larger one only the raw form is sent."""
-_DESCRIBED = 2 * _WITH_CONTENT + 64 * 1024
+_MAX_FILE_JSON_BYTES = 2 * _MAX_INLINE_BYTES + 64 * 1024
 """Bytes of that JSON: the file in Base64, and its metadata."""
-_SHOWN = 12
+_COMMIT_DIGITS = 12
 """Digits of a commit that errors show."""
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,256}"')
 
@@ -93,7 +93,7 @@ class GithubRepository:
 
     def place(self, path: str | None = None, at: str | None = None) -> Place:
         """How errors name this repository, or a file of it, at its branch or at a commit."""
-        return Place(self._name, path, at[:_SHOWN] if at else self._branch)
+        return Place(self._name, path, at[:_COMMIT_DIGITS] if at else self._branch)
 
     async def read(
         self,
@@ -221,7 +221,7 @@ class GithubRepository:
         url = self._url("contents", path) + f"?ref={quote(ref, safe='')}"
         etag = (known.etag if known else None) or ""
         # Whatever may be served: of a file that is too large, its size is in the answer too.
-        answer = await self._api.get(url, asking, _DESCRIBED, accept=JSON, etag=etag)
+        answer = await self._api.get(url, asking, _MAX_FILE_JSON_BYTES, accept=JSON, etag=etag)
         if answer.status == 304:
             if not etag:
                 raise silent(asking, "answers 304 to a question without a condition", 304)
@@ -248,7 +248,7 @@ class GithubRepository:
         """Write the tarball into a file; its size."""
         size = 0
         try:
-            async with asyncio.timeout(TARBALL_SECONDS):
+            async with asyncio.timeout(TARBALL_TIMEOUT_SECONDS):
                 async with self._api.opened(
                     "GET",
                     self._url("tarball", ref),
@@ -258,11 +258,11 @@ class GithubRepository:
                 ) as response:
                     async for chunk in response.aiter_bytes(_MEBIBYTE):
                         size += len(chunk)
-                        if size > COMPRESSED:
+                        if size > MAX_COMPRESSED_BYTES:
                             raise _too_much(asking)
                         await asyncio.to_thread(file.write, chunk)
         except TimeoutError:
-            what = f"did not send the repository within {TARBALL_SECONDS:g} seconds"
+            what = f"did not send the repository within {TARBALL_TIMEOUT_SECONDS:g} seconds"
             raise silent(asking, what) from None
         except OSError as error:
             message = f"The tarball cannot be kept while it is read: {error.strerror}."
@@ -354,7 +354,7 @@ def _decoded(described: dict[str, Any], asking: Asking) -> bytes | None:
 
 def _too_much(asking: Asking) -> SourceFailed:
     message = (
-        f"The tarball of {asking.place.repo} has more than {COMPRESSED:,} bytes, which is more "
-        "than the portal reads. Give the source a smaller repository."
+        f"The tarball of {asking.place.repo} has more than {MAX_COMPRESSED_BYTES:,} bytes, which "
+        "is more than the portal reads. Give the source a smaller repository."
     )
     return SourceFailed("UPSTREAM_ERROR", message, asking.place)

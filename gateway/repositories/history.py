@@ -15,12 +15,12 @@ from gateway.repositories.errors import SourceFailed
 from gateway.repositories.exclusions import LeavingOut
 from gateway.repositories.protocol import Changed, Comparison, Standing, Tree, TreeFile
 
-LISTED = 300
+MAX_COMPARISON_FILES = 300
 """Files that GitHub lists in a comparison; of more it lists none."""
-LARGEST_TREE = 64 * 1024 * 1024
+MAX_TREE_BYTES = 64 * 1024 * 1024
 """Bytes of a tree's answer; GitHub lists 100,000 entries at most, and says so where it cuts."""
-LARGEST_COMPARISON = 32 * 1024 * 1024
-LARGEST_COMMIT = 4 * 1024 * 1024
+MAX_COMPARISON_BYTES = 32 * 1024 * 1024
+MAX_COMMIT_BYTES = 4 * 1024 * 1024
 """Bytes of GitHub's answer about one commit, which is mostly its message."""
 
 _SHA = "application/vnd.github.sha"
@@ -85,19 +85,19 @@ async def head(api: Api, url: str, asking: Asking) -> str | None:
 
 async def tree(api: Api, url: str, asking: Asking, commit: str) -> Tree:
     """The files of a tree."""
-    answer = await api.get(url, asking, LARGEST_TREE)
+    answer = await api.get(url, asking, MAX_TREE_BYTES)
     return await asyncio.to_thread(_tree, answer.body, asking, commit)
 
 
 async def committed(api: Api, url: str, asking: Asking) -> datetime:
     """When a commit was made, by its committer's clock."""
-    answer = await api.get(url, asking, LARGEST_COMMIT)
+    answer = await api.get(url, asking, MAX_COMMIT_BYTES)
     return _read(TypeAdapter(_Commit), answer.body, asking).committer.date
 
 
 async def compare(api: Api, url: str, asking: Asking) -> Comparison:
     """The changes between two commits."""
-    answer = await api.get(url, asking, LARGEST_COMPARISON)
+    answer = await api.get(url, asking, MAX_COMPARISON_BYTES)
     return await asyncio.to_thread(_comparison, answer.body, asking)
 
 
@@ -127,7 +127,7 @@ def _comparison(body: bytes, asking: Asking) -> Comparison:
                 left_out.report(each.path, f"its path {reason}")
             else:
                 changed.append(each)
-    few = len(found.files or ()) < LISTED
+    few = len(found.files or ()) < MAX_COMPARISON_FILES
     leads = found.status in {"identical", "ahead"}
     listed = found.files is not None or found.status == "identical"
     return Comparison(found.status, tuple(changed), tuple(left_out.files), few and leads and listed)

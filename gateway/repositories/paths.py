@@ -11,12 +11,12 @@ import re
 
 from gateway.repositories.errors import Place, SourceFailed
 
-LONGEST = 1024
+MAX_PATH_BYTES = 1024
 """Bytes of a path in UTF-8."""
-LONGEST_SEGMENT = 255
+MAX_SEGMENT_BYTES = 255
 """Bytes of one name in it, as file systems have it."""
 
-_SHOWN = 80
+_MAX_CHARACTERS_SHOWN = 80
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 # `.`, `/`, `\`, `%` (another round of encoding), control characters, overlong UTF-8, %uXXXX.
 _ENCODED = re.compile(r"%(?:2[EF5]|5C|[01][0-9A-F]|7F|C[01]|u[0-9A-F])", re.IGNORECASE)
@@ -30,8 +30,8 @@ def problem(value: str) -> str | None:
         return "is not valid Unicode"
     if not value:
         return "is empty"
-    if size > LONGEST:
-        return f"is longer than {LONGEST:,} bytes"
+    if size > MAX_PATH_BYTES:
+        return f"is longer than {MAX_PATH_BYTES:,} bytes"
     if _CONTROL.search(value):
         return "holds a control character"
     if "\\" in value:
@@ -51,8 +51,8 @@ def _segment_problem(value: str) -> str | None:
             return "holds an empty part between two '/', or ends with '/'"
         if segment[-1] in ". ":
             return "has a part that is '.', or ends in a dot or a space"
-        if len(segment.encode()) > LONGEST_SEGMENT:
-            return f"has a part longer than {LONGEST_SEGMENT} bytes"
+        if len(segment.encode()) > MAX_SEGMENT_BYTES:
+            return f"has a part longer than {MAX_SEGMENT_BYTES} bytes"
     return None
 
 
@@ -70,7 +70,7 @@ def checked(value: str, what: str) -> str:
     if reason is None:
         return value
     shown = value.encode(errors="backslashreplace").decode()
-    shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
+    shown = shown if len(shown) <= _MAX_CHARACTERS_SHOWN else shown[:_MAX_CHARACTERS_SHOWN] + "…"
     message = f"{what} {reason}. Give a relative path as the list tools show it."
     raise SourceFailed("INVALID_PATH", message, Place(path=shown))
 

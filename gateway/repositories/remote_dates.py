@@ -23,12 +23,12 @@ from gateway.repositories.dates import last_dates
 from gateway.repositories.git import GitFailed, command
 from gateway.repositories.history import is_commit
 
-SECONDS = 300.0
+CLONE_TIMEOUT_SECONDS = 300.0
 """How long the clone may take."""
-LARGEST = 1024 * 1024 * 1024
+MAX_CLONE_BYTES = 1024 * 1024 * 1024
 """Bytes of the clone on disk."""
 
-_LOOK_SECONDS = 0.5
+_POLL_SECONDS = 0.5
 _REF = "refs/porch/head"
 _SETTINGS: Mapping[str, str] = {
     "core.askPass": "",
@@ -107,12 +107,12 @@ async def _git(origin: Origin, directory: Path, *arguments: str) -> None:
         start_new_session=True,
     )
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(CLONE_TIMEOUT_SECONDS):
             while not await _ends(process):
-                if await asyncio.to_thread(_size, directory) > LARGEST:
-                    raise GitFailed(f"the history has more than {LARGEST:,} bytes")
+                if await asyncio.to_thread(_size, directory) > MAX_CLONE_BYTES:
+                    raise GitFailed(f"the history has more than {MAX_CLONE_BYTES:,} bytes")
     except TimeoutError:
-        raise GitFailed(f"git did not end within {SECONDS:g} seconds") from None
+        raise GitFailed(f"git did not end within {CLONE_TIMEOUT_SECONDS:g} seconds") from None
     finally:
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -124,7 +124,7 @@ async def _git(origin: Origin, directory: Path, *arguments: str) -> None:
 
 async def _ends(process: asyncio.subprocess.Process) -> bool:
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_LOOK_SECONDS):
+        async with asyncio.timeout(_POLL_SECONDS):
             await process.wait()
     return process.returncode is not None
 

@@ -17,14 +17,14 @@ from gateway.repositories import paths
 from gateway.repositories.blobs import streamed
 from gateway.repositories.protocol import Entry
 
-COMPRESSED = 256 * 1024 * 1024
+MAX_COMPRESSED_BYTES = 256 * 1024 * 1024
 """Bytes of a tarball as it is sent."""
-UNPACKED = 1024 * 1024 * 1024
+MAX_UNPACKED_BYTES = 1024 * 1024 * 1024
 """Bytes of everything in it."""
-MEMBERS = 100_000
-RATIO = 100
-"""How many times larger than itself it may become, once that is more than :data:`FREE` bytes."""
-FREE = 64 * 1024 * 1024
+MAX_MEMBERS = 100_000
+MAX_RATIO = 100
+"""How many times larger than itself it may become, once that is more than what is exempt."""
+RATIO_EXEMPT_BYTES = 64 * 1024 * 1024
 
 _HEX = frozenset("0123456789abcdef")
 
@@ -47,7 +47,7 @@ class Tarball:
         self, file: IO[bytes], size: int, largest: int, left_out: Callable[[str, str], None]
     ) -> None:
         self._file = file
-        self._most = min(UNPACKED, max(FREE, size * RATIO))
+        self._most = min(MAX_UNPACKED_BYTES, max(RATIO_EXEMPT_BYTES, size * MAX_RATIO))
         self._largest = largest
         self._left_out = left_out
         self.commit: str | None = None
@@ -77,8 +77,8 @@ class Tarball:
         while (member := archive.next()) is not None:
             archive.members.clear()  # type: ignore[attr-defined]  # it would keep them all
             count += 1
-            if count > MEMBERS:
-                raise BadTarball(f"sends a tarball of more than {MEMBERS:,} files")
+            if count > MAX_MEMBERS:
+                raise BadTarball(f"sends a tarball of more than {MAX_MEMBERS:,} files")
             self.commit = self.commit or _commit(archive.pax_headers)
             path = member.name.partition("/")[2]
             if not member.isdir() and path and paths.is_below(path, below):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-LONGEST = 512
+MAX_TOKEN_CHARACTERS = 512
 """Characters of a token."""
 
 _PLAIN = re.compile(r"[\x21-\x7e]+")
@@ -12,4 +12,4 @@ _PLAIN = re.compile(r"[\x21-\x7e]+")
 
 def is_plain(token: str) -> bool:
     """Whether a token can stand in a header: visible ASCII, and not too long."""
-    return len(token) <= LONGEST and _PLAIN.fullmatch(token) is not None
+    return len(token) <= MAX_TOKEN_CHARACTERS and _PLAIN.fullmatch(token) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_LONGEST = 64 * 1024
+_MAX_BLOCK_BYTES = 64 * 1024
 _END = re.compile(rb"----- ?END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|---- END SSH2[A-Z0-9 ]*----")
 _BEGIN = re.compile(rb"----[- ]BEGIN ")
 _HELD = re.compile(rb"[A-Za-z0-9+/]{16}")
@@ -25,7 +25,7 @@ def end_of_block(data: bytes, after: int) -> int | None:
     Returns:
         The end, or None where no key follows: code that names such a line.
     """
-    limit = min(len(data), after + _LONGEST)
+    limit = min(len(data), after + _MAX_BLOCK_BYTES)
     if another := _BEGIN.search(data, after, limit):
         limit = another.start()
     if found := _END.search(data, after, limit):

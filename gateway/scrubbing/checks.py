@@ -15,7 +15,7 @@ from math import log2
 Check = Callable[[bytes, int, int, int], bool]
 """``check(data, match start, secret start, secret end)``."""
 
-_MEASURED = 256
+_ENTROPY_SAMPLE_BYTES = 256
 """Bytes of a value that its entropy is measured on."""
 _REFERENCES = (
     *(b"$", b"{", b"<", b"%", b"./", b"../", b"~/", b"env:", b"file:", b"arn:", b"op://"),
@@ -55,7 +55,7 @@ _SEQUENCES = (b"ABCDEFGH", b"abcdefgh", b"01234567", b"12345678", b"QWERTY", b"u
 
 def entropy(value: bytes) -> float:
     """Shannon's entropy in bits per byte, of the first bytes of a long value."""
-    value = value[:_MEASURED]
+    value = value[:_ENTROPY_SAMPLE_BYTES]
     size = len(value)
     if not size:
         return 0.0
@@ -115,14 +115,14 @@ def basic(data: bytes, begin: int, start: int, end: int) -> bool:
 def unknown(data: bytes, begin: int, start: int, end: int) -> bool:
     """Whether a quoted text of high entropy is a secret, not a hash, an image or words."""
     value = data[start:end]
-    if _NO_SECRET.match(value) or not _DIGIT.search(value[:_MEASURED]):
+    if _NO_SECRET.match(value) or not _DIGIT.search(value[:_ENTROPY_SAMPLE_BYTES]):
         return False
     if any(each in value for each in _SEQUENCES):
         return False
     if _HASH_NAME.search(data, max(0, begin - 48), begin):
         return False
-    worded = sum(len(each) for each in _LONG_WORDS.findall(value[:_MEASURED]))
-    return worded * 2 < min(len(value), _MEASURED)
+    worded = sum(len(each) for each in _LONG_WORDS.findall(value[:_ENTROPY_SAMPLE_BYTES]))
+    return worded * 2 < min(len(value), _ENTROPY_SAMPLE_BYTES)
 
 
 def _varied(value: bytes) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from gateway.scrubbing.rules import Rule, shipped
-from gateway.scrubbing.scrubber import SHORTEST, Redaction, Scrubber
+from gateway.scrubbing.scrubber import MIN_TEXT_CHARACTERS, Redaction, Scrubber
 
 _OF_CALLS_ALONE = ("high-entropy",)
 """Rules for what callers send: in a file these find test vectors, hashes and pictures."""
@@ -80,7 +80,7 @@ class ContentScrub:
 
     def data(self, data: bytes, source: str = "", path: str = "") -> tuple[bytes, list[Redaction]]:
         """The same of bytes; what is no UTF-8 is looked through as Latin-1."""
-        if not self.applies(source) or len(data) < SHORTEST:
+        if not self.applies(source) or len(data) < MIN_TEXT_CHARACTERS:
             return data, []
         encoding = "utf-8"
         try:
@@ -166,7 +166,7 @@ def _collect(value: Any, texts: list[str], most: float) -> int:
         text = each if kind is str else _text(each)
         if text is None:
             todo += _parts(each)
-        elif len(text) >= SHORTEST:
+        elif len(text) >= MIN_TEXT_CHARACTERS:
             texts.append(text)
             size += len(text)
     return size

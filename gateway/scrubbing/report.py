@@ -14,16 +14,16 @@ HEADER = "Porch-Redacted"
 PREFIX = "Redacted before use: "
 """How the sentence for agents begins."""
 
-_MOST = 5
-_MOST_LISTED = 50
+_MAX_SHOWN = 5
+_MAX_LISTED = 50
 
 
 def sentence(redactions: Sequence[Redaction]) -> str:
     """What was redacted and where, for an agent to read."""
     shown = [_one(each) for each in dict.fromkeys(redactions)]
-    more = f"; and {len(shown) - _MOST} more" if len(shown) > _MOST else ""
+    more = f"; and {len(shown) - _MAX_SHOWN} more" if len(shown) > _MAX_SHOWN else ""
     return (
-        f"{PREFIX}{'; '.join(shown[:_MOST])}{more}. "
+        f"{PREFIX}{'; '.join(shown[:_MAX_SHOWN])}{more}. "
         "The portal passed on [REDACTED] in its place and kept nothing of it. "
         "If it is a real secret, keep it out of tool calls and have it replaced."
     )
@@ -34,7 +34,7 @@ def listed(redactions: Sequence[Redaction]) -> list[dict[str, Any]]:
     return [
         {"kind": each.kind, "rule": each.rule, "argument": each.argument}
         | ({} if each.line is None else {"line": each.line})
-        for each in redactions[:_MOST_LISTED]
+        for each in redactions[:_MAX_LISTED]
     ]
 
 
@@ -43,7 +43,7 @@ def header(redactions: Sequence[Redaction]) -> bytes:
     items = (
         f'{each.rule};in="{_plain(each.argument)}"'
         + ("" if each.line is None else f";line={each.line}")
-        for each in redactions[:_MOST_LISTED]
+        for each in redactions[:_MAX_LISTED]
     )
     return ", ".join(items).encode("ascii")
 

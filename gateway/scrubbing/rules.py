@@ -27,7 +27,7 @@ FAMILIES = (
 
 _ASSIGNED = r"""[A-Za-z0-9_.-]*(?:\\{0,3}["'\]]){0,2}\s*(?::=|=>|={1,3}|[:,])\s*\\{0,3}["'`]?"""
 _COUNT = re.compile(r"\{(\d+)(,\d*)?\}")
-_ENOUGH = 6
+_MAX_REPEATS = 6
 _END = r"(?:[^A-Za-z0-9_-]|$)"
 
 
@@ -120,6 +120,6 @@ def _near(words: list[str], value: str) -> str:
 
 def _fewer(count: re.Match[str]) -> str:
     least, most = int(count[1]), count[2]
-    if least <= _ENOUGH and most is None:
+    if least <= _MAX_REPEATS and most is None:
         return count[0]
-    return f"{{{min(least, _ENOUGH)},}}"
+    return f"{{{min(least, _MAX_REPEATS)},}}"

@@ -15,9 +15,9 @@ from gateway.scrubbing.blocks import blotted, end_of_block
 from gateway.scrubbing.checks import CHECKS, entropy
 from gateway.scrubbing.rules import Rule
 
-_MEMORY, _MEMORY_OF_ONE = 16 << 20, 2 << 20
+_MAX_SCANNER_BYTES, _MAX_RULE_BYTES = 16 << 20, 2 << 20
 """Bytes that the automaton of all rules may take, and that of one; they grow with what they see."""
-_PART = 8 << 10
+_PART_BYTES = 8 << 10
 """Bytes that are looked at together; a part ends with a line."""
 _GROUPS = ("secret", "single", "tick")
 
@@ -52,12 +52,12 @@ class Scanner:
         self._rules = tuple(rules)
         self._options = options = re2.Options()
         options.log_errors = False
-        options.max_mem = _MEMORY
+        options.max_mem = _MAX_SCANNER_BYTES
         self._which = re2.Set.SearchSet(options)
         for rule in self._rules:
             self._which.Add(rule.rough)
         self._which.Compile()
-        options.max_mem = _MEMORY_OF_ONE
+        options.max_mem = _MAX_RULE_BYTES
         self._each: dict[int, _Single] = {}
 
     def may_hold(self, data: bytes) -> bool:
@@ -83,7 +83,7 @@ class Scanner:
 def _parts(data: bytes) -> Iterator[tuple[int, int]]:
     start = 0
     while start < len(data):
-        end = data.find(b"\n", start + _PART) + 1 or len(data)
+        end = data.find(b"\n", start + _PART_BYTES) + 1 or len(data)
         yield start, end
         start = end
 

@@ -11,11 +11,11 @@ from gateway.scrubbing.opaque import NOTHING, Opaque
 from gateway.scrubbing.rules import Rule, shipped
 from gateway.scrubbing.scanner import Found, Scanner
 
-SHORTEST = 12
+MIN_TEXT_CHARACTERS = 12
 """A text of fewer characters holds nothing that a rule describes."""
-_SHORTEST_NAMED = 6
-_LONG = 4096
-_ROUNDS = 4
+_MIN_NAMED_CHARACTERS = 6
+_LONG_VALUE_CHARACTERS = 4096
+_MAX_ROUNDS = 4
 _NAMES = (
     *("password", "passwd", "passphrase", "pwd", "secret", "token", "key", "credential"),
     *("credentials", "mnemonic", "phrase", "words"),
@@ -69,11 +69,11 @@ class Scrubber:
         Returns:
             The text, and what was taken out of it.
         """
-        if len(text) < SHORTEST:
+        if len(text) < MIN_TEXT_CHARACTERS:
             return text, []
         data = text.encode("utf-8", "surrogatepass")
         redactions: list[Redaction] = []
-        for _ in range(_ROUNDS):  # what was taken out may bare something else, if rarely
+        for _ in range(_MAX_ROUNDS):  # what was taken out may bare something else, if rarely
             found = self.scanner.find(data)
             if not found:
                 break
@@ -125,7 +125,7 @@ class Scrubber:
         for key, value in mapping.items():
             inner = NOTHING if not opaque else opaque.get(key, NOTHING)
             name = key
-            if len(key) >= SHORTEST:
+            if len(key) >= MIN_TEXT_CHARACTERS:
                 name, found = self.text(key, path or "a name")
                 out += found
                 name = _unused(name, cleaned) if found else name
@@ -161,7 +161,7 @@ def _collect(value: Any, opaque: Opaque, texts: list[str]) -> None:
     """Every text that is to be looked at, names among them, without its place."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            if len(key) >= SHORTEST:
+            if len(key) >= MIN_TEXT_CHARACTERS:
                 texts.append(key)
             below = opaque.get(key, NOTHING) if opaque else NOTHING
             if below is not None and inner.__class__ not in _PLAIN:
@@ -176,13 +176,13 @@ def _collect_one(name: str, value: Any, opaque: Opaque, texts: list[str]) -> Non
         _collect(value, opaque, texts)
     elif _may_name_a_secret(name, value):
         texts.append(f'{name}="{value}"')
-    elif len(value) >= SHORTEST:
+    elif len(value) >= MIN_TEXT_CHARACTERS:
         texts.append(value)
 
 
 def _may_name_a_secret(name: str, value: str) -> bool:
     return (
-        _SHORTEST_NAMED <= len(value) < _LONG
+        _MIN_NAMED_CHARACTERS <= len(value) < _LONG_VALUE_CHARACTERS
         and name.lower().endswith(_NAMES)
         and '"' not in value
         and "\n" not in value

@@ -20,9 +20,9 @@ from gateway.services.clients import need
 __all__ = ["CacheService", "CacheUnavailable", "MemoryCache", "ScopedCache", "open_cache"]
 
 DEFAULT_BYTES = 64 * 1024 * 1024
-ENTRY_OVERHEAD = 200
+ENTRY_OVERHEAD_BYTES = 200
 """Bytes that an entry costs beside its key and value, in CPython, roughly."""
-BACKLOG = 1024
+BACKLOG_MESSAGES = 1024
 """Messages kept for a listener that is slow; beyond it the oldest is dropped."""
 
 
@@ -97,7 +97,7 @@ class MemoryCache(CacheService):
     @asynccontextmanager
     async def listen(self, channel: str) -> AsyncGenerator[AsyncIterator[bytes]]:
         """Receive the channel's messages from the moment the block is entered."""
-        queue: asyncio.Queue[bytes] = asyncio.Queue(BACKLOG)
+        queue: asyncio.Queue[bytes] = asyncio.Queue(BACKLOG_MESSAGES)
         self._listeners[channel].add(queue)
         try:
             yield _drain(queue)
@@ -193,7 +193,7 @@ def open_cache(address: str) -> CacheService:
 
 
 def _cost(key: str, value: bytes) -> int:
-    return len(key) + len(value) + ENTRY_OVERHEAD
+    return len(key) + len(value) + ENTRY_OVERHEAD_BYTES
 
 
 def not_a_number(key: str) -> ValueError:

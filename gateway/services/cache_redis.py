@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RedisCache"]
 
-CONNECT_TIMEOUT = 5
+CONNECT_TIMEOUT_SECONDS = 5
 """Seconds to reach the server."""
-PAUSE = 1
+RETRY_INTERVAL_SECONDS = 1
 """Seconds between two attempts to listen again."""
 
 log = get_logger(__name__)
@@ -41,7 +41,7 @@ class RedisCache(CacheService):
         from redis.asyncio import Redis
 
         return Redis.from_url(
-            self._address, socket_connect_timeout=CONNECT_TIMEOUT, health_check_interval=30
+            self._address, socket_connect_timeout=CONNECT_TIMEOUT_SECONDS, health_check_interval=30
         )
 
     async def get(self, key: str) -> bytes | None:
@@ -111,7 +111,7 @@ async def _messages(subscription: PubSub, channel: str) -> AsyncIterator[bytes]:
                     yield event["data"]
         except RedisError as error:
             log.warning("cache_listening_interrupted", channel=channel, reason=str(error))
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(RETRY_INTERVAL_SECONDS)
 
 
 @contextmanager

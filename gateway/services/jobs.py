@@ -37,7 +37,7 @@ SCHEMA = "porch_jobs"
 """The schema of DBOS's tables in PostgreSQL."""
 JOBS_FILE = "jobs.db"
 """The file of DBOS's tables in the data directory, beside SQLite."""
-_CLOSING = 5.0
+_CLOSE_TIMEOUT_SECONDS = 5.0
 _LISTENER_INTERVAL_S = 0.05
 """Seconds between two looks of DBOS's listener for messages between jobs. We send none, so a look
 costs nothing; but closing waits for the next one, and DBOS's default is a whole second."""
@@ -190,7 +190,7 @@ class JobService:
         loop = asyncio.get_running_loop()
         turn = loop.run_in_executor(None, int)
         loop.set_default_executor(ThreadPoolExecutor())
-        await asyncio.wait({turn}, timeout=_CLOSING)
+        await asyncio.wait({turn}, timeout=_CLOSE_TIMEOUT_SECONDS)
         await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
         logging.getLogger("dbos").removeFilter(self._log)
 

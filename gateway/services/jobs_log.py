@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from threading import Lock
 
-OVER_AFTER = 120.0
+OUTAGE_QUIET_SECONDS = 120.0
 """Seconds without a word of it after which an outage is over; DBOS looks for work twice a minute
 at least, so that each outage is one line."""
 
@@ -57,4 +57,4 @@ class JobsLog(logging.Filter):
         with self._lock:
             now = self._clock()
             before, self._last = self._last, now
-            return now - before >= OVER_AFTER
+            return now - before >= OUTAGE_QUIET_SECONDS

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from gateway.contract.services import Cache
 from gateway.observability.logs import get_logger
 
-EVERY = 0.5
+WRITE_INTERVAL_SECONDS = 0.5
 """Seconds between two writes of one job's progress to the cache."""
-KEPT = 3600.0
+RETENTION_SECONDS = 3600.0
 """Seconds for which a job's last progress is kept."""
 
 log = get_logger(__name__)
@@ -45,7 +45,9 @@ class ProgressBoard:
         self._own[job_id] = progress
         now = time.monotonic()
         last = progress.total and progress.done >= progress.total
-        if self._cache is None or (now - self._written.get(job_id, 0) < EVERY and not last):
+        if self._cache is None or (
+            now - self._written.get(job_id, 0) < WRITE_INTERVAL_SECONDS and not last
+        ):
             return
         self._written[job_id] = now
         task = asyncio.get_running_loop().create_task(self._write(job_id, progress))
@@ -70,7 +72,9 @@ class ProgressBoard:
     async def _write(self, job_id: str, progress: Progress) -> None:
         assert self._cache is not None  # noqa: S101  (asked before)
         try:
-            await self._cache.set(_key(job_id), json.dumps(asdict(progress)).encode(), KEPT)
+            await self._cache.set(
+                _key(job_id), json.dumps(asdict(progress)).encode(), RETENTION_SECONDS
+            )
         except OSError as error:
             log.debug("progress_not_shared", reason=str(error))
 

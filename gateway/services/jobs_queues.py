@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 APPLICATION = "porch"
 """The name by which DBOS tells our queues from those of others."""
-POLLING, PATIENT = 0.25, 2.0
+POLL_SECONDS, SCHEDULED_POLL_SECONDS = 0.25, 2.0
 """Seconds between two looks at a queue: of a job that somebody waits for, and of one with a
 schedule. Each look takes milliseconds of this process, also where nothing is queued."""
 
@@ -52,6 +52,6 @@ def settings_of(job: Job) -> dict[str, Any]:
     """How DBOS registers the queue of a job."""
     return {
         "global_concurrency": job.concurrency,
-        "polling_interval_sec": PATIENT if job.schedule else POLLING,
+        "polling_interval_sec": SCHEDULED_POLL_SECONDS if job.schedule else POLL_SECONDS,
         "on_conflict": "always_update",
     }

@@ -14,7 +14,7 @@ __all__ = ["VARIABLE", "signing_key"]
 
 VARIABLE = "PORCH_SIGNING_KEY"
 """Replicas that serve one portal are given the same key in this environment variable."""
-SHORTEST = 32
+MIN_KEY_CHARACTERS = 32
 """Characters: what can be guessed signs nothing."""
 
 
@@ -29,8 +29,8 @@ def signing_key(data_dir: Path) -> bytes:
     """
     if os.environ.get(VARIABLE):
         given = resolve(f"env:{VARIABLE}").get_secret_value()
-        if len(given) < SHORTEST:
-            raise ValueError(f"{VARIABLE} has fewer than {SHORTEST} characters.")
+        if len(given) < MIN_KEY_CHARACTERS:
+            raise ValueError(f"{VARIABLE} has fewer than {MIN_KEY_CHARACTERS} characters.")
         return hashlib.sha256(given.encode()).digest()
     path = data_dir / "signing-key"
     if not path.exists():

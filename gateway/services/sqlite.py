@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Writers", "changing_tables", "opened", "reading", "writing"]
 
-BUSY_TIMEOUT = 10_000
+BUSY_TIMEOUT_MS = 10_000
 """Milliseconds that a writer waits for one of another process."""
-CONNECTIONS = 15
+MAX_CONNECTIONS = 15
 """Connections at most, each opened when the others are busy and kept then: opening one takes a
 thread, and reads the schema. The one that was used last is used next, since it remembers pages."""
 _PRAGMAS = (
-    f"PRAGMA busy_timeout={BUSY_TIMEOUT}",
+    f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}",
     "PRAGMA journal_mode=WAL",  # readers and the writer do not wait for each other
     "PRAGMA synchronous=NORMAL",  # safe with WAL: a power cut may undo, never break
     "PRAGMA foreign_keys=ON",
@@ -42,7 +42,7 @@ def opened(file: Path) -> AsyncEngine:
         f"sqlite+aiosqlite:///{file}",
         async_creator=partial(connect, file),
         hide_parameters=True,
-        pool_size=CONNECTIONS,
+        pool_size=MAX_CONNECTIONS,
         max_overflow=0,
         pool_use_lifo=True,
     )

@@ -21,7 +21,7 @@ import aiosqlite
 
 __all__ = ["Connection", "connect", "gone"]
 
-PATIENCE = 5.0
+THREAD_TIMEOUT_SECONDS = 5.0
 """Seconds that the threads of closed connections have to end."""
 
 _ending: WeakSet[Thread] = WeakSet()
@@ -43,7 +43,7 @@ async def gone() -> None:
     Where the task that opened one was cancelled, nobody else waits for its thread, which must not
     find the event loop closed.
     """
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + THREAD_TIMEOUT_SECONDS
     for thread in [each for each in _ending if each.is_alive()]:
         await asyncio.to_thread(thread.join, max(until - time.monotonic(), 0))
 

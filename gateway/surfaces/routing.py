@@ -51,7 +51,7 @@ from gateway.surfaces.rest.routes import Rest, described_routes
 from gateway.surfaces.rest.streams import OpenStreams
 from gateway.surfaces.webhooks import webhook_routes
 
-SIGN_IN_ATTEMPTS = 60
+SIGN_IN_ATTEMPTS_PER_MINUTE = 60
 """Attempts to sign in that one peer may make in a minute."""
 
 log = get_logger(__name__)
@@ -218,7 +218,7 @@ class Surfaces:
             tokens=who.api_tokens,
             resolver=who.resolver,
             consents=self._consents,
-            attempts=Limiter(SIGN_IN_ATTEMPTS, 60),
+            attempts=Limiter(SIGN_IN_ATTEMPTS_PER_MINUTE, 60),
             sign_in=config.sign_in,
             wallet=who.methods.wallet,
             redirects=who.methods.redirects,

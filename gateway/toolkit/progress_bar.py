@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-_ROOM = 70
+_MIN_COLUMNS = 70
 """The least columns for a bar with its counts and the time."""
 
 
@@ -47,7 +47,9 @@ def progress_bar(
     console = Console(stderr=True)
     counts = TextColumn("{task.fields[counts]}")
     # Where there is no room for all of them, how many are done says the most.
-    beside = (BarColumn(), counts, TimeElapsedColumn()) if console.width >= _ROOM else (counts,)
+    beside = (
+        (BarColumn(), counts, TimeElapsedColumn()) if console.width >= _MIN_COLUMNS else (counts,)
+    )
     columns = (TextColumn("{task.description}"), *beside)
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None, visible=not least, counts="")

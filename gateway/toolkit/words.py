@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import Protocol
 
-MAX_TERM = 40
+MAX_TERM_CHARACTERS = 40
 """Characters of the longest word that is a term; longer ones are addresses and the like."""
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
@@ -47,11 +47,13 @@ def terms(
 
     Args:
         text: any prose.
-        stop_words: words that are left out; those of over :data:`MAX_TERM` characters are too.
+        stop_words: words that are left out; those over :data:`MAX_TERM_CHARACTERS` are too.
         fold: as in :func:`words`.
     """
     found = words(text, fold=fold)
-    return [stem(word) for word in found if word not in stop_words and len(word) <= MAX_TERM]
+    return [
+        stem(word) for word in found if word not in stop_words and len(word) <= MAX_TERM_CHARACTERS
+    ]
 
 
 class _Stemmer(Protocol):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from gateway.contract import Hit, Sparse
 from gateway.toolkit import bm25
-from gateway.toolkit.words import MAX_TERM
+from gateway.toolkit.words import MAX_TERM_CHARACTERS
 
 _AVERAGE_TERM_COUNT = 300.0
 _WORD = re.compile(r"[^\W_]+")
@@ -76,7 +76,11 @@ def _match(meaning: float, words: float, best: float, most: float) -> Match:
 def _terms(text: str) -> list[str]:
     """The words of a text that tell skills apart, in lower case, without a plural's s."""
     words = _WORD.findall(text.lower())
-    return [_singular(word) for word in words if word not in _STOP_WORDS and len(word) <= MAX_TERM]
+    return [
+        _singular(word)
+        for word in words
+        if word not in _STOP_WORDS and len(word) <= MAX_TERM_CHARACTERS
+    ]
 
 
 def _singular(word: str) -> str:

@@ -315,7 +315,7 @@ async def test_metamcp_324_nothing_is_left_of_sessions_and_lists(
     portal: Attacked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """MetaMCP #324: each look at the tools began a session that nobody ended."""
-    monkeypatch.setattr("gateway.surfaces.mcp.sessions.KEPT", 10)
+    monkeypatch.setattr("gateway.surfaces.mcp.sessions.MAX_SESSIONS", 10)
     http = portal.client("127.0.0.1")
 
     async def live() -> float:

@@ -14,7 +14,7 @@ import uvicorn
 
 from auth import Account
 from gateway.cli.server import _uvicorn
-from gateway.surfaces.routing import SIGN_IN_ATTEMPTS
+from gateway.surfaces.routing import SIGN_IN_ATTEMPTS_PER_MINUTE
 from tests.access.attacks import TIERS, Attacked, attacked
 
 ADMIN = Account.of_key("0x00000000000000000000000000000000000A11cE", "alice")
@@ -123,10 +123,10 @@ async def test_a_forwarded_address_escapes_no_limit() -> None:
         async with httpx2.AsyncClient(base_url=address) as client:
             statuses = [
                 (await client.get(MESSAGE, headers={"x-forwarded-for": f"192.0.2.{n}"})).status_code
-                for n in range(SIGN_IN_ATTEMPTS + 5)
+                for n in range(SIGN_IN_ATTEMPTS_PER_MINUTE + 5)
             ]
-    assert 429 not in statuses[:SIGN_IN_ATTEMPTS]
-    assert set(statuses[SIGN_IN_ATTEMPTS:]) == {429}
+    assert 429 not in statuses[:SIGN_IN_ATTEMPTS_PER_MINUTE]
+    assert set(statuses[SIGN_IN_ATTEMPTS_PER_MINUTE:]) == {429}
 
 
 async def test_behind_a_proxy_only_the_address_that_the_proxy_wrote_counts() -> None:
@@ -138,7 +138,10 @@ async def test_behind_a_proxy_only_the_address_that_the_proxy_wrote_counts() -> 
                 headers = {"x-forwarded-for": forwarded, "host": "localhost"}
                 return (await client.get(MESSAGE, headers=headers)).status_code
 
-            made_up = [await asked(f"198.51.100.{n}, 192.0.2.7") for n in range(SIGN_IN_ATTEMPTS)]
+            made_up = [
+                await asked(f"198.51.100.{n}, 192.0.2.7")
+                for n in range(SIGN_IN_ATTEMPTS_PER_MINUTE)
+            ]
             assert 429 not in made_up
             assert await asked("198.51.100.200, 192.0.2.7") == 429
             assert await asked("192.0.2.7") == 429
@@ -149,7 +152,7 @@ async def test_the_addresses_of_one_ipv6_network_share_a_limit_and_others_do_not
     async with attacked() as portal:
         statuses = [
             (await portal.client(f"2001:db8:1:2::{n:x}").get(MESSAGE)).status_code
-            for n in range(1, SIGN_IN_ATTEMPTS + 3)
+            for n in range(1, SIGN_IN_ATTEMPTS_PER_MINUTE + 3)
         ]
         assert statuses[-2:] == [429, 429]
         assert (await portal.client("2001:db8:1:3::1").get(MESSAGE)).status_code == 200

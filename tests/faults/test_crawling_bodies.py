@@ -19,7 +19,7 @@ from tests.journeys import garden
 async def test_a_body_that_never_ends_is_a_408_that_closes_the_connection(
     monkeypatch: pytest.MonkeyPatch, path: str, first: list[bytes]
 ) -> None:
-    monkeypatch.setattr(bodies, "PATIENCE", 0.05)
+    monkeypatch.setattr(bodies, "BODY_TIMEOUT_SECONDS", 0.05)
 
     async def crawling() -> AsyncIterator[bytes]:
         for piece in first:

@@ -190,7 +190,7 @@ async def test_a_time_out_of_a_plugins_own_is_told_as_its_own():
 
 
 async def test_a_plugin_that_never_opens_does_not_hold_up_the_others(monkeypatch, tmp_path):
-    monkeypatch.setattr(plugin_host, "OPENING", 0.05)
+    monkeypatch.setattr(plugin_host, "OPEN_TIMEOUT_SECONDS", 0.05)
 
     @asynccontextmanager
     async def never(config, host):
@@ -265,7 +265,7 @@ async def _all_of_it_is_served(running, http, ran):
 
 
 async def test_a_plugin_that_opens_late_is_served_whole_once_it_has(monkeypatch, tmp_path):
-    monkeypatch.setattr(plugin_host, "OPENING", 0.05)
+    monkeypatch.setattr(plugin_host, "OPEN_TIMEOUT_SECONDS", 0.05)
     may_open, ran = asyncio.Event(), asyncio.Event()
     told: asyncio.Queue[Change] = asyncio.Queue()
     late = _whole("late", may_open.wait, ran)
@@ -327,7 +327,7 @@ async def test_what_an_admin_has_to_mend_is_not_tried_again(monkeypatch, tmp_pat
 
 
 async def test_a_plugin_that_is_opening_still_does_not_hold_up_the_end(monkeypatch, tmp_path):
-    monkeypatch.setattr(plugin_host, "OPENING", 0.05)
+    monkeypatch.setattr(plugin_host, "OPEN_TIMEOUT_SECONDS", 0.05)
     diary: list[str] = []
 
     async def never():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from gateway.contract.services import Database
 
-PATIENCE = 15.0
+TRANSACTION_TIMEOUT_SECONDS = 15.0
 """Seconds that a transaction may take: a dead connection may never answer."""
 
 
@@ -43,7 +43,7 @@ async def _told(
     opening: AbstractAsyncContextManager[AsyncConnection],
 ) -> AsyncGenerator[AsyncConnection]:
     try:
-        async with asyncio.timeout(PATIENCE), opening as connection:
+        async with asyncio.timeout(TRANSACTION_TIMEOUT_SECONDS), opening as connection:
             yield connection
     except Exception as error:
         if not is_outage(error):

@@ -20,7 +20,7 @@ from gateway.identity.stores.connection import Reached
 from gateway.identity.stores.tables import accounts, api_tokens, forgotten, people
 from gateway.toolkit.sql import exclusive, lock_number
 
-PAGE = 500
+PEOPLE_PER_PAGE = 500
 """People that are read at once where all of them are wanted."""
 
 
@@ -131,7 +131,7 @@ class SqlPeople:
             after = page[-1]
 
     async def _page(self, after: Person | None) -> list[Person]:
-        ids = select(people.c.id).order_by(people.c.created, people.c.id).limit(PAGE)
+        ids = select(people.c.id).order_by(people.c.created, people.c.id).limit(PEOPLE_PER_PAGE)
         if after is not None:
             same = and_(people.c.created == after.created, people.c.id > after.id)
             ids = ids.where(or_(people.c.created > after.created, same))

@@ -18,11 +18,11 @@ from gateway.identity.stores.tables import (
     spent,
 )
 
-BATCH = 10_000
+BATCH_ROWS = 10_000
 """Rows that are deleted in one transaction, so that writers get between."""
-SHORTLY = timedelta(days=1)
+ENDED_RECORD_RETENTION = timedelta(days=1)
 """How long ended records that nobody sees are kept."""
-SHOWN = timedelta(days=31)
+SHOWN_RECORD_RETENTION = timedelta(days=31)
 """How long API tokens and grants are kept after their end or last use.
 
 An access token, of which nothing is stored, lives at most 30 days (``sign_in.tokens.access``). The
@@ -36,7 +36,7 @@ async def purge_all(database: Database, now: datetime) -> int:
 
 
 def _old(now: datetime) -> Iterator[tuple[Column[str], ColumnElement[bool]]]:
-    shortly, shown = now - SHORTLY, now - SHOWN
+    shortly, shown = now - ENDED_RECORD_RETENTION, now - SHOWN_RECORD_RETENTION
     yield spent.c.key, spent.c.until <= now
     yield revocations.c.number, revocations.c.at < shortly
     yield sessions.c.digest, sessions.c.expires < shortly
@@ -55,9 +55,9 @@ def _without(table: Table) -> ColumnElement[bool]:
 async def _delete(database: Database, key: Column[str], old: ColumnElement[bool]) -> int:
     deleted = 0
     while True:
-        batch = select(key).where(old).limit(BATCH)
+        batch = select(key).where(old).limit(BATCH_ROWS)
         async with database.begin() as connection:
             result = await connection.execute(delete(key.table).where(key.in_(batch)))
         deleted += result.rowcount
-        if result.rowcount < BATCH:
+        if result.rowcount < BATCH_ROWS:
             return deleted

@@ -17,7 +17,7 @@ from sqlalchemy import (
 from gateway.observability.audit_table import metadata
 from gateway.toolkit.columns import NUMBER, Json, UtcDateTime
 
-_LONGEST = 500
+_MAX_TEXT_CHARACTERS = 500
 
 
 class Shown(TypeDecorator[str]):
@@ -30,7 +30,7 @@ class Shown(TypeDecorator[str]):
         """Store what every database takes."""
         if value is None:
             return None
-        return value[:_LONGEST].encode("utf-8", "replace").decode().replace("\0", "?")
+        return value[:_MAX_TEXT_CHARACTERS].encode("utf-8", "replace").decode().replace("\0", "?")
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
         """Give it back as it is."""

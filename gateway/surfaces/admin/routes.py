@@ -28,10 +28,10 @@ from gateway.surfaces.admin import tiers_diff
 from gateway.surfaces.http.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.http.request_context import context_of
 
-LARGEST = 1024 * 1024
+MAX_TIERS_BYTES = 1024 * 1024
 """Bytes that a ``tiers.yaml`` may have here."""
 
-AT_ONCE = 100
+MAX_CONCURRENT_JUDGEMENTS = 100
 """People who are judged at the same time."""
 
 Answer = Callable[[Request], Awaitable[Any]]
@@ -89,7 +89,7 @@ class Admin:
 
     async def diff(self, request: Request) -> Any:
         """Answer ``POST /admin/tiers-diff``, whose body is a ``tiers.yaml``."""
-        raw = await read_body(request.receive, context_of(request.scope).headers, LARGEST)
+        raw = await read_body(request.receive, context_of(request.scope).headers, MAX_TIERS_BYTES)
         tiers = parse_tiers(raw, request.query_params.get("file", "tiers.yaml"))
         before, after = self.catalog.decisions(), self.catalog.decisions(tiers.items)
         people = [change async for change in self._people(tiers)]
@@ -118,7 +118,7 @@ async def _together(people: AsyncIterator[Person]) -> AsyncIterator[list[Person]
     group: list[Person] = []
     async for person in people:
         group.append(person)
-        if len(group) == AT_ONCE:
+        if len(group) == MAX_CONCURRENT_JUDGEMENTS:
             yield group
             group = []
     yield group

@@ -9,9 +9,9 @@ from starlette.types import Receive
 
 from gateway.surfaces.http.responses import Headers
 
-PATIENCE = 30.0
+BODY_TIMEOUT_SECONDS = 30.0
 """Seconds in which a whole body must have come in; longer, and a crawling client is let go."""
-_DIGITS = 20  # of a length that there can be; Python does not read numbers of thousands
+_MAX_LENGTH_DIGITS = 20  # of a length that there can be; Python does not read numbers of thousands
 
 
 class BodyRefused(Exception):
@@ -43,7 +43,7 @@ class BodyTooSlow(BodyRefused):
     headers = ((b"connection", b"close"),)
 
     def __init__(self) -> None:
-        super().__init__(f"The body did not come in within {PATIENCE:g} s.")
+        super().__init__(f"The body did not come in within {BODY_TIMEOUT_SECONDS:g} s.")
 
 
 class ClientLeft(Exception):
@@ -60,14 +60,14 @@ async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) ->
 
     Raises:
         BodyTooLarge: it has more, by its declared length or as it comes in.
-        BodyTooSlow: it is not there whole within :data:`PATIENCE`.
+        BodyTooSlow: it is not there whole within :data:`BODY_TIMEOUT_SECONDS`.
         ClientLeft: the connection ended in the middle of it.
     """
     declared = headers.get("content-length", "0")
-    if declared.isdecimal() and (len(declared) > _DIGITS or int(declared) > limit):
+    if declared.isdecimal() and (len(declared) > _MAX_LENGTH_DIGITS or int(declared) > limit):
         raise BodyTooLarge(limit)
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(BODY_TIMEOUT_SECONDS):
             return await _read(receive, limit)
     except TimeoutError:
         raise BodyTooSlow from None

@@ -23,7 +23,7 @@ ErrorPage = Callable[[Request, int, str, str], Response]
 
 NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 """Headers of every answer that is for one client alone (RFC 6749, section 5.1)."""
-COME_BACK = 5
+RETRY_AFTER_SECONDS = 5
 """Seconds after which to try again then."""
 
 

@@ -17,7 +17,7 @@ from gateway.config.addresses import CLIENT_PATHS
 from gateway.contract.apis import Refusal
 from gateway.observability.logs import get_logger
 from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat
-from gateway.surfaces.http.errors import COME_BACK, UNAVAILABLE, ErrorPage, refusal
+from gateway.surfaces.http.errors import RETRY_AFTER_SECONDS, UNAVAILABLE, ErrorPage, refusal
 from gateway.surfaces.http.request_context import context_of, wants_page
 
 _WORDS = {
@@ -63,7 +63,7 @@ class Failures:
             response = refusal("temporarily_unavailable", UNAVAILABLE, 503)
         else:
             response = self._told(request, 503, "unavailable", "Not just now", UNAVAILABLE)
-        response.headers["retry-after"] = str(COME_BACK)
+        response.headers["retry-after"] = str(RETRY_AFTER_SECONDS)
         return response
 
     async def _unexpected(self, request: Request, error: Exception) -> Response:

@@ -26,7 +26,7 @@ from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.http.challenges import bearer_challenge
 from gateway.surfaces.http.client_address import client_address
 from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat
-from gateway.surfaces.http.errors import COME_BACK, UNAVAILABLE
+from gateway.surfaces.http.errors import RETRY_AFTER_SECONDS, UNAVAILABLE
 from gateway.surfaces.http.request_context import KEY
 from gateway.surfaces.http.websocket_refusal import over_http
 
@@ -124,7 +124,7 @@ class HttpGuard:
             caller = await again()
         except StoreUnavailable as error:
             log.warning("stores_unavailable", reason=str(error))
-            wait = (b"retry-after", str(COME_BACK).encode())
+            wait = (b"retry-after", str(RETRY_AFTER_SECONDS).encode())
             told = Refusal(503, "unavailable", UNAVAILABLE, request_id)
             await self._speaks(scope["path"]).refuse(send, told, (wait,))
             return

@@ -9,7 +9,7 @@ from auth import BadCredential, Caller
 from auth.stores import StoreUnavailable
 from gateway.pipeline.call_context import WhoNow
 
-RECHECK = 2.0
+RECHECK_SECONDS = 2.0
 """Seconds after which an open stream asks again who its caller is, which is remembered mostly:
 what was revoked hears nothing more within 5 s, also where it was revoked at another replica."""
 
@@ -30,7 +30,7 @@ async def until_changed(
     """
     now = caller
     while _rights(now) == _rights(caller) and allowed():
-        await asyncio.sleep(RECHECK)
+        await asyncio.sleep(RECHECK_SECONDS)
         try:
             now = await again()
         except (BadCredential, StoreUnavailable):

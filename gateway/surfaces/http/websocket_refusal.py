@@ -8,7 +8,7 @@ from typing import Any
 from starlette.types import Scope, Send
 
 _EXTENSION = "websocket.http.response"
-_CLOSED = 4000
+_CLOSE_CODE_BASE = 4000
 """What is added to an HTTP status to make a close code for servers that can send no response."""
 
 
@@ -30,6 +30,6 @@ def over_http(scope: Scope, send: Send) -> Send:
         elif can:
             await send({**message, "type": "websocket." + kind})
         elif kind == "http.response.start":
-            await send({"type": "websocket.close", "code": _CLOSED + message["status"]})
+            await send({"type": "websocket.close", "code": _CLOSE_CODE_BASE + message["status"]})
 
     return sent

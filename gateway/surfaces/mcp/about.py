@@ -13,7 +13,7 @@ from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import LIST_TTL_MS
 from gateway.surfaces.mcp.skills import EXTENSION, SETTINGS
 
-_TOLD = 8
+_MAX_NAMES = 8
 
 
 class About:
@@ -61,8 +61,8 @@ class About:
         lines = [f"This is {self._name}. You are connected with {caller.tier} access.", *held]
         beyond = self._catalog.beyond(caller, only)
         for tier, items in beyond.items():
-            names = ", ".join(item.name for item in items[:_TOLD])
-            more = f" and {len(items) - _TOLD} more" if len(items) > _TOLD else ""
+            names = ", ".join(item.name for item in items[:_MAX_NAMES])
+            more = f" and {len(items) - _MAX_NAMES} more" if len(items) > _MAX_NAMES else ""
             lines.append(f"With {tier} access there would also be: {names}{more}.")
         if beyond:
             lines.append(self._catalog.how_to_rise(caller, max(beyond)))

@@ -11,7 +11,7 @@ from gateway.contract import Prompt, ResourceTemplate
 from gateway.surfaces.mcp.prompts import find
 from gateway.surfaces.mcp.results import Era
 
-MOST = 100
+MAX_VALUES = 100
 """Values in one answer (MCP: completion)."""
 
 
@@ -34,5 +34,9 @@ async def complete(item: Item, params: Mapping[str, Any], caller: Caller) -> lis
 
 def completion_result(values: Sequence[str], era: Era) -> bytes:
     """The values as a ``CompleteResult``."""
-    completion = {"values": values[:MOST], "total": len(values), "hasMore": len(values) > MOST}
+    completion = {
+        "values": values[:MAX_VALUES],
+        "total": len(values),
+        "hasMore": len(values) > MAX_VALUES,
+    }
     return era.result("completion/complete", {"completion": completion})

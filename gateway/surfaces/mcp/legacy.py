@@ -30,7 +30,7 @@ from gateway.surfaces.mcp.modern import settle, validate
 from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session, Sessions
-from gateway.surfaces.mcp.subscriptions import FOLLOWED, Subscriptions, lists_changed
+from gateway.surfaces.mcp.subscriptions import MAX_FOLLOWED_RESOURCES, Subscriptions, lists_changed
 
 SESSION = "mcp-session-id"
 _EMPTY = b"{}"
@@ -188,8 +188,10 @@ class Legacy:
         uri = request.params["uri"]
         if not self._subscriptions.readable(uri, request.caller, request.only):
             raise WireError(RESOURCE_NOT_FOUND, f"Unknown resource: {uri}", {"uri": uri})
-        if len(session.subscribed) >= FOLLOWED:
-            raise WireError(INVALID_PARAMS, f"A session may follow {FOLLOWED} resources.")
+        if len(session.subscribed) >= MAX_FOLLOWED_RESOURCES:
+            raise WireError(
+                INVALID_PARAMS, f"A session may follow {MAX_FOLLOWED_RESOURCES} resources."
+            )
         session.subscribed[uri] = request.caller
         return _EMPTY
 

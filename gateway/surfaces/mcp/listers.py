@@ -16,9 +16,9 @@ from gateway.catalog.items import BadDeclaration, Item, listed_resource, prompt_
 from gateway.contract import ListedResource, Prompt, PromptFamily, ResourceTemplate
 from gateway.observability.logs import get_logger
 
-DEADLINE = 3.0
+LISTER_TIMEOUT_SECONDS = 3.0
 """Seconds that a plugin has for its part of a page."""
-_REMEMBERED = 1000
+_MAX_LOGGED_ENTRIES = 1000
 """Entries that were left out whose reason is remembered, so that it is logged once."""
 
 log = get_logger(__name__)
@@ -103,7 +103,7 @@ class Listers:
         if lister is None:
             return []
         try:
-            async with asyncio.timeout(DEADLINE) as deadline:
+            async with asyncio.timeout(LISTER_TIMEOUT_SECONDS) as deadline:
                 found = list(await lister(caller, after, limit))[:limit]
             if after in [id_of(each) for each in found]:
                 raise ValueError("it lists again what it is to go on after")
@@ -114,7 +114,7 @@ class Listers:
             return self._failure(item, "it awaited something that was cancelled")
         except Exception as error:
             late = isinstance(error, TimeoutError) and deadline.expired()
-            why = f"it took longer than {DEADLINE:g} s" if late else _told(error)
+            why = f"it took longer than {LISTER_TIMEOUT_SECONDS:g} s" if late else _told(error)
             return self._failure(item, why, error)
         self._failed.pop(item.key, None)
         return found
@@ -146,7 +146,7 @@ class Listers:
     def _leave_out(self, item: Item, name: str, why: str) -> None:
         if self._left_out.get((item.key, name)) == why:
             return
-        if len(self._left_out) >= _REMEMBERED:
+        if len(self._left_out) >= _MAX_LOGGED_ENTRIES:
             self._left_out.clear()
         self._left_out[item.key, name] = why
         log.warning("listed_left_out", plugin=item.plugin, item=item.key, entry=name, reason=why)

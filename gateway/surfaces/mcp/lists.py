@@ -23,11 +23,11 @@ from gateway.surfaces.mcp.results import list_result
 from gateway.surfaces.mcp.skills import directory_page, skill_entry, skills_page
 from gateway.surfaces.mcp.state import StateSigner
 
-PAGE = 250
+ENTRIES_PER_PAGE = 250
 """Entries on a page; clients follow ``nextCursor``."""
-SKILLS_PAGE = 100
+SKILLS_PER_PAGE = 100
 """Skills on a page: each brings its whole manifest."""
-CURSOR_LIFETIME = 24 * 3600
+CURSOR_LIFETIME_SECONDS = 24 * 3600
 """Seconds for which a list that a plugin makes can be gone on with."""
 
 _KINDS: dict[str, tuple[tuple[Kind, ...], str]] = {
@@ -90,7 +90,7 @@ class Listing:
         """
         uri = request.params["uri"]
         entries = self._catalog.directory(uri, request.caller, request.only)
-        page, following = _page(entries, request.params.get("cursor"), PAGE)
+        page, following = _page(entries, request.params.get("cursor"), ENTRIES_PER_PAGE)
         return directory_page(page, following, request.era)
 
     async def _ask(self, listing: list[Item], request: Request, cursor: str | None) -> bytes:
@@ -99,11 +99,11 @@ class Listing:
         place = self._place(cursor, listing, request)
         following = None
         if place is None:
-            page, following = _page(self._items(request), cursor, PAGE)
+            page, following = _page(self._items(request), cursor, ENTRIES_PER_PAGE)
             entries = [item.entry for item in page]
             place = Place(listing[0].key)
         if following is None:
-            room = PAGE - len(entries)
+            room = ENTRIES_PER_PAGE - len(entries)
             theirs, after = await self.listers.page(listing, place, room, request.caller)
             entries += theirs
             following = self._sealed(after, request) if after else None
@@ -112,7 +112,7 @@ class Listing:
 
     def _sealed(self, place: Place, request: Request) -> str:
         text = to_json([place.item, place.after]).decode()
-        return self._signer.seal(text, request.caller, _purpose(request), CURSOR_LIFETIME)
+        return self._signer.seal(text, request.caller, _purpose(request), CURSOR_LIFETIME_SECONDS)
 
     def _place(self, cursor: str | None, listing: list[Item], request: Request) -> Place | None:
         """Where in what plugins list a cursor leads to; None where it does not lead there."""
@@ -138,11 +138,11 @@ class Listing:
         _, key = _KINDS[request.method]
         items = self._items(request)
         if key == "skills":
-            page, following = _page(items, cursor, SKILLS_PAGE)
+            page, following = _page(items, cursor, SKILLS_PER_PAGE)
             return skills_page(
                 [self._skill(item, request) for item in page], following, request.era
             )
-        page, following = _page(items, cursor, PAGE)
+        page, following = _page(items, cursor, ENTRIES_PER_PAGE)
         entries = [item.entry for item in page]
         return list_result(request.method, key, entries, following, request.era)
 

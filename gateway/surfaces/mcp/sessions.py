@@ -22,11 +22,11 @@ from auth.sealer import BadSeal, Sealer
 from gateway.contract import Cache
 from gateway.surfaces.mcp.stream import Outbox
 
-LIFETIME = 24 * 3600
+SESSION_LIFETIME_SECONDS = 24 * 3600
 """Seconds after which a session id is no longer taken."""
-KEPT = 10_000
+MAX_SESSIONS = 10_000
 """Sessions whose state one process keeps; the longest unused is dropped first."""
-RECHECK = 30
+RECHECK_SECONDS = 30
 """Seconds after which a process asks again whether another one has ended a session."""
 
 _ENDED = b"ended"
@@ -101,7 +101,7 @@ class Sessions:
             "t": int(time.time()),
             "n": secrets.token_hex(8),
         }
-        return self._keep(Session(self._sealer.seal(claims, LIFETIME), claims))
+        return self._keep(Session(self._sealer.seal(claims, SESSION_LIFETIME_SECONDS), claims))
 
     async def find(self, session_id: str, caller: Caller) -> Session | None:
         """The session of that id, or None where it is unknown, over, or somebody else's.
@@ -110,25 +110,27 @@ class Sessions:
         with it: clients sign in when a call asks for it, and keep their session.
         """
         session = self.live.get(session_id)
-        if session is None or time.monotonic() - session.checked >= RECHECK:
+        if session is None or time.monotonic() - session.checked >= RECHECK_SECONDS:
             session = await self._checked(session_id, session)
         if session is not None and session.person is None and caller.person is not None:
             session.become(caller.person)
             session.close()  # its streams were opened by a stranger; the client opens new ones
-            await self._cache.set(_fate(session_id), _THEIRS + caller.person.encode(), LIFETIME)
+            await self._cache.set(
+                _fate(session_id), _THEIRS + caller.person.encode(), SESSION_LIFETIME_SECONDS
+            )
         if session is None or session.person != caller.person:
             return None
-        if time.time() - session.began > LIFETIME:
+        if time.time() - session.began > SESSION_LIFETIME_SECONDS:
             self.live.pop(session_id, None)
             return None
         self.live.move_to_end(session_id)
         return session
 
     async def end(self, session: Session) -> None:
-        """End a session, here at once and on other replicas within ``RECHECK`` seconds."""
+        """End a session, here at once and on other replicas within ``RECHECK_SECONDS`` seconds."""
         self.live.pop(session.id, None)
         session.close()
-        await self._cache.set(_fate(session.id), _ENDED, LIFETIME)
+        await self._cache.set(_fate(session.id), _ENDED, SESSION_LIFETIME_SECONDS)
 
     async def _checked(self, session_id: str, session: Session | None) -> Session | None:
         """The session as every replica knows it: ended here or there, or become somebody's."""
@@ -151,7 +153,7 @@ class Sessions:
 
     def _keep(self, session: Session) -> Session:
         self.live[session.id] = session
-        while len(self.live) > KEPT:
+        while len(self.live) > MAX_SESSIONS:
             self.live.popitem(last=False)[1].close()
         return session
 

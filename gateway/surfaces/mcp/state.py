@@ -12,7 +12,7 @@ from gateway.contract import ToolFailed
 
 BAD_STATE = "bad_request_state"
 
-LIFETIME = 600
+STATE_LIFETIME_SECONDS = 600
 """Seconds in which an answer may be continued."""
 
 
@@ -35,7 +35,7 @@ class StateSigner:
             purpose: the only one for which it is taken.
             lifetime: seconds; by default those of an answer.
         """
-        seconds = LIFETIME if lifetime is None else lifetime
+        seconds = STATE_LIFETIME_SECONDS if lifetime is None else lifetime
         return self._sealer.seal({"state": state}, seconds, _whose(caller, purpose))
 
     def open(self, sealed: str, caller: Caller, purpose: str) -> str:

@@ -19,11 +19,11 @@ from starlette.types import Receive, Send
 from gateway.pipeline.json_text import UNSENDABLE, sendable
 from gateway.surfaces.http.responses import Headers, send_json
 
-FRAMES = 1024
+MAX_WAITING_MESSAGES = 1024
 """Messages that may wait for a slow reader; then the outbox closes."""
-QUICK = 0.02
+QUICK_ANSWER_SECONDS = 0.02
 """Seconds in which a plain answer needs no watching of the connection."""
-PING = 15.0
+STREAM_PING_SECONDS = 15.0
 """Seconds of silence after which an event stream carries a comment, for proxies' sake."""
 
 _SSE = [
@@ -45,8 +45,8 @@ class Reply:
 class Outbox:
     """Messages that the work sends before its reply, in order.
 
-    It closes when the client leaves, and where it reads so slowly that ``FRAMES`` messages
-    wait: nothing more is taken then, and what waits is still sent.
+    It closes when the client leaves, and where it reads so slowly that
+    :data:`MAX_WAITING_MESSAGES` wait: nothing more is taken then, and what waits is still sent.
 
     Attributes:
         closed: whether messages are no longer taken.
@@ -60,7 +60,7 @@ class Outbox:
     @cached_property
     def frames(self) -> asyncio.Queue[bytes]:
         """What waits to be sent."""
-        return asyncio.Queue(FRAMES)
+        return asyncio.Queue(MAX_WAITING_MESSAGES)
 
     @cached_property
     def _end(self) -> asyncio.Event:
@@ -150,7 +150,7 @@ class _Watch:
         self._watcher: asyncio.Task[None] | None = None
         loop = asyncio.get_running_loop()
         self._reply: asyncio.Future[Reply] = loop.create_future()
-        self._timer = loop.call_later(QUICK, self._begin)
+        self._timer = loop.call_later(QUICK_ANSWER_SECONDS, self._begin)
 
     async def finish(self, reply: Reply) -> None:
         """Send the reply, after every message that was sent before it."""
@@ -197,7 +197,9 @@ async def _watch(task: asyncio.Future[Reply], outbox: Outbox, receive: Receive, 
             waiting: set[asyncio.Future[Any]] = (
                 {frame, left} if task.done() else {task, frame, left}
             )
-            done, _ = await asyncio.wait(waiting, timeout=PING, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(
+                waiting, timeout=STREAM_PING_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
             if left in done:
                 return
             plain = outbox.closed and not committed
@@ -238,7 +240,9 @@ async def stream(outbox: Outbox, receive: Receive, send: Send) -> None:
         await _send_event(send, None)
         while not (left.done() or (closed.done() and not frame.done())):
             await asyncio.wait(
-                {frame, left, closed}, timeout=PING, return_when=asyncio.FIRST_COMPLETED
+                {frame, left, closed},
+                timeout=STREAM_PING_SECONDS,
+                return_when=asyncio.FIRST_COMPLETED,
             )
             if frame.done():
                 await _send_event(send, frame.result())

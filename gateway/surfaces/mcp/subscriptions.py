@@ -19,9 +19,9 @@ from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.sessions import Session, Sessions
 from gateway.surfaces.mcp.stream import Outbox
 
-MOST = 1024
+MAX_OPEN_STREAMS = 1024
 """Streams that are open at the same time, both eras together."""
-FOLLOWED = 1000
+MAX_FOLLOWED_RESOURCES = 1000
 """Resources that one client may follow."""
 
 _ID = "io.modelcontextprotocol/subscriptionId"
@@ -83,7 +83,7 @@ class Subscriptions:
         Raises:
             WireError: too many are open, or the portal is stopping.
         """
-        if self._closing or len(self._open) >= MOST:
+        if self._closing or len(self._open) >= MAX_OPEN_STREAMS:
             raise WireError(INTERNAL_ERROR, "No more streams can be opened. Try again later.")
         self._open.add(outbox)
         watching = asyncio.create_task(_watch(outbox, caller, again))
@@ -112,7 +112,9 @@ class Subscriptions:
         granted: dict[str, Any] = {name: True for name in _WANTED.values() if asked.get(name)}
         uris = asked.get("resourceSubscriptions") or []
         who, only = request.caller, request.only
-        if followed := [uri for uri in uris[:FOLLOWED] if self.readable(uri, who, only)]:
+        if followed := [
+            uri for uri in uris[:MAX_FOLLOWED_RESOURCES] if self.readable(uri, who, only)
+        ]:
             granted["resourceSubscriptions"] = followed
         return granted
 

@@ -6,9 +6,9 @@ import base64
 import binascii
 from urllib.parse import parse_qsl, unquote_plus
 
-LONGEST = 4096
+MAX_CHARACTERS = 4096
 """Characters of one value; a client id can hold a registration, and a state what a client likes."""
-MOST = 40
+MAX_PARAMETERS = 40
 """Parameters of one request."""
 
 
@@ -26,16 +26,23 @@ def read_parameters(encoded: bytes) -> dict[str, str]:
     """
     try:
         pairs = parse_qsl(
-            encoded.decode("ascii"), encoding="utf-8", errors="strict", max_num_fields=MOST
+            encoded.decode("ascii"),
+            encoding="utf-8",
+            errors="strict",
+            max_num_fields=MAX_PARAMETERS,
         )
     except ValueError:
-        raise BadParameters(f"Send at most {MOST} parameters, form-encoded as UTF-8.") from None
+        raise BadParameters(
+            f"Send at most {MAX_PARAMETERS} parameters, form-encoded as UTF-8."
+        ) from None
     found: dict[str, str] = {}
     for name, value in pairs:
         if name in found:
             raise BadParameters(f"The parameter {name[:40]} is there twice.")
-        if len(value) > LONGEST or len(name) > LONGEST:
-            raise BadParameters(f"The parameter {name[:40]} is longer than {LONGEST} characters.")
+        if len(value) > MAX_CHARACTERS or len(name) > MAX_CHARACTERS:
+            raise BadParameters(
+                f"The parameter {name[:40]} is longer than {MAX_CHARACTERS} characters."
+            )
         found[name] = value
     return found
 

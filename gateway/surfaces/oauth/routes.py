@@ -30,7 +30,7 @@ from gateway.surfaces.oauth.parts import OAuthSurface, too_often
 if TYPE_CHECKING:
     from gateway.surfaces.oauth.server import Server
 
-LIMIT = 64 * 1024
+MAX_BODY_BYTES = 64 * 1024
 """Bytes of a request's body."""
 
 _FORM = "application/x-www-form-urlencoded"
@@ -161,7 +161,7 @@ class _Endpoints:
         if wait is not None:
             return too_often(wait)
         try:
-            body = await read_body(request.receive, context.headers, LIMIT)
+            body = await read_body(request.receive, context.headers, MAX_BODY_BYTES)
         except (BodyRefused, ClientLeft) as error:
             return _unread(error)
         return await (await self._ready()).register(body)
@@ -212,7 +212,7 @@ async def _form(request: Request) -> bytes:
     headers = context_of(request.scope).headers
     if headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
         raise BadParameters(f"Send the parameters as {_FORM}.")
-    return await read_body(request.receive, headers, LIMIT)
+    return await read_body(request.receive, headers, MAX_BODY_BYTES)
 
 
 def _unread(error: BodyRefused | ClientLeft) -> Response:

@@ -21,7 +21,7 @@ from gateway.surfaces.pages.visitors import Visitor
 
 log = get_logger(__name__)
 
-_DAYS = (7, 30, 90, 365)
+_TOKEN_LIFETIMES_DAYS = (7, 30, 90, 365)
 _DELETE_WORD = "delete"
 
 Action = Callable[[Request, Visitor, Person, Fields], Awaitable[Response]]
@@ -31,7 +31,7 @@ Action = Callable[[Request, Visitor, Person, Fields], Awaitable[Response]]
 def lifetimes(longest: timedelta) -> list[int]:
     """The lifetimes of API tokens to choose from, in days."""
     most = longest.days
-    return [days for days in _DAYS if days <= most] or [max(most, 1)]
+    return [days for days in _TOKEN_LIFETIMES_DAYS if days <= most] or [max(most, 1)]
 
 
 class AccountForms:

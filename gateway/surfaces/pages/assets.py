@@ -15,7 +15,7 @@ _KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-_YEAR = 365 * 86_400
+_YEAR_SECONDS = 365 * 86_400
 
 
 class Assets:
@@ -43,7 +43,7 @@ class Assets:
         if content is None:
             return Response(status_code=404)
         current = request.query_params.get("v") == self._versions[name]
-        lifetime = f"public, max-age={_YEAR}, immutable" if current else "no-cache"
+        lifetime = f"public, max-age={_YEAR_SECONDS}, immutable" if current else "no-cache"
         headers = {
             "cache-control": lifetime,
             "x-content-type-options": "nosniff",

@@ -14,9 +14,9 @@ from starlette.responses import Response
 
 from auth.site import Site
 
-_PIECE = 3500
+_PIECE_CHARACTERS = 3500
 """Characters of a value in one cookie; browsers drop one that is larger than 4096 bytes."""
-_PIECES = 4
+_MAX_PIECES = 4
 
 
 class Cookies:
@@ -56,8 +56,10 @@ class Cookies:
 
     def put_long(self, response: Response, name: str, value: str, lifetime: float) -> bool:
         """Set a value that may be longer than one cookie; False where it is too long for all."""
-        pieces = [value[at : at + _PIECE] for at in range(0, len(value), _PIECE)]
-        if len(pieces) > _PIECES:
+        pieces = [
+            value[at : at + _PIECE_CHARACTERS] for at in range(0, len(value), _PIECE_CHARACTERS)
+        ]
+        if len(pieces) > _MAX_PIECES:
             return False
         for number, piece in enumerate(pieces):
             self.put(response, f"{name}{number or ''}", piece, lifetime)
@@ -65,10 +67,10 @@ class Cookies:
 
     def read_long(self, cookies: Mapping[str, str], name: str) -> str:
         """The value of :meth:`put_long`, or an empty text."""
-        return "".join(cookies.get(f"{name}{number or ''}", "") for number in range(_PIECES))
+        return "".join(cookies.get(f"{name}{number or ''}", "") for number in range(_MAX_PIECES))
 
     def drop_long(self, response: Response, cookies: Mapping[str, str], name: str) -> None:
         """Take away every piece that the browser sent of a long value."""
-        for number in range(_PIECES):
+        for number in range(_MAX_PIECES):
             if (piece := f"{name}{number or ''}") in cookies:
                 self.drop(response, piece)

@@ -13,8 +13,8 @@ from auth.sealer import Sealer
 from gateway.surfaces.http.body import BodyRefused, read_body
 from gateway.surfaces.pages.visitors import Visitor
 
-_LARGEST = 64 * 1024
-_FIELDS = 300
+_MAX_BODY_BYTES = 64 * 1024
+_MAX_FIELDS = 300
 _PAGES = frozenset({"/", "/account", "/consent"})
 
 
@@ -89,7 +89,7 @@ class Forms:
             )
         headers = dict(request.headers.items())
         try:
-            body = await read_body(request.receive, headers, _LARGEST)
+            body = await read_body(request.receive, headers, _MAX_BODY_BYTES)
             values = _values(body)
         except BodyRefused as refused:
             raise Refused(refused.status, "This form cannot be read", str(refused)) from None
@@ -119,7 +119,7 @@ def _values(body: bytes) -> dict[str, list[str]]:
     text = body.decode()
     if "\0" in text or "%00" in text:
         raise ValueError("NUL")
-    return parse_qs(text, keep_blank_values=True, max_num_fields=_FIELDS, errors="strict")
+    return parse_qs(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict")
 
 
 def own_page(text: str, otherwise: str = "/account") -> str:

@@ -19,7 +19,7 @@ from gateway.surfaces.http.body import BodyRefused, ClientLeft, read_body
 from gateway.surfaces.http.client_address import client_address
 from gateway.surfaces.pages.frame import Frame
 
-LARGEST = 64 * 1024
+MAX_BODY_BYTES = 64 * 1024
 """Bytes of a request's body."""
 _NO_STORE = {"cache-control": "no-store"}
 
@@ -70,7 +70,7 @@ class BackChannelLogout:
 
 async def _logout_token(request: Request) -> str:
     headers = {name.lower(): value for name, value in request.headers.items()}
-    body = await read_body(request.receive, headers, LARGEST)
+    body = await read_body(request.receive, headers, MAX_BODY_BYTES)
     try:
         given = parse_qs(body.decode("ascii"), max_num_fields=20).get("logout_token", [])
     except ValueError:

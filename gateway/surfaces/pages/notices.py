@@ -16,7 +16,7 @@ from starlette.responses import Response
 from auth.sealer import Sealer
 from gateway.surfaces.pages.cookies import Cookies
 
-_LIFETIME = 120
+_LIFETIME_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Notices:
 
         said = to_json([notice.kind, notice.text[:1000], notice.secret])
         token = Fernet(self._key).encrypt(said).decode()
-        self._cookies.put(response, self._cookies.notice, token, _LIFETIME)
+        self._cookies.put(response, self._cookies.notice, token, _LIFETIME_SECONDS)
 
     def waiting(self, cookies: Mapping[str, str]) -> Notice | None:
         """The notice that waits, if any."""
@@ -63,7 +63,7 @@ class Notices:
         from cryptography.fernet import Fernet, InvalidToken
 
         try:
-            said = from_json(Fernet(self._key).decrypt(given.encode(), ttl=_LIFETIME))
+            said = from_json(Fernet(self._key).decrypt(given.encode(), ttl=_LIFETIME_SECONDS))
         except InvalidToken:
             return None
         return Notice(*said)

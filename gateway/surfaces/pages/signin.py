@@ -24,7 +24,7 @@ from gateway.surfaces.pages.wallet import WalletPages
 
 log = get_logger(__name__)
 
-_BEGUN = 600
+_SIGN_IN_TIMEOUT_SECONDS = 600
 """Seconds that someone has for signing in at the other site."""
 
 
@@ -156,8 +156,10 @@ class _Redirect:
         person = visitor.person.id if purpose.link and visitor.person else ""
         begun = {"path": self._path, "link": person, "kept": dict(remembered)}
         for following in (purpose.next, "/account"):
-            sealed = self._sealer.seal({**begun, "next": following}, _BEGUN, visitor.browser)
-            if cookies.put_long(response, cookies.begun, sealed, _BEGUN):
+            sealed = self._sealer.seal(
+                {**begun, "next": following}, _SIGN_IN_TIMEOUT_SECONDS, visitor.browser
+            )
+            if cookies.put_long(response, cookies.begun, sealed, _SIGN_IN_TIMEOUT_SECONDS):
                 return
 
     def _remembered(self, request: Request, visitor: Visitor) -> tuple[Purpose, dict[str, Any]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-_LONGEST = 16
+_MAX_NAME_CHARACTERS = 16
 _OTHER = re.compile(r"[^a-z0-9]+")
 
 
@@ -40,7 +40,7 @@ class Snippet:
 
 def server_name(portal: str) -> str:
     """What clients call the portal: short, because tool names are prefixed with it."""
-    return _OTHER.sub("-", portal.lower()).strip("-")[:_LONGEST].strip("-") or "porch"
+    return _OTHER.sub("-", portal.lower()).strip("-")[:_MAX_NAME_CHARACTERS].strip("-") or "porch"
 
 
 def snippets(portal: str, base: str, *, local: bool) -> list[Snippet]:

@@ -13,7 +13,7 @@ from auth.stores import Person, Session
 from gateway.surfaces.pages.cookies import Cookies
 from gateway.surfaces.pages.parts import PageParts
 
-_LONGEST = 200
+_MAX_COOKIE_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +78,13 @@ class Visitors:
         """The visitor who sends a request."""
         base = self._parts.site.base(request.headers.get("host", ""))
         browser = request.cookies.get(self._cookies.browser, "")
-        known = 20 <= len(browser) <= _LONGEST
+        known = 20 <= len(browser) <= _MAX_COOKIE_CHARACTERS
         if not known:
             browser = secrets.token_urlsafe(32)
         cookie = request.cookies.get(self._cookies.session, "")
-        if 0 < len(cookie) <= _LONGEST and (session := await self._parts.sessions.find(cookie)):
+        if 0 < len(cookie) <= _MAX_COOKIE_CHARACTERS and (
+            session := await self._parts.sessions.find(cookie)
+        ):
             person = await self._parts.stores.people.get(session.person)
             if person is not None:
                 return Visitor(base, browser, not known, cookie, session, person)

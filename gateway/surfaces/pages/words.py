@@ -10,7 +10,7 @@ from auth.callers import Account
 from auth.stores import Person
 from auth.tiers import Tier
 
-_LONGEST_NAME = 60
+_MAX_NAME_CHARACTERS = 60
 _PROVIDERS = {"wallet": "Wallet", "github": "GitHub", "oidc": "OpenID Connect"}
 # What tells browsers and systems apart, the more telling first.
 _BROWSERS = (
@@ -66,7 +66,7 @@ def person(value: Person) -> str:
 
 def plain(name: str) -> str:
     """A name that somebody chose, without what could change how the words around it read."""
-    return "".join(each for each in name if each.isprintable()).strip()[:_LONGEST_NAME]
+    return "".join(each for each in name if each.isprintable()).strip()[:_MAX_NAME_CHARACTERS]
 
 
 def short(text: str) -> str:

@@ -41,7 +41,7 @@ class UpgradeRequired(PortalError):
         super().__init__("Open a WebSocket at this address, or leave out format=websocket.")
 
 
-_LARGE = 256 * 1024
+_LARGE_BODY_BYTES = 256 * 1024
 """Bytes of a body that is read beside the event loop."""
 
 
@@ -149,7 +149,7 @@ def parsed(model: type[BaseModel], raw: Mapping[str, Any]) -> Any:
 
 
 async def _read(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
-    if len(body) > _LARGE:
+    if len(body) > _LARGE_BODY_BYTES:
         return await asyncio.to_thread(_object, body, headers)
     return _object(body, headers)
 

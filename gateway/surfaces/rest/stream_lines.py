@@ -11,11 +11,11 @@ from starlette.types import Receive, Send
 from gateway.contract import StreamEvent
 from gateway.surfaces.http.responses import Headers
 
-RETRY = 3000
+RECONNECT_MS = 3000
 """Milliseconds after which a client whose connection was lost connects again."""
 NOT_KEPT = (b"cache-control", b"no-store")
 """No cache keeps a stream, nor what was said in place of one."""
-_REASON = 123
+_MAX_REASON_BYTES = 123
 """Bytes of a WebSocket's close reason (RFC 6455, section 5.5)."""
 _SSE: Headers = (
     (b"content-type", b"text/event-stream"),
@@ -87,7 +87,7 @@ class SseLine(_Connected):
         """As :meth:`Line.begin`."""
         start = {"type": "http.response.start", "status": 200, "headers": [*_SSE, *headers]}
         await self._send(start)
-        await self._write(b"retry: %d\n\n" % RETRY)
+        await self._write(b"retry: %d\n\n" % RECONNECT_MS)
 
     async def send(self, event: StreamEvent) -> None:
         """As :meth:`Line.send`."""
@@ -128,7 +128,7 @@ class SocketLine(_Connected):
 
     async def end(self, why: End) -> None:
         """As :meth:`Line.end`: the close code, and the reason."""
-        reason = f"{why.reason}: {why.message}".encode()[:_REASON].decode(errors="ignore")
+        reason = f"{why.reason}: {why.message}".encode()[:_MAX_REASON_BYTES].decode(errors="ignore")
         await self._send({"type": "websocket.close", "code": why.code, "reason": reason})
 
     async def left(self) -> None:

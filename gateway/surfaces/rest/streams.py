@@ -29,19 +29,19 @@ from gateway.surfaces.rest.endpoint import Endpoint, redacted
 from gateway.surfaces.rest.parameters import streamed
 from gateway.surfaces.rest.stream_lines import NOT_KEPT, End, Line, SocketLine, SseLine
 
-MOST = 1024
+MAX_OPEN_STREAMS = 1024
 """Streams that are open at the same time."""
-OF_ONE = 20
+MAX_CALLER_STREAMS = 20
 """Those of one caller."""
-BEAT = 15.0
+HEARTBEAT_SECONDS = 15.0
 """Seconds between two signs of life."""
-STALLED = 30.0
+STALL_TIMEOUT_SECONDS = 30.0
 """Seconds after which a client that reads nothing is let go."""
-_LAST = 2.0
+_LAST_EVENT_SECONDS = 2.0
 """Seconds in which such a one may take its last event."""
-_GONE = 90.0
+_DISCONNECT_SECONDS = 90.0
 """Seconds in which its connection breaks (``gateway/cli/server.py``)."""
-_RETRY = 5
+_RETRY_AFTER_SECONDS = 5
 _HEADER = "last-event-id"
 
 DONE = End("done", 1000)
@@ -57,7 +57,7 @@ class TooManyStreams(PortalError):
 
     code = "too_many_streams"
     status = 429
-    headers: ClassVar[Headers] = ((b"retry-after", b"%d" % _RETRY),)
+    headers: ClassVar[Headers] = ((b"retry-after", b"%d" % _RETRY_AFTER_SECONDS),)
 
     def __init__(self, message: str, item: str) -> None:
         super().__init__(message)
@@ -87,10 +87,12 @@ class OpenStreams:
             TooManyStreams: all of them are taken.
         """
         who = context.caller.person or f"peer:{context.peer}"
-        if self._closing or len(self._ended) >= MOST:
+        if self._closing or len(self._ended) >= MAX_OPEN_STREAMS:
             raise TooManyStreams("No more streams can be opened here. Try again later.", item)
-        if self._held[who] >= OF_ONE:
-            raise TooManyStreams(f"You have {OF_ONE} streams open. Close one first.", item)
+        if self._held[who] >= MAX_CALLER_STREAMS:
+            raise TooManyStreams(
+                f"You have {MAX_CALLER_STREAMS} streams open. Close one first.", item
+            )
         ended: asyncio.Future[End] = asyncio.get_running_loop().create_future()
         self._ended.add(ended)
         self._held[who] += 1
@@ -239,7 +241,7 @@ class _Flow:
             why = next(each for each in (self._ended, standing_, writing) if each.done()).result()
             await _stopped(writing, standing_, beating)
             if not await self._told(why):
-                await asyncio.wait({left}, timeout=_GONE)
+                await asyncio.wait({left}, timeout=_DISCONNECT_SECONDS)
         finally:
             await _stopped(left, writing, standing_, beating)
 
@@ -258,7 +260,7 @@ class _Flow:
     async def _sent(self, event: StreamEvent) -> bool:
         """Send an event; false where the client does not read."""
         try:
-            async with asyncio.timeout(STALLED):
+            async with asyncio.timeout(STALL_TIMEOUT_SECONDS):
                 await self._line.send(event)
         except TimeoutError:
             return False
@@ -268,13 +270,13 @@ class _Flow:
 
     async def _beat(self) -> None:
         while True:
-            await asyncio.sleep(BEAT)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
             await self._line.beat()
 
     async def _told(self, why: End) -> bool:
         """Tell the client why it ends; false where it does not read that either."""
         with suppress(OSError):
-            async with asyncio.timeout(_LAST):
+            async with asyncio.timeout(_LAST_EVENT_SECONDS):
                 await self._line.end(why)
             return True
         return False

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from gateway.catalog.lean_schemas import BYTES, lean
+from gateway.catalog.lean_schemas import MAX_SCHEMA_BYTES, lean
 from gateway.contract import Offer, Plugin, Tool, hookimpl
 from gateway.testing import open_test_portal
 
@@ -99,7 +99,7 @@ def test_a_large_schema_is_described_less_deep():
     fields = {f"f{n}": {"type": "string", "pattern": "x" * 20} for n in range(50)}
     inner = {"type": "object", "properties": fields}
     whole = {"type": "object", "properties": {"data": {"type": "array", "items": inner}}}
-    assert len(to_json(whole)) > BYTES
+    assert len(to_json(whole)) > MAX_SCHEMA_BYTES
     [data] = lean(whole)["properties"].values()
     assert data["items"]["properties"] == {name: {} for name in fields}
 

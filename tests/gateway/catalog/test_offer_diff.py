@@ -62,6 +62,6 @@ def test_another_tier_changes_who_sees_it_in_the_list():
 
 
 def test_very_many_changed_files_are_told_as_one_list(monkeypatch):
-    monkeypatch.setattr(differences, "MOST_TOLD", 1)
+    monkeypatch.setattr(differences, "MAX_ANNOUNCED_FILES", 1)
     old, new = ([_item(n, "x", body, {}) for n in ("bake", "sew")] for body in (0, 1))
     assert Counter(each.kind for each in changes("shelf", old, new)) == {"resources": 1}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from auth import Caller, Tier
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.skills import (
-    MOST_BYTES,
-    MOST_FILES,
+    MAX_SKILL_BYTES,
+    MAX_SKILL_FILES,
     SkillTree,
     declared_skill,
     path_of,
@@ -71,12 +71,12 @@ def _children(catalog: Catalog, uri: str, tier: Tier = Tier.OPEN) -> list[str]:
         (_skill("house/bake", "../other"), "empty or relative segment"),
         (_skill("house/bake", "a\0b"), "empty or relative segment"),
         (_skill("house/bake", "SKILL.md"), "lists a file twice"),
-        (_skill("house/bake", *map(str, range(MOST_FILES))), "513 files"),
+        (_skill("house/bake", *map(str, range(MAX_SKILL_FILES))), "513 files"),
         (replace(_skill("bake"), files=[]), "no SKILL.md"),
         (replace(_skill("bake"), files=[SkillFile("SKILL.md", "F" * 64, 0)]), "needs a digest"),
         (replace(_skill("bake"), files=[SkillFile("SKILL.md", DIGEST, -1)]), "needs a digest"),
         (
-            replace(_skill("bake"), files=[SkillFile("SKILL.md", DIGEST, MOST_BYTES + 1)]),
+            replace(_skill("bake"), files=[SkillFile("SKILL.md", DIGEST, MAX_SKILL_BYTES + 1)]),
             "16777217 bytes",
         ),
         (replace(_skill("bake"), frontmatter=["name"]), "AttributeError"),  # type: ignore[arg-type]
@@ -95,8 +95,8 @@ def test_names_are_those_of_the_agent_skills_specification(name):
 
 
 def test_limits_are_reached_and_not_passed():
-    files = map(str, range(MOST_FILES - 1))
-    whole = replace(_skill("bake"), files=[SkillFile("SKILL.md", DIGEST, MOST_BYTES)])
+    files = map(str, range(MAX_SKILL_FILES - 1))
+    whole = replace(_skill("bake"), files=[SkillFile("SKILL.md", DIGEST, MAX_SKILL_BYTES)])
     assert _catalog(_skill("cook", *files), whole).set_aside == []
 
 

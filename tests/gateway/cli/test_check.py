@@ -169,7 +169,7 @@ def test_a_plugin_s_check_that_fails_is_a_problem_of_its_own(
         await asyncio.sleep(60 if slow else 0)
         raise RuntimeError("no spade")
 
-    monkeypatch.setattr("gateway.cli.checkup.CHECKING", 0.05)
+    monkeypatch.setattr("gateway.cli.checkup.CHECK_TIMEOUT_SECONDS", 0.05)
     _plants(monkeypatch, check)
     Path("config/portal.yaml").write_text(f"services: {{embedding: none}}\n{BEDS}")
     Path("config/tiers.yaml").write_text("default: open\n")

@@ -56,7 +56,7 @@ async def test_it_is_not_said_that_something_failed_while_a_plugin_is_starting(
     board.needs(database)
     greeting = Welcome(_app(board), cast(Any, None), with_tokens=False)
     following = asyncio.create_task(greeting._follow())
-    await asyncio.sleep(2 * welcome._POLL)
+    await asyncio.sleep(2 * welcome._POLL_SECONDS)
     assert (await board.report()).status == "failed"
     there = True
     board.opened("knowledge", well)
@@ -73,7 +73,7 @@ async def test_it_is_not_said_that_something_failed_while_a_plugin_is_starting(
 async def test_a_plugin_that_opens_after_the_portal_is_said_once_it_has(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(welcome, "_LATE_POLL", 0.01)
+    monkeypatch.setattr(welcome, "_LATE_POLL_SECONDS", 0.01)
     board = HealthBoard()
     board.expect("slow", required=False)
     board.late("slow", "It did not open within 20 s.")

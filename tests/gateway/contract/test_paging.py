@@ -30,7 +30,7 @@ from gateway.contract import (
     hookimpl,
     piece,
 )
-from gateway.pipeline.pager import LIFETIME, Cursors, Pager, purpose_of
+from gateway.pipeline.pager import CURSOR_LIFETIME_SECONDS, Cursors, Pager, purpose_of
 from gateway.pipeline.truncation import size
 from gateway.testing import TestPortal, open_test_portal
 
@@ -262,7 +262,7 @@ def test_a_forged_or_old_cursor_says_to_begin_again() -> None:
     cursor = shown.show(listing([named("a"), named("b")]), None)["pagination"]["cursor"]
     assert cursors.open(cursor, "mine") is not None
     strange = Cursors(Sealer(b"other", "test", lambda: now[0]))
-    now[0] = LIFETIME + 2
+    now[0] = CURSOR_LIFETIME_SECONDS + 2
     for bad, of in ((cursor, cursors), (cursor + "A", cursors), (cursor, strange), (7, cursors)):
         with pytest.raises(ToolFailed, match="without a cursor") as failed:
             of.open(bad, "mine")

@@ -195,7 +195,7 @@ async def test_who_is_unknown_but_was_never_deleted_keeps_all(diary: Diary) -> N
 async def test_a_deletion_from_the_command_line_is_seen_by_itself(
     diary: Diary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(erasures, "LOOK", 0.01)
+    monkeypatch.setattr(erasures, "POLL_SECONDS", 0.01)
     async with open_test_portal(diary.module, tiers={"items": {"diary": "open"}}) as portal:
         ana = await written(portal, "ana", diary)
         diary.fails = True

@@ -21,7 +21,7 @@ from gateway.contract import Offer, Plugin, Prompt, Resource, Route, Tool, hooki
 from gateway.errors import ConfigError
 from gateway.limits import rate_counter as counting_module
 from gateway.limits.call_limits import CallLimits, RateLimited
-from gateway.limits.rate_counter import PAUSE, RateCounter
+from gateway.limits.rate_counter import RETRY_INTERVAL_SECONDS, RateCounter
 from gateway.limits.sliding_window import MemoryWindows, Rate, Taken, Windows, open_windows
 from gateway.services.cache import CacheUnavailable
 from gateway.testing import RequestRefused, TestPortal, open_test_portal
@@ -130,7 +130,7 @@ class Away(Windows):
 async def test_without_its_server_a_process_counts_for_itself_and_health_says_so(
     how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counting_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(counting_module, "ANSWER_TIMEOUT_SECONDS", 0.05)
     clock, server = [0.0], Away()
     server.how = how
     counting = RateCounter(server, lambda: clock[0])
@@ -140,7 +140,7 @@ async def test_without_its_server_a_process_counts_for_itself_and_health_says_so
     assert server.asked == 1  # nobody else waits for it
     (notice,) = counting.notices()
     assert notice.startswith("Calls are counted in each process alone")
-    server.how, clock[0] = "answers", PAUSE
+    server.how, clock[0] = "answers", RETRY_INTERVAL_SECONDS
     taken = await counted.take(ANA, "a", "")
     assert taken is not None
     assert taken.left == 7
@@ -150,12 +150,12 @@ async def test_without_its_server_a_process_counts_for_itself_and_health_says_so
 async def test_of_many_calls_one_looks_whether_the_server_is_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(counting_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(counting_module, "ANSWER_TIMEOUT_SECONDS", 0.05)
     clock, server = [0.0], Away()
     counting = RateCounter(server, lambda: clock[0])
     counted = CallLimits(limits(calls=30), counting)
     await counted.take(ANA, "a", "")
-    server.how, clock[0] = "hangs", PAUSE
+    server.how, clock[0] = "hangs", RETRY_INTERVAL_SECONDS
     await asyncio.gather(*(counted.take(ANA, "a", "") for _ in range(20)))
     assert server.asked == 2
 

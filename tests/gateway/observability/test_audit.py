@@ -97,14 +97,14 @@ async def test_reading_filters_by_all_that_is_given(database: OwnedDatabase) -> 
 async def test_a_full_batch_is_written_without_waiting_for_the_interval(
     database: OwnedDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "INTERVAL", 600.0)
+    monkeypatch.setattr(module, "WRITE_INTERVAL_SECONDS", 600.0)
     log = AuditLog(database, retention=None)
     async with log.running():
         await asyncio.sleep(0)
-        for _ in range(module.BATCH):
+        for _ in range(module.BATCH_RECORDS):
             log.write(record())
         await until(lambda: log.waiting == 0)
-    assert len(await log.read(limit=1000)) == module.BATCH
+    assert len(await log.read(limit=1000)) == module.BATCH_RECORDS
 
 
 async def test_what_waits_is_written_after_the_interval(database: OwnedDatabase) -> None:
@@ -118,27 +118,27 @@ async def test_what_waits_is_written_after_the_interval(database: OwnedDatabase)
 async def test_records_outlive_a_broken_database_and_are_written_once(
     database: OwnedDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "INTERVAL", 0.01)
+    monkeypatch.setattr(module, "WRITE_INTERVAL_SECONDS", 0.01)
     log = AuditLog(database, retention=None)
     async with database.begin() as connection:
         await connection.execute(text("ALTER TABLE porch_audit RENAME TO away"))
     async with log.running():
-        for number in range(module.BATCH + 10):
+        for number in range(module.BATCH_RECORDS + 10):
             log.write(record(request_id=str(number)))
         await until(lambda: bool(log.notices()))
-        assert f"{module.BATCH + 10} wait in memory" in log.notices()[0]
+        assert f"{module.BATCH_RECORDS + 10} wait in memory" in log.notices()[0]
         async with database.begin() as connection:
             await connection.execute(text("ALTER TABLE away RENAME TO porch_audit"))
         await until(lambda: log.waiting == 0)
         await until(lambda: not log.notices())
     found = [each.request_id for each in await log.read(limit=2000)]
-    assert found == [str(number) for number in reversed(range(module.BATCH + 10))]
+    assert found == [str(number) for number in reversed(range(module.BATCH_RECORDS + 10))]
 
 
 async def test_closing_gives_up_on_a_database_that_stays_broken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_CLOSING", 0.1)
+    monkeypatch.setattr(module, "_CLOSE_TIMEOUT_SECONDS", 0.1)
     service = open_database("sqlite", tmp_path)
     log = AuditLog(service.for_owner("gateway"))
     async with log.running():
@@ -172,7 +172,7 @@ async def test_names_that_no_database_takes_are_cleaned(database: OwnedDatabase)
 async def test_old_records_are_purged_at_the_start(
     database: OwnedDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_PURGE_BATCH", 2)
+    monkeypatch.setattr(module, "_PURGE_BATCH_ROWS", 2)
     now = datetime.now(UTC)
     log = AuditLog(database, retention=None)
     async with log.running():

@@ -8,7 +8,11 @@ from socket import socket
 import pytest
 
 from gateway.observability import database_watch
-from gateway.observability.database_watch import EVERY, PATIENCE, DatabaseWatch
+from gateway.observability.database_watch import (
+    CHECK_INTERVAL_SECONDS,
+    OUTAGE_GRACE_SECONDS,
+    DatabaseWatch,
+)
 from gateway.observability.health import HealthBoard
 from gateway.services.database import open_database
 from tests.auth.clocks import Clock
@@ -51,12 +55,12 @@ async def test_one_that_is_away_for_long_makes_the_portal_not_ready_until_it_is_
     first = await board.report()
     assert first.status == "ok"
     assert first.notices[0].startswith("The database has not answered for 0 s.")
-    clock.pass_(PATIENCE)
+    clock.pass_(OUTAGE_GRACE_SECONDS)
     later = await board.report()
     assert (later.status, later.ready) == ("failed", False)
     assert later.notices[0].startswith("The database has not answered for 10 s.")
     watch._database = back.for_owner("gateway")
-    clock.pass_(EVERY)
+    clock.pass_(CHECK_INTERVAL_SECONDS)
     assert (await board.report()).ready
     assert list(watch.notices()) == []
     await away.close()
@@ -78,7 +82,7 @@ async def test_it_is_asked_once_a_second_however_many_ask(tmp_path: Path, clock:
     assert all(await asyncio.gather(*(watch.there() for _ in range(20))))
     assert await watch.there()
     assert asked == 1
-    clock.pass_(EVERY)
+    clock.pass_(CHECK_INTERVAL_SECONDS)
     assert await watch.there()
     assert asked == 2
     await service.close()
@@ -87,7 +91,7 @@ async def test_it_is_asked_once_a_second_however_many_ask(tmp_path: Path, clock:
 async def test_one_that_says_nothing_holds_up_no_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database_watch, "LIMIT", 0.05)
+    monkeypatch.setattr(database_watch, "TIMEOUT_SECONDS", 0.05)
     with closing(socket()) as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gateway.observability import logs
-from gateway.observability.redaction import MARK, SHORTEST, Redactor
+from gateway.observability.redaction import MARK, MIN_SECRET_CHARACTERS, Redactor
 
 SECRET = 'correct "horse" battery'
 
@@ -129,7 +129,8 @@ def formatted(secret: str, json_lines: bool) -> str:
 
 @given(
     secret=st.text(
-        st.characters(exclude_characters="*", exclude_categories=["Cs"]), min_size=SHORTEST
+        st.characters(exclude_characters="*", exclude_categories=["Cs"]),
+        min_size=MIN_SECRET_CHARACTERS,
     ),
     json_lines=st.booleans(),
 )

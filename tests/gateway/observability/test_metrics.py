@@ -46,7 +46,7 @@ def test_names_that_callers_make_up_share_one_series() -> None:
 
 
 def test_the_number_of_series_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.observability.metrics._MOST_SERIES", 20)
+    monkeypatch.setattr("gateway.observability.metrics._MAX_SERIES", 20)
     metrics = Metrics(lambda _: True)
     for number in range(70):
         metrics.observe("search", "tool", "open", f"code-{number}", 0.0, 0)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.observability.redaction import MARK, SHORTEST, Redactor
+from gateway.observability.redaction import MARK, MIN_SECRET_CHARACTERS, Redactor
 
 
 def nested(leaf: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -33,7 +33,7 @@ def _hashable(value: Any) -> bool:
 
 # Without the mark's own character, and not the words that stand in every repr.
 secrets = st.text(
-    st.characters(exclude_characters="*", exclude_categories=["Cs"]), min_size=SHORTEST
+    st.characters(exclude_characters="*", exclude_categories=["Cs"]), min_size=MIN_SECRET_CHARACTERS
 ).filter(lambda text: text not in "failed with ValueError deep")
 
 

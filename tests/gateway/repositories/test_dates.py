@@ -139,8 +139,8 @@ async def test_nothing_of_a_clone_stays(
 async def test_a_history_that_is_too_large_is_given_up(
     history: History, host: GitHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_dates, "LARGEST", -1)
-    monkeypatch.setattr(remote_dates, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(remote_dates, "MAX_CLONE_BYTES", -1)
+    monkeypatch.setattr(remote_dates, "_POLL_SECONDS", 0.0)
     origin = Origin(host.url("garden/kb.git/.git"), ca_file=host.ca_file)
     with pytest.raises(GitFailed, match="bytes"):
         await remote_dates.remote_dates(origin, history.resolve("main") or "")

@@ -13,8 +13,8 @@ from redis.asyncio import Redis
 
 from gateway.contract.services import Cache
 from gateway.services.cache import (
-    BACKLOG,
-    ENTRY_OVERHEAD,
+    BACKLOG_MESSAGES,
+    ENTRY_OVERHEAD_BYTES,
     CacheUnavailable,
     MemoryCache,
     open_cache,
@@ -169,13 +169,13 @@ def test_an_unknown_address_names_what_is_possible() -> None:
 async def test_a_slow_listener_loses_the_oldest_messages_only() -> None:
     cache = MemoryCache()
     async with cache.listen("news") as listener:
-        for number in range(BACKLOG + 2):
+        for number in range(BACKLOG_MESSAGES + 2):
             await cache.publish("news", b"%d" % number)
         assert await anext(listener) == b"2"
 
 
 async def test_the_least_recently_used_entry_makes_room() -> None:
-    cache = MemoryCache(max_bytes=2 * (ENTRY_OVERHEAD + 11))
+    cache = MemoryCache(max_bytes=2 * (ENTRY_OVERHEAD_BYTES + 11))
     await cache.set("a", b"x" * 10)
     await cache.set("b", b"x" * 10)
     assert await cache.get("a") is not None

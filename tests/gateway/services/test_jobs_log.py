@@ -6,7 +6,7 @@ import traceback
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from gateway.services.jobs_log import OVER_AFTER, JobsLog
+from gateway.services.jobs_log import OUTAGE_QUIET_SECONDS, JobsLog
 from tests.auth.clocks import Clock
 
 NAME = "tests.dbos"  # DBOS's own is made quiet by every service that closes
@@ -60,7 +60,7 @@ def test_an_outage_is_one_line_without_a_traceback(written, clock):
 
 def test_the_next_outage_is_told_again(written, clock):
     warn(f"Exception polling schedules: {outage()}")
-    clock.pass_(OVER_AFTER)
+    clock.pass_(OUTAGE_QUIET_SECONDS)
     warn("Database connection failed: gone. Retrying in 1.00s (attempt 1)")
     assert len(written) == 2
 

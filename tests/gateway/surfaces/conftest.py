@@ -24,8 +24,8 @@ async def served() -> AsyncGenerator[Served]:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the portal does after a time it does at once."""
-    monkeypatch.setattr(standing, "RECHECK", 0.02)
-    monkeypatch.setattr(streams, "BEAT", 0.02)
-    monkeypatch.setattr(streams, "STALLED", 0.2)
-    monkeypatch.setattr(streams, "_LAST", 0.05)
-    monkeypatch.setattr(streams, "_GONE", 0.05)
+    monkeypatch.setattr(standing, "RECHECK_SECONDS", 0.02)
+    monkeypatch.setattr(streams, "HEARTBEAT_SECONDS", 0.02)
+    monkeypatch.setattr(streams, "STALL_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(streams, "_LAST_EVENT_SECONDS", 0.05)
+    monkeypatch.setattr(streams, "_DISCONNECT_SECONDS", 0.05)

@@ -25,7 +25,7 @@ UPGRADE = (
 async def test_one_caller_has_so_many_streams_at_once(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "OF_ONE", 1)
+    monkeypatch.setattr(streams, "MAX_CALLER_STREAMS", 1)
     async with served.listen(f"{OWN}/watch"):
         answer = await served.get(f"{ALIAS}/watch")
         assert (answer.status_code, answer.json()["word"]) == (429, "too_many_streams")
@@ -35,7 +35,7 @@ async def test_one_caller_has_so_many_streams_at_once(
     await until(lambda: len(streams_of(served)) == 0)
     async with served.listen(f"{OWN}/watch") as again:
         assert again.response.status_code == 200
-    monkeypatch.setattr(streams, "MOST", 0)
+    monkeypatch.setattr(streams, "MAX_OPEN_STREAMS", 0)
     assert (await served.get(f"{OWN}/watch")).status_code == 429
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.toolkit.words import MAX_TERM, STOP_WORDS, stem, terms, words
+from gateway.toolkit.words import MAX_TERM_CHARACTERS, STOP_WORDS, stem, terms, words
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,10 @@ from gateway.toolkit.words import MAX_TERM, STOP_WORDS, stem, terms, words
         ("don\u2019t re-use snake_case", ["don't", "re", "use", "snake", "case"]),
         ("\ufb01nding \uff21\uff22", ["find", "ab"]),
         ("of the and", []),
-        ("x" * MAX_TERM + " " + "y" * (MAX_TERM + 1), ["x" * MAX_TERM]),
+        (
+            "x" * MAX_TERM_CHARACTERS + " " + "y" * (MAX_TERM_CHARACTERS + 1),
+            ["x" * MAX_TERM_CHARACTERS],
+        ),
         ("2024 E-4711", ["2024", "e", "4711"]),
         ("", []),
     ],

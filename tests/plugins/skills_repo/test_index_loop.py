@@ -217,7 +217,7 @@ async def test_a_source_in_trouble_keeps_its_index_and_the_others_are_served(
     garden: Any, tmp_path: Path, trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Api.__init__, "__defaults__", (0.5,))
-    monkeypatch.setattr(github, "TARBALL_SECONDS", 0.5)
+    monkeypatch.setattr(github, "TARBALL_TIMEOUT_SECONDS", 0.5)
     garden.skill("far")
     garden.skill("near", below="more")
     garden.write("docs/a.md", "A page.")

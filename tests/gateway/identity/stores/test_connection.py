@@ -58,7 +58,7 @@ async def test_a_server_that_is_not_there(store: str, absent: str, tmp_path: Pat
 async def test_a_server_that_never_answers(
     silent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reaching, "PATIENCE", 0.2)
+    monkeypatch.setattr(reaching, "TRANSACTION_TIMEOUT_SECONDS", 0.2)
     service = open_database(silent, tmp_path)
     with pytest.raises(StoreUnavailable):
         await ASKED["people"](open_stores(service.for_owner("gateway")))

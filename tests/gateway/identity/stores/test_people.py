@@ -216,7 +216,7 @@ async def test_proofs_and_deletions_at_once_leave_whole_people(
 async def test_everyone_is_read_in_pages_the_oldest_first(
     stores: Stores, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "PAGE", 3)
+    monkeypatch.setattr(module, "PEOPLE_PER_PAGE", 3)
     made = []
     for number in range(8):
         clock.pass_(seconds=number % 2)  # some come at the same moment

@@ -88,7 +88,7 @@ async def test_each_kind_goes_when_its_time_has_come(filled: Replica) -> None:
 async def test_many_rows_go_in_batches(
     replica: Replica, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(purging, "BATCH", 2)
+    monkeypatch.setattr(purging, "BATCH_ROWS", 2)
     for number in range(5):
         await replica.stores.spent.spend(str(number), NOON)
     assert await purge(replica.database, NOON) == 5

@@ -208,7 +208,7 @@ async def test_what_cannot_be_read_cannot_be_followed(wire, uri):
 
 
 async def test_no_session_follows_without_end(wire, monkeypatch):
-    monkeypatch.setattr("gateway.surfaces.mcp.legacy.FOLLOWED", 2)
+    monkeypatch.setattr("gateway.surfaces.mcp.legacy.MAX_FOLLOWED_RESOURCES", 2)
     session = await wire.begin()
     replies = [
         await session.legacy("resources/subscribe", {"uri": f"moods://thing/{n}"}).reply()
@@ -251,7 +251,7 @@ async def test_whoever_signs_in_amid_a_session_is_told_to_read_every_list_again(
 
 
 async def test_there_is_a_last_place_for_streams(wire, monkeypatch):
-    monkeypatch.setattr(subscriptions, "MOST", 1)
+    monkeypatch.setattr(subscriptions, "MAX_OPEN_STREAMS", 1)
     listening = wire.modern("subscriptions/listen", {"notifications": {}})
     await listening.event()
     refused = await wire.modern("subscriptions/listen", {"notifications": {}}).reply()
@@ -266,14 +266,14 @@ async def test_there_is_a_last_place_for_streams(wire, monkeypatch):
 
 async def test_a_reader_that_is_far_too_slow_is_let_go():
     outbox = stream.Outbox()
-    for _ in range(stream.FRAMES + 5):
+    for _ in range(stream.MAX_WAITING_MESSAGES + 5):
         outbox.send({})
     assert outbox.closed
-    assert outbox.frames.qsize() == stream.FRAMES
+    assert outbox.frames.qsize() == stream.MAX_WAITING_MESSAGES
 
 
 async def test_a_listener_that_was_let_go_gets_what_waited_and_then_the_end(wire, monkeypatch):
-    monkeypatch.setattr(stream, "FRAMES", 3)
+    monkeypatch.setattr(stream, "MAX_WAITING_MESSAGES", 3)
     listening = wire.modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
     await listening.event()
     for _ in range(5):

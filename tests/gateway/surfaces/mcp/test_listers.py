@@ -124,7 +124,7 @@ async def test_a_family_s_prompts_pass_the_pipeline_and_are_recorded_as_the_fami
 async def test_a_long_list_comes_in_full_pages(
     fixed: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listing, "PAGE", 4)
+    monkeypatch.setattr(listing, "ENTRIES_PER_PAGE", 4)
     diaries = Diaries({f"day{n}": None for n in range(count)}, fixed=fixed)
     async with open_test_portal(diaries, tiers=OPEN) as portal:
         found = await pages(Wire(portal), "resources/list")
@@ -138,7 +138,7 @@ async def test_a_long_list_comes_in_full_pages(
 async def test_a_list_goes_on_although_the_entry_it_stopped_at_is_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(listing, "PAGE", 3)
+    monkeypatch.setattr(listing, "ENTRIES_PER_PAGE", 3)
     diaries = Diaries({f"day{n}": None for n in range(5)})
     async with open_test_portal(diaries, tiers=OPEN) as portal:
         wire = Wire(portal)
@@ -153,7 +153,7 @@ async def test_a_list_goes_on_although_the_entry_it_stopped_at_is_gone(
 async def test_a_cursor_of_one_list_or_person_is_refused_in_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(listing, "PAGE", 2)
+    monkeypatch.setattr(listing, "ENTRIES_PER_PAGE", 2)
     diaries = Diaries({f"day{n}": None for n in range(5)})
     async with open_test_portal(diaries, tiers=OPEN) as portal:
         await portal.sign_in("ana")

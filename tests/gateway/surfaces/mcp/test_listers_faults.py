@@ -47,7 +47,7 @@ async def _break_off() -> None:
 async def test_a_lister_that_fails_costs_its_own_entries_and_health_says_so(
     before: Any, why: str, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listers, "DEADLINE", 0.2)
+    monkeypatch.setattr(listers, "LISTER_TIMEOUT_SECONDS", 0.2)
     diaries = Diaries(DAYS, before=before)
     key = {"prompts/list": "prompt:day-*", "resources/list": f"resource:{TEMPLATE}"}[method]
     notice = f"diaries/{key}: its list cannot be made: {why}"
@@ -117,7 +117,7 @@ async def test_a_list_of_something_else_is_a_failure(bad: Any) -> None:
 
 
 async def test_a_list_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "PAGE", 2)
+    monkeypatch.setattr(listing, "ENTRIES_PER_PAGE", 2)
     diaries = Diaries({"monday": None, "sunday": None, "tuesday": None})
     whole = diaries._listed
 

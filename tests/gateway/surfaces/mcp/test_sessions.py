@@ -62,7 +62,7 @@ async def test_an_ended_session_is_unknown_here_and_on_another_replica(sessions,
 
 
 async def test_a_replica_that_knows_the_session_hears_of_its_end(sessions, cache, monkeypatch):
-    monkeypatch.setattr(module, "RECHECK", 0)
+    monkeypatch.setattr(module, "RECHECK_SECONDS", 0)
     elsewhere = Sessions(KEY, cache)
     session = sessions.begin(MEMBER, "2025-11-25", {})
     assert await elsewhere.find(session.id, MEMBER) is not None
@@ -82,14 +82,14 @@ async def test_an_id_signed_with_another_key_is_unknown(sessions, cache):
 
 async def test_an_old_session_is_over(sessions, monkeypatch):
     session = sessions.begin(MEMBER, "2025-11-25", {})
-    monkeypatch.setattr(module, "LIFETIME", -1)
+    monkeypatch.setattr(module, "SESSION_LIFETIME_SECONDS", -1)
     assert await sessions.find(session.id, MEMBER) is None
 
 
 async def test_one_process_keeps_a_bounded_number_and_drops_the_longest_unused(
     sessions, monkeypatch
 ):
-    monkeypatch.setattr(module, "KEPT", 2)
+    monkeypatch.setattr(module, "MAX_SESSIONS", 2)
     first, second = (sessions.begin(MEMBER, "2025-11-25", {}) for _ in range(2))
     await sessions.find(first.id, MEMBER)
     sessions.begin(MEMBER, "2025-11-25", {})

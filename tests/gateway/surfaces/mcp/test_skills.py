@@ -293,8 +293,8 @@ async def test_calls_are_recorded_as_those_of_a_skill(shelf, monkeypatch):
 
 
 async def test_lists_come_in_pages_and_no_skill_is_split(moods, monkeypatch):
-    monkeypatch.setattr(listing, "SKILLS_PAGE", 40)
-    monkeypatch.setattr(listing, "PAGE", 60)
+    monkeypatch.setattr(listing, "SKILLS_PER_PAGE", 40)
+    monkeypatch.setattr(listing, "ENTRIES_PER_PAGE", 60)
     plain = {"SKILL.md": b"it"}
 
     class Many:

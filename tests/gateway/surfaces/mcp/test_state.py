@@ -32,6 +32,6 @@ def test_a_state_serves_one_caller_and_one_purpose(caller, purpose):
 
 
 def test_an_old_state_is_refused(monkeypatch):
-    monkeypatch.setattr(module, "LIFETIME", -1)
+    monkeypatch.setattr(module, "STATE_LIFETIME_SECONDS", -1)
     with pytest.raises(ToolFailed, match="expired"):
         SIGNER.open(SIGNER.seal("x", MEMBER, "p"), MEMBER, "p")

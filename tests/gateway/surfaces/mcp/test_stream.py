@@ -60,14 +60,14 @@ async def test_slow_but_silent_work_is_answered_as_json_too():
     client = Client()
 
     async def work() -> Reply:
-        await asyncio.sleep(3 * stream.QUICK)
+        await asyncio.sleep(3 * stream.QUICK_ANSWER_SECONDS)
         return Reply(b"{}")
 
     await _answer(client, work())
     assert client.kind == "application/json"
 
 
-@pytest.mark.parametrize("pause", [0, 3 * stream.QUICK])
+@pytest.mark.parametrize("pause", [0, 3 * stream.QUICK_ANSWER_SECONDS])
 async def test_messages_come_before_the_reply_in_order(pause: float):
     client, outbox = Client(), Outbox()
 
@@ -85,7 +85,7 @@ async def test_messages_come_before_the_reply_in_order(pause: float):
 
 
 async def test_long_silence_commits_the_stream_and_pings(monkeypatch):
-    monkeypatch.setattr(stream, "PING", 0.01)
+    monkeypatch.setattr(stream, "STREAM_PING_SECONDS", 0.01)
     client, go = Client(), asyncio.Event()
 
     async def work() -> Reply:
@@ -154,7 +154,7 @@ async def test_a_server_that_stops_cancels_the_work_and_its_own_task():
 
     answering = asyncio.create_task(_answer(client, work()))
     await started.wait()
-    await asyncio.sleep(2 * stream.QUICK)
+    await asyncio.sleep(2 * stream.QUICK_ANSWER_SECONDS)
     answering.cancel()
     with pytest.raises(asyncio.CancelledError):
         await answering
@@ -171,7 +171,7 @@ async def test_on_the_legacy_leg_the_work_goes_on_without_its_client():
 
     answering = asyncio.create_task(_answer(client, work(), goes_on=True))
     client.left.set()
-    await asyncio.sleep(3 * stream.QUICK)
+    await asyncio.sleep(3 * stream.QUICK_ANSWER_SECONDS)
     assert not answering.done()
     go.set()
     await asyncio.wait_for(answering, 5)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.surfaces.oauth.parameters import (
-    LONGEST,
-    MOST,
+    MAX_CHARACTERS,
+    MAX_PARAMETERS,
     BadParameters,
     read_parameters,
     with_client,
@@ -21,7 +21,7 @@ NAMES = st.text(min_size=1, max_size=20)
 VALUES = st.text(min_size=1, max_size=50)
 
 
-@given(st.dictionaries(NAMES, VALUES, max_size=MOST))
+@given(st.dictionaries(NAMES, VALUES, max_size=MAX_PARAMETERS))
 def test_what_was_sent_is_read(sent: dict[str, str]) -> None:
     assert read_parameters(urlencode(sent).encode()) == sent
 
@@ -48,8 +48,11 @@ def test_a_parameter_without_a_value_counts_as_left_out() -> None:
 
 
 def test_there_are_limits() -> None:
-    assert read_parameters(b"a=" + b"x" * LONGEST)
-    for large in (b"a=" + b"x" * (LONGEST + 1), b"&".join(b"a%d=1" % n for n in range(MOST + 1))):
+    assert read_parameters(b"a=" + b"x" * MAX_CHARACTERS)
+    for large in (
+        b"a=" + b"x" * (MAX_CHARACTERS + 1),
+        b"&".join(b"a%d=1" % n for n in range(MAX_PARAMETERS + 1)),
+    ):
         with pytest.raises(BadParameters):
             read_parameters(large)
 

@@ -268,7 +268,7 @@ async def test_who_may_not_is_told_so_over_each_form(served: Served, prefix: str
 async def test_a_client_whose_token_is_revoked_hears_no_more(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(standing, "RECHECK", 0.02)
+    monkeypatch.setattr(standing, "RECHECK_SECONDS", 0.02)
     ana = await served.portal.sign_in("ana")
     async with served.listen(f"{OWN}/stream", "ana", type="updates") as stream:
         await write(served, "Hers.", who="ana")
