@@ -85,12 +85,12 @@ class Document:
 
     Attributes:
         content: the JSON object.
-        max_age: seconds for which its publisher allows it to be cached, 0 for not at all, None
+        max_age_s: seconds for which its publisher allows it to be cached, 0 for not at all, None
             if the publisher says nothing.
     """
 
     content: Mapping[str, Any]
-    max_age: float | None = None
+    max_age_s: float | None = None
 
 
 async def system_tls() -> ssl.SSLContext:

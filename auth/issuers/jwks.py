@@ -119,7 +119,7 @@ class Jwks:
         keys = document.content.get("keys")
         if not isinstance(keys, list):
             raise IssuerUnavailable(f"{url} answers with something that is no set of keys.")
-        age = DEFAULT_CACHE_S if document.max_age is None else document.max_age
+        age = DEFAULT_CACHE_S if document.max_age_s is None else document.max_age_s
         until = self._clock() + min(max(age, MIN_CACHE_S), MAX_CACHE_S)
         return _Kept(tuple(key for key in keys[:MAX_KEYS] if isinstance(key, dict)), until)
 

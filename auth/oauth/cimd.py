@@ -107,7 +107,7 @@ class ClientDocuments:
             return self._fail(url, failed.reason)
         except (FetchRefused, UnknownClient) as refused:
             return self._fail(url, refused.reason)
-        said = DEFAULT_CACHE_S if document.max_age is None else document.max_age
+        said = DEFAULT_CACHE_S if document.max_age_s is None else document.max_age_s
         until = self._clock() + min(max(said, MIN_CACHE_S), MAX_CACHE_S)
         _keep(self._kept, url, _Kept(record, until, until + MAX_STALE_S))
         self._failed.pop(url, None)

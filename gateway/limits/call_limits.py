@@ -83,7 +83,7 @@ class CallLimits:
         if not rates:
             return None
         taken = await self._counting.take(caller, peer, rates)
-        if taken.wait > 0:
+        if taken.wait_seconds > 0:
             raise RateLimited(taken, tool if taken.rate.name.startswith(_TOOL) else None)
         return taken
 

@@ -51,7 +51,7 @@ class LimitReached(PortalError):
 
 def seconds_to_wait(taken: Taken) -> int:
     """Whole seconds until a caller that was told no may go on."""
-    return max(1, math.ceil(taken.wait))
+    return max(1, math.ceil(taken.wait_seconds))
 
 
 def details_of(taken: Taken) -> dict[str, Any]:

@@ -87,7 +87,7 @@ class RouteLimits:
             TooManyRequests: it is too many.
         """
         taken = await self._counting.take(caller, peer, (rate,))
-        if taken.wait > 0:
+        if taken.wait_seconds > 0:
             raise TooManyRequests(taken, rate.name.removeprefix(_ROUTE))
         return taken
 
@@ -109,7 +109,7 @@ def unknown_operations(portal: Portal, operations: Iterable[str]) -> list[Proble
 
 def seconds_left(taken: Taken) -> int:
     """Whole seconds until a caller may ask again, or as often as ever."""
-    return max(1, math.ceil(taken.wait or taken.rate.seconds))
+    return max(1, math.ceil(taken.wait_seconds or taken.rate.seconds))
 
 
 def headers_of(taken: Taken) -> tuple[tuple[bytes, bytes], ...]:

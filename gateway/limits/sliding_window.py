@@ -39,12 +39,12 @@ class Taken(NamedTuple):
 
     Attributes:
         rate: the rate that says no for longest, or the one that is nearest to it.
-        wait: seconds until it is allowed; 0 where it was allowed, and counted.
+        wait_seconds: seconds until it is allowed; 0 where it was allowed, and counted.
         left: how often it may be done now before the rate says no.
     """
 
     rate: Rate
-    wait: float
+    wait_seconds: float
     left: int
 
 

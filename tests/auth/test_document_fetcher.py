@@ -40,7 +40,7 @@ def finds(*addresses: str):
 async def test_a_document_is_fetched_with_the_time_that_it_may_be_kept(server):
     found = await fetcher(server).fetch(server.url("/client.json"))
     assert found.content == {"name": "Garden"}
-    assert found.max_age == 600
+    assert found.max_age_s == 600
 
 
 async def test_the_name_is_looked_up_once_and_is_the_one_that_the_server_sees(server):
@@ -320,7 +320,7 @@ async def test_few_fetches_go_on_at_a_time():
 )
 async def test_how_long_a_document_may_be_kept_is_read_from_cache_control(server, control, seconds):
     server.answers["/kept"] = document({}, f"Cache-Control: {control}")
-    assert (await fetcher(server).fetch(server.url("/kept"))).max_age == seconds
+    assert (await fetcher(server).fetch(server.url("/kept"))).max_age_s == seconds
 
 
 async def test_the_system_is_asked_for_names():

@@ -96,7 +96,7 @@ async def follow(
     for step, key in steps:
         clock.now += step
         taken = await windows.take(key, rates)
-        assert (taken.wait, taken.left) == model.take(key, rates, clock.now)
+        assert (taken.wait_seconds, taken.left) == model.take(key, rates, clock.now)
         assert taken.rate in rates
     if redis:
         await redis.aclose()
@@ -106,14 +106,14 @@ async def test_of_many_at_once_as_many_are_let_through_as_may_be(make: Made) -> 
     windows = make(None)
     (rate,) = of_its_own(Rate("calls", 20, 300.0))
     taken = await asyncio.gather(*(windows.take("ana", [rate]) for _ in range(60)))
-    assert sorted(each.left for each in taken if not each.wait) == list(range(20))
-    assert all(295 < each.wait <= 300 for each in taken if each.wait)
+    assert sorted(each.left for each in taken if not each.wait_seconds) == list(range(20))
+    assert all(295 < each.wait_seconds <= 300 for each in taken if each.wait_seconds)
 
 
 async def test_where_one_rate_says_no_the_others_do_not_count(make: Made) -> None:
     windows = make(None)
     calls, tool = of_its_own(Rate("calls", 3, 300.0), Rate("tool", 1, 300.0))
-    assert not (await windows.take("ana", [calls, tool])).wait
+    assert not (await windows.take("ana", [calls, tool])).wait_seconds
     for _ in range(5):
         assert (await windows.take("ana", [calls, tool])).rate == tool
     assert (await windows.take("ana", [calls])).left == 1
@@ -122,9 +122,9 @@ async def test_where_one_rate_says_no_the_others_do_not_count(make: Made) -> Non
 async def test_keys_do_not_share_their_times(make: Made) -> None:
     windows = make(None)
     (rate,) = of_its_own(Rate("calls", 1, 300.0))
-    assert not (await windows.take("ana", [rate])).wait
-    assert not (await windows.take("ben", [rate])).wait
-    assert (await windows.take("ana", [rate])).wait
+    assert not (await windows.take("ana", [rate])).wait_seconds
+    assert not (await windows.take("ben", [rate])).wait_seconds
+    assert (await windows.take("ana", [rate])).wait_seconds
 
 
 async def test_whoever_waits_is_let_in_again(make: Made) -> None:
@@ -132,7 +132,7 @@ async def test_whoever_waits_is_let_in_again(make: Made) -> None:
     (rate,) = of_its_own(Rate("calls", 1, 0.05))
     await windows.take("ana", [rate])
     async with asyncio.timeout(10):
-        while wait := (await windows.take("ana", [rate])).wait:
+        while wait := (await windows.take("ana", [rate])).wait_seconds:
             assert wait <= 0.05
             await asyncio.sleep(wait)
 
@@ -147,7 +147,7 @@ async def main():
     redis = Redis.from_url(sys.argv[1])
     windows, rate = RedisWindows(lambda: redis), Rate(sys.argv[2], 50, 300.0)
     taken = await asyncio.gather(*(windows.take("ana", [rate]) for _ in range(60)))
-    print(sum(1 for each in taken if not each.wait))
+    print(sum(1 for each in taken if not each.wait_seconds))
     await redis.aclose()
 
 asyncio.run(main())
