@@ -203,11 +203,11 @@ def _of_the_files(portal: Portal, tiers: TierRulesFile, catalog: Catalog) -> lis
 
 def _signal_plugins(changes: Changes, found: Found) -> None:
     # One listener each: what one plugin raises is logged, and the others still hear.
-    def tell(hook: HookImpl, change: Change) -> None:
+    def notify(hook: HookImpl, change: Change) -> None:
         hook.function(*(change for _ in hook.argnames))
 
     for hook in found.manager.hook.porch_changed.get_hookimpls():
-        changes.listen(partial(tell, hook))
+        changes.listen(partial(notify, hook))
 
 
 @asynccontextmanager

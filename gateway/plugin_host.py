@@ -79,11 +79,11 @@ def discover(modules: Sequence[Any] | None = None) -> Found:
             plugins[plugin.name] = plugin
         except Exception as error:
             log.warning("plugin_broken", plugin=name, exc_info=True)
-            broken.append(Broken(name, _told(error)))
+            broken.append(Broken(name, _error_text(error)))
     return Found(dict(sorted(plugins.items())), tuple(broken), manager)
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
@@ -227,13 +227,13 @@ class PluginHost:
             changed: called with each change it tells of; by default nobody listens.
             wait_ready: as in ``Host.wait_ready``.
         """
-        told = changed or _nobody_listens
+        notify = changed or _nobody_listens
         made = make_host(
             self._services.for_plugin(name),
             name,
             self._portal.config.name,
-            told,
-            lambda offer: self._reoffer(name, offer, told),
+            notify,
+            lambda offer: self._reoffer(name, offer, notify),
             root=self._portal.root,
             wait_ready=wait_ready,
         )

@@ -38,13 +38,13 @@ def reasons(error: ValidationError, model: type[BaseModel]) -> list[dict[str, st
         error: what the model said of the arguments.
         model: of the arguments.
     """
-    told: list[dict[str, str]] = []
+    problems: list[dict[str, str]] = []
     for each in error.errors(include_url=False):
         reason = _reason(each, model)
-        if _LIST in reason and any(reason == before["reason"] for before in told):
+        if _LIST in reason and any(reason == before["reason"] for before in problems):
             reason = _NO_SUCH
-        told.append({"argument": ".".join(map(str, each["loc"])), "reason": reason})
-    return told
+        problems.append({"argument": ".".join(map(str, each["loc"])), "reason": reason})
+    return problems
 
 
 def _reason(detail: ErrorDetails, model: type[BaseModel]) -> str:
@@ -54,7 +54,7 @@ def _reason(detail: ErrorDetails, model: type[BaseModel]) -> str:
     if kind == "value_error":
         return str(detail.get("ctx", {}).get("error", detail["msg"]))
     if kind in _OBJECTS:
-        return f"must be an object{_listed(' with some of', _names(model, place))}"
+        return f"must be an object{_name_list(' with some of', _names(model, place))}"
     words = _WORDS.get(kind, detail["msg"].replace("Input should be", "must be"))
     given = detail["input"]
     if kind in {"list_type", "tuple_type", "dict_type"} and isinstance(given, str):
@@ -71,7 +71,7 @@ def _names(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
 def _unknown(name: str, known: list[str]) -> str:
     """That there is no such argument, and which was meant: camelCase is not another name."""
     near = _nearest(name, known)
-    meant = f"did you mean {near}?" if near else _listed(_LIST, known)
+    meant = f"did you mean {near}?" if near else _name_list(_LIST, known)
     return f"{_NO_SUCH}; {meant}" if meant else _NO_SUCH
 
 
@@ -90,7 +90,7 @@ def _words(name: str) -> list[str]:
     return [each.lower() for each in _WORD.findall(name)]
 
 
-def _listed(words: str, names: Iterable[str]) -> str:
+def _name_list(words: str, names: Iterable[str]) -> str:
     shown = list(names)[:_MAX_NAMES]
     return f"{words} {', '.join(shown)}" if shown else ""
 

@@ -35,8 +35,8 @@ def unknown(kind: str, name: str) -> NotFound:
         kind: what was asked for; what is not told apart is a resource.
         name: the name or the URI that was asked for.
     """
-    said = _SENTENCES.get(kind, "Unknown resource: {}").format(name)
-    return NotFound(said, {"name" if kind in ("tool", "prompt") else "uri": name})
+    message = _SENTENCES.get(kind, "Unknown resource: {}").format(name)
+    return NotFound(message, {"name" if kind in ("tool", "prompt") else "uri": name})
 
 
 def clash(item: Item, name: str, holder: Item) -> str:

@@ -40,8 +40,10 @@ def changes(plugin: str, before: Iterable[Item], after: Iterable[Item]) -> list[
     updated = [uri for key in old.keys() & new.keys() for uri in _updated(old[key], new[key])]
     if len(updated) > MAX_ANNOUNCED_FILES:
         lists, updated = lists | {"resources"}, []
-    told = [Change(plugin, each) for each in ("tools", "prompts", "resources") if each in lists]
-    return told + [Change(plugin, "resource", uri) for uri in sorted(updated)]
+    list_changes = [
+        Change(plugin, each) for each in ("tools", "prompts", "resources") if each in lists
+    ]
+    return list_changes + [Change(plugin, "resource", uri) for uri in sorted(updated)]
 
 
 def _by_key(items: Iterable[Item]) -> dict[tuple[Kind, str], Item]:
@@ -53,11 +55,11 @@ def _differing(
 ) -> Iterator[Item]:
     for key in old.keys() | new.keys():
         was, now = old.get(key), new.get(key)
-        if was is None or now is None or _shown(was) != _shown(now):
+        if was is None or now is None or _list_view(was) != _list_view(now):
             yield from (item for item in (now or was,) if item is not None)
 
 
-def _shown(item: Item) -> tuple[Any, ...]:
+def _list_view(item: Item) -> tuple[Any, ...]:
     """What of an item its lists show, and to whom."""
     declared = item.declared
     if not isinstance(declared, Skill):

@@ -180,7 +180,7 @@ class TierRules:
             suggestion: what its plugin suggests; counts where no rule matches the item.
             floor: what its plugin says must never be undercut.
         """
-        decision = self._named(item) or self._unnamed(item, suggestion)
+        decision = self._first_match(item) or self._unmatched(item, suggestion)
         if decision.tier >= floor:
             return decision
         because = f"{decision.because}, raised to {floor} because {item.plugin} needs it"
@@ -192,15 +192,15 @@ class TierRules:
 
     def particular(self, item: ItemKey) -> Decision | None:
         """What the most specific line decides of those that name this item in particular."""
-        return self._named(item, particular=True)
+        return self._first_match(item, particular=True)
 
-    def _named(self, item: ItemKey, *, particular: bool = False) -> Decision | None:
+    def _first_match(self, item: ItemKey, *, particular: bool = False) -> Decision | None:
         for rule in self._by_plugin.get(item.plugin, ()):
             if (rule.is_particular or not particular) and rule.matches(item):
                 return Decision(rule.tier, rule.hidden, str(rule))
         return None
 
-    def _unnamed(self, item: ItemKey, suggestion: Tier | None) -> Decision:
+    def _unmatched(self, item: ItemKey, suggestion: Tier | None) -> Decision:
         if suggestion is not None:
             because = f"suggested by {item.plugin}; {self.file} names neither the item nor it"
             return Decision(suggestion, False, because)
@@ -231,8 +231,8 @@ class RowRules:
             return None
         key = ItemKey(plugin, "row", row)
         keys = (key, *self._doors.get(key, ()))
-        said = [decided for each in keys if (decided := self._rules.particular(each))]
-        return strictest(*said) if said else None
+        decisions = [decided for each in keys if (decided := self._rules.particular(each))]
+        return strictest(*decisions) if decisions else None
 
 
 def strictest(*several: Decision) -> Decision:

@@ -57,13 +57,13 @@ async def _call(setup: Setup, tool: str, pairs: tuple[str, ...], tier: str, as_j
             result = await client.call(tool, arguments)
         except RequestRefused as refused:
             return _refused(refused, tool, schemas, as_json)
-    return _told(result, as_json)
+    return _print_result(result, as_json)
 
 
-def _told(answered: Mapping[str, Any], as_json: bool) -> EXIT:
+def _print_result(response: Mapping[str, Any], as_json: bool) -> EXIT:
     from gateway.cli.render import show_result
 
-    result = _warned(answered)
+    result = _warned(response)
     failed = bool(result.get("isError"))
     if as_json:
         structured = result.get("structuredContent")

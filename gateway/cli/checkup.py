@@ -85,7 +85,7 @@ async def check_portal(portal: Portal) -> Findings:
             problems += await _opened(running, known={*misconfigured, *_names(found)})
             for name, plugin in found.plugins.items():
                 if plugin.check and name in running.plugins.offers:
-                    await _asked(portal, plugin, running, problems, notes)
+                    await _run_check(portal, plugin, running, problems, notes)
             notes += map(str, unknown_tools(portal, running.catalog))
             operations = [each.operation for each in described_routes(running.plugins.offers)]
             notes += map(str, unknown_operations(portal, operations))
@@ -146,17 +146,17 @@ def _plugin_configs(portal: Portal, found: Found) -> Iterator[tuple[str, tuple[P
 
 async def _opened(running: OpenPortal, known: Iterable[str]) -> list[str]:
     """Problems found by opening the plugins, without plugins whose problems are known already."""
-    told = set(known)
+    known_plugins = set(known)
     report = await running.board.report()
     failed = [
         f"{plugin.name}: {plugin.health.detail}"
         for plugin in report.plugins
-        if plugin.health.state == "failed" and plugin.name not in told
+        if plugin.health.state == "failed" and plugin.name not in known_plugins
     ]
     return failed + [str(each) for each in running.catalog.set_aside]
 
 
-async def _asked(
+async def _run_check(
     portal: Portal, plugin: Plugin, running: OpenPortal, problems: list[str], notes: list[str]
 ) -> None:
     """A plugin's own findings about its section, by file and line."""
@@ -178,8 +178,8 @@ async def _asked(
         problems.append(f"{plugin.name}: its check failed: {why}")
         return
     for each in found:
-        told = portal.source.problem((*section, *each.location), each.reason)
-        (notes if each.notice else problems).append(str(told))
+        problem = portal.source.problem((*section, *each.location), each.reason)
+        (notes if each.notice else problems).append(str(problem))
 
 
 def _look_up_keys(running: OpenPortal, problems: list[str], notes: list[str]) -> None:

@@ -55,7 +55,9 @@ async def connected(
         yield await stack.enter_async_context(client)
 
 
-async def asked(setup: Setup, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+async def request_portal(
+    setup: Setup, method: str, path: str, body: Mapping[str, Any] | None = None
+) -> Any:
     """Ask the portal that holds the data directory, as its own user.
 
     Args:

@@ -67,7 +67,7 @@ async def _each(setup: Setup, show: Callable[[Person], None]) -> int:
 def _print(person: Person) -> None:
     from gateway.cli.stored import day
 
-    known = ", ".join(map(_written, person.accounts))
+    known = ", ".join(map(_account_text, person.accounts))
     click.echo(f"{person.id}  {day(person.created)}  {known}")
 
 
@@ -180,7 +180,7 @@ def delete(setup: Setup, who: str, yes: bool) -> None:
     """
 
     async def forget(service: AccountService, person: Person) -> str:
-        known = ", ".join(map(_written, person.accounts))
+        known = ", ".join(map(_account_text, person.accounts))
         if not yes:
             click.confirm(f"Forget {person.id} ({known})?", abort=True, err=True)
         await service.delete(person.id)
@@ -195,12 +195,12 @@ async def _with(setup: Setup, who: str, act: Callable[[AccountService, Person], 
     from gateway.cli.stored import opened_stores
 
     async with opened_stores(setup) as (stores, revocations):
-        return await act(AccountService(stores, revocations), await _found(stores, who))
+        return await act(AccountService(stores, revocations), await _find_person(stores, who))
 
 
-async def _found(stores: Stores, who: str) -> Person:
+async def _find_person(stores: Stores, who: str) -> Person:
     """The person; an ambiguous text is an error."""
-    found = {person.id: person for person in await _meant(stores, who)}
+    found = {person.id: person for person in await _matching_people(stores, who)}
     if len(found) > 1:
         raise click.ClickException(f"{who} may be {' or '.join(found)}. Give the id.")
     if not found:
@@ -210,7 +210,7 @@ async def _found(stores: Stores, who: str) -> Person:
     return next(iter(found.values()))
 
 
-async def _meant(stores: Stores, who: str) -> list[Person]:
+async def _matching_people(stores: Stores, who: str) -> list[Person]:
     from gateway.identity.person_lookup import named_wallet, with_wallet
 
     people = stores.people
@@ -240,12 +240,12 @@ def _theirs(person: Person, text: str) -> str:
     if len(found) > 1:
         raise click.ClickException(f"{text} may be {' or '.join(found)}. Write which.")
     if not found:
-        said = f"{text} is no account of theirs; `porch people show` lists them."
-        raise click.ClickException(said)
+        message = f"{text} is no account of theirs; `porch people show` lists them."
+        raise click.ClickException(message)
     return found[0]
 
 
-def _written(account: Account) -> str:
+def _account_text(account: Account) -> str:
     """An account on one line, whatever its provider calls it."""
     from gateway.cli.render import clean
 

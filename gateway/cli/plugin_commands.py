@@ -65,7 +65,7 @@ class PluginCommands(click.Group):
         self._plugin = plugin
 
     @cached_property
-    def _found(self) -> Found:
+    def _discovered(self) -> Found:
         from gateway.observability import logs
         from gateway.plugin_host import discover
 
@@ -74,9 +74,9 @@ class PluginCommands(click.Group):
 
     @cached_property
     def _declared(self) -> Plugin:
-        plugin = self._found.plugins.get(self._plugin)
+        plugin = self._discovered.plugins.get(self._plugin)
         if plugin is None:
-            reasons = [each.reason for each in self._found.broken if each.name == self._plugin]
+            reasons = [each.reason for each in self._discovered.broken if each.name == self._plugin]
             raise click.ClickException(
                 f"The plugin {self._plugin} cannot be used. {' '.join(reasons)}".rstrip()
             )
@@ -84,12 +84,12 @@ class PluginCommands(click.Group):
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the plugin's summary."""
-        said = self._declared.summary
+        summary = self._declared.summary
         if not self._declared.commands:
-            said += " It has no commands."
+            summary += " It has no commands."
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text(said)
+            formatter.write_text(summary)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the plugin's own order."""
@@ -99,7 +99,7 @@ class PluginCommands(click.Group):
         """The command of that name."""
         for command in self._declared.commands:
             if command.name == cmd_name:
-                return _click_command(self._declared, command, self._found)
+                return _click_command(self._declared, command, self._discovered)
         return None
 
 
@@ -115,19 +115,24 @@ def _click_command(plugin: Plugin, declared: Command, found: Found) -> click.Com
         click.get_current_context().exit(asyncio.run(awaited()))
 
     parameters = [_parameter(name, field) for name, field in declared.args.model_fields.items()]
-    command = click.Command(declared.name, callback=run, params=parameters, help=_told(declared))
+    command = click.Command(
+        declared.name, callback=run, params=parameters, help=_help_text(declared)
+    )
     command.short_help = declared.summary
     for option in (data_option, config_option, json_option):
         option(command)
     return command
 
 
-def _told(declared: Command) -> str:
+def _help_text(declared: Command) -> str:
     """The help text of a command, with its arguments, which click does not list."""
     fields = declared.args.model_fields.items()
     required = {name.upper(): field.description for name, field in fields if field.is_required()}
     return "\n\n".join(
-        [declared.summary, *(f"{name}: {said}" for name, said in required.items() if said)]
+        [
+            declared.summary,
+            *(f"{name}: {description}" for name, description in required.items() if description),
+        ]
     )
 
 
@@ -161,8 +166,8 @@ def _choices(annotation: Any) -> list[str]:
 def _help(field: FieldInfo) -> str:
     default = field.get_default(call_default_factory=True, validated_data={})
     shown = "" if default in (None, "", (), []) or isinstance(default, bool) else default
-    said = field.description or ""
-    return f"{said}  [default: {shown}]" if shown != "" else said
+    description = field.description or ""
+    return f"{description}  [default: {shown}]" if shown != "" else description
 
 
 def _validated(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
@@ -174,8 +179,8 @@ def _validated(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        told = (f"{each['argument']}: {each['reason']}" for each in reasons(error, model))
-        raise click.UsageError("; ".join(told)) from None
+        lines = (f"{each['argument']}: {each['reason']}" for each in reasons(error, model))
+        raise click.UsageError("; ".join(lines)) from None
 
 
 def _context(setup: Setup, plugin: Plugin, found: Found, as_json: bool, beside: bool) -> Any:
@@ -187,9 +192,9 @@ def _context(setup: Setup, plugin: Plugin, found: Found, as_json: bool, beside: 
             yield opened
 
     async def ask(method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        from gateway.cli.connection import asked
+        from gateway.cli.connection import request_portal
 
-        return await asked(setup, method, f"/api/v1/{plugin.name}{path}", body)
+        return await request_portal(setup, method, f"/api/v1/{plugin.name}{path}", body)
 
     return CommandContext(
         config=setup.portal.plugin_config(plugin.name, plugin.config),

@@ -28,7 +28,7 @@ def command(setup: Setup, as_json: bool) -> None:
       porch plugins
       porch plugins --json
     """
-    found = _found(setup, asyncio.run(_health(setup)))
+    found = _plugin_rows(setup, asyncio.run(_health(setup)))
     if as_json:
         emit(found)
         return
@@ -38,7 +38,7 @@ def command(setup: Setup, as_json: bool) -> None:
         _show(plugin)
 
 
-def _found(setup: Setup, health: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _plugin_rows(setup: Setup, health: Mapping[str, Any]) -> list[dict[str, Any]]:
     from gateway.observability import logs
     from gateway.plugin_host import discover
 

@@ -82,8 +82,8 @@ def _explain(error: Exception, *, debug: bool) -> NoReturn:
         raise error
     from gateway.observability.redaction import redactor
 
-    said = redactor.text(" ".join(f"{type(error).__name__}: {error}".split()))
-    click.echo(f"Unexpected: {said}", err=True)
+    message = redactor.text(" ".join(f"{type(error).__name__}: {error}".split()))
+    click.echo(f"Unexpected: {message}", err=True)
     click.echo("`porch --debug ...` shows where it happened.", err=True)
     sys.exit(EXIT.UNEXPECTED)
 

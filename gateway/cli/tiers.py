@@ -66,20 +66,20 @@ def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
     for change in people:
         yield f"{style(clean(change['name']), bold=True)} ({clean(change['person'])})"
         unsure = "  (a source did not answer: this may be wrong)" if change["uncertain"] else ""
-        yield f"  {_standing(change['before'])} -> {_standing(change['after'])}{unsure}"
+        yield f"  {_access_text(change['before'])} -> {_access_text(change['after'])}{unsure}"
         yield from _whom("gains", change["gains"])
         yield from _whom("loses", change["loses"])
 
 
 def _summary(items: list[Any], people: list[Any]) -> str:
     """How many gain and how many lose; whoever does both counts as both."""
-    told = [f"{len(items)} {'item changes' if len(items) == 1 else 'items change'}"]
+    parts = [f"{len(items)} {'item changes' if len(items) == 1 else 'items change'}"]
     for word, way in (("gain", "gains"), ("lose", "loses")):
         if count := sum(bool(each[way]) for each in people):
-            told.append(f"1 person {word}s" if count == 1 else f"{count} people {word}")
+            parts.append(f"1 person {word}s" if count == 1 else f"{count} people {word}")
     if unsure := sum(each["uncertain"] for each in people):
-        told.append(f"{unsure} of them may be wrong, for a source did not answer")
-    return f"{', '.join(told)}."
+        parts.append(f"{unsure} of them may be wrong, for a source did not answer")
+    return f"{', '.join(parts)}."
 
 
 def _whom(word: str, names: list[str]) -> Iterator[str]:
@@ -93,6 +93,6 @@ def _decided(decision: Mapping[str, Any]) -> str:
     return f"{decision['tier']}{', hidden' if decision['hidden'] else ''}"
 
 
-def _standing(standing: tuple[str, bool]) -> str:
-    tier, admin = standing
+def _access_text(access: tuple[str, bool]) -> str:
+    tier, admin = access
     return f"{tier}{', admin' if admin else ''}"

@@ -26,7 +26,7 @@ def command(setup: Setup, tier: str, everything: bool, as_json: bool) -> None:
       porch tools --as members --all                  with prompts and resources
       porch tools --json                              as MCP clients get them, schemas included
     """
-    listed = asyncio.run(_listed(setup, tier, everything))
+    listed = asyncio.run(_list_entries(setup, tier, everything))
     if as_json:
         emit(listed if everything else listed["tools"])
         return
@@ -34,7 +34,7 @@ def command(setup: Setup, tier: str, everything: bool, as_json: bool) -> None:
         _show(kind, entries, tier)
 
 
-async def _listed(setup: Setup, tier: str, everything: bool) -> dict[str, Any]:
+async def _list_entries(setup: Setup, tier: str, everything: bool) -> dict[str, Any]:
     from gateway.cli.connection import connected
     from gateway.cli.mcp_client import McpClient
 

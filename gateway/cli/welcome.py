@@ -44,7 +44,7 @@ class Welcome:
     def listening(self, port: int) -> None:
         """Print the lines for a portal that listens on a port, and follow its health."""
         for line in self._lines(port):
-            _say(line)
+            _print_line(line)
         self._following = asyncio.get_running_loop().create_task(self._follow())
 
     def _lines(self, port: int) -> Iterator[str]:
@@ -89,18 +89,18 @@ class Welcome:
 
     async def _follow(self) -> None:
         """Say what each plugin begins with, and how all are once none is starting any more."""
-        told: set[str] = set()
+        announced: set[str] = set()
         while running := self._app.running:
             report = await running.board.report()
             for plugin in report.plugins:
-                if plugin.health.state == "starting" and plugin.name not in told:
-                    told.add(plugin.name)
-                    _say(f"{plugin.name}: {plugin.health.detail or 'starting'}")
+                if plugin.health.state == "starting" and plugin.name not in announced:
+                    announced.add(plugin.name)
+                    _print_line(f"{plugin.name}: {plugin.health.detail or 'starting'}")
             # The portal can count as failed for a moment, while its database is busy with the
             # first index: what is said last is how it is once nothing is starting any more.
             if not any(plugin.health.state == "starting" for plugin in report.plugins):
                 for line in _settled(report):
-                    _say(line)
+                    _print_line(line)
                 break
             await asyncio.sleep(_POLL_SECONDS)
         await self._follow_late()
@@ -115,11 +115,11 @@ class Welcome:
                 report = await running.board.report()
                 for plugin in report.plugins:
                     if plugin.name in opened:
-                        _say(_line(plugin))
+                        _print_line(_line(plugin))
             await asyncio.sleep(_LATE_POLL_SECONDS)
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     """Print a line, in the place of the bar that a plugin may have drawn where the cursor is."""
     click.echo(f"{_CLEARED if sys.stdout.isatty() else ''}{line}")
 

@@ -88,7 +88,7 @@ class Services(_Section):
 
     @field_validator("vectors_key")
     @classmethod
-    def _told_safely(cls, key: str | None, info: ValidationInfo) -> str | None:
+    def _require_safe_vectors_address(cls, key: str | None, info: ValidationInfo) -> str | None:
         vectors = info.data.get("vectors", "")
         if key and "://" in vectors and not is_safe(vectors):
             raise ValueError(

@@ -174,7 +174,7 @@ def check_keys(
             if reason := _no_row(rule, kind):
                 absent.append(Problem(rule.file, rule.line, rule.key, reason))
         elif not named and "/" in rule.key:
-            reason = f"matches nothing that {rule.plugin} offers{_meant(rule.key, items)}"
+            reason = f"matches nothing that {rule.plugin} offers{_suggestion(rule.key, items)}"
             problems.append(Problem(rule.file, rule.line, rule.key, reason))
     return KeyFindings(tuple(problems), tuple(notices), tuple(absent))
 
@@ -187,7 +187,7 @@ def _no_row(rule: Rule, kind: RowKind) -> str:
     return f"matches {kind.summary}, and none that is there now{nearest(rule.key, map(str, there))}"
 
 
-def _meant(key: str, items: Iterable[ItemKey]) -> str:
+def _suggestion(key: str, items: Iterable[ItemKey]) -> str:
     """A suggestion for a key that matches nothing."""
     plugin = key.partition("/")[0]
     offered = [str(item) for item in items if item.plugin == plugin]

@@ -225,18 +225,20 @@ def problems_of(
     details = error.errors(include_url=False, include_input=False)
     inside = {detail["loc"][:end] for detail in details for end in range(len(detail["loc"]))}
     # pydantic counts the good elements alone, and calls a list of bad ones empty as well.
-    told = [each for each in details if each["type"] != "too_short" or each["loc"] not in inside]
-    return [_problem(detail, source, model, tuple(prefix)) for detail in told]
+    reported = [
+        each for each in details if each["type"] != "too_short" or each["loc"] not in inside
+    ]
+    return [_problem(detail, source, model, tuple(prefix)) for detail in reported]
 
 
 def _problem(
     detail: ErrorDetails, source: YamlSource, model: type[BaseModel], prefix: tuple[str | int, ...]
 ) -> Problem:
-    location = _written(prefix + detail["loc"], source.data, len(prefix))
+    location = _file_location(prefix + detail["loc"], source.data, len(prefix))
     return source.problem(location, reason_of(detail, model))
 
 
-def _written(location: Location, data: Any, keep: int) -> tuple[str | int, ...]:
+def _file_location(location: Location, data: Any, keep: int) -> tuple[str | int, ...]:
     """Drop what pydantic adds to a location and the file does not hold: the tags of unions."""
     path: list[str | int] = []
     for index, part in enumerate(location):

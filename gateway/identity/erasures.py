@@ -46,7 +46,7 @@ class Erasures:
         self._database, self._offers, self._audit = database, offers, audit
         self._wake = asyncio.Event()
         self._failing: dict[str, str] = {}
-        self._told: set[tuple[str, str]] = set()
+        self._reported_failures: set[tuple[str, str]] = set()
 
     def soon(self) -> None:
         """Look at once: somebody was deleted."""
@@ -91,8 +91,8 @@ class Erasures:
         Returns:
             Whether nothing is left to do.
         """
-        asked = [(name, each.personal) for name, each in self._offers.items() if each.personal]
-        return all(await asyncio.gather(*(self._of(name, data, gone) for name, data in asked)))
+        offers = [(name, each.personal) for name, each in self._offers.items() if each.personal]
+        return all(await asyncio.gather(*(self._of(name, data, gone) for name, data in offers)))
 
     async def _of(self, plugin: str, data: PersonalData, gone: frozenset[str]) -> bool:
         """One plugin's share; the others do not wait for what it cannot do."""
@@ -117,18 +117,18 @@ class Erasures:
             async with asyncio.timeout(PLUGIN_TIMEOUT_SECONDS):
                 await data.erase(person)
         except Exception as error:
-            if (plugin, person) not in self._told:
+            if (plugin, person) not in self._reported_failures:
                 self._record(plugin, person, "failed", begun)
             return self._failed(plugin, person, error)
-        self._told.discard((plugin, person))
+        self._reported_failures.discard((plugin, person))
         self._record(plugin, person, "ok", begun)
         log.info("person_erased", plugin=plugin, person=person)
         return ""
 
     def _failed(self, plugin: str, person: str, error: Exception) -> str:
         """Log what failed, once for each person until it succeeds, and say what it was."""
-        if (plugin, person) not in self._told:
-            self._told.add((plugin, person))
+        if (plugin, person) not in self._reported_failures:
+            self._reported_failures.add((plugin, person))
             log.error("erasure_failed", plugin=plugin, person=person, exc_info=error)
         return type(error).__name__
 

@@ -55,35 +55,37 @@ class Archive:
             account: what the portal itself keeps of them, as JSON values.
         """
         out = _Written()
-        told: dict[str, Any] = {name: {"missing": "It is not running."} for name in self._closed()}
+        manifest: dict[str, Any] = {
+            name: {"missing": "It is not running."} for name in self._closed()
+        }
         archive = ZipFile(out, "w", ZIP_DEFLATED)
         for plugin, offer in self._offers.items():
             if offer.personal is None:
                 continue
-            told[plugin], taken = {"files": 0}, set[str]()
-            async with aclosing(_files(plugin, offer.personal, person, told[plugin])) as files:
+            manifest[plugin], taken = {"files": 0}, set[str]()
+            async with aclosing(_files(plugin, offer.personal, person, manifest[plugin])) as files:
                 async for file in files:
                     path = f"{plugin}/{inside(file.path, taken)}"
                     await asyncio.to_thread(archive.writestr, path, file.data)
                     yield out.taken()
-        known = to_json({**account, "plugins": dict(sorted(told.items()))}, indent=2)
+        known = to_json({**account, "plugins": dict(sorted(manifest.items()))}, indent=2)
         archive.writestr(ACCOUNT, known)
         archive.close()
         yield out.taken()
 
 
 async def _files(
-    plugin: str, data: PersonalData, person: str, told: dict[str, Any]
+    plugin: str, data: PersonalData, person: str, manifest: dict[str, Any]
 ) -> AsyncGenerator[PersonalFile]:
     """A plugin's data, up to a failure; its size and errors are recorded for the person."""
     files = aiter(data.export(person))
     try:
         while (file := await _next(files)) is not None:
-            told["files"] += 1
+            manifest["files"] += 1
             yield file
     except Exception as error:
         log.exception("export_failed", plugin=plugin, person=person)
-        told["missing"] = f"It failed in the middle ({type(error).__name__}). Try again later."
+        manifest["missing"] = f"It failed in the middle ({type(error).__name__}). Try again later."
 
 
 async def _next(files: AsyncIterator[PersonalFile]) -> PersonalFile | None:

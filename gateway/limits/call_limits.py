@@ -93,10 +93,10 @@ class CallLimits:
         key = (tier, tool)
         rates = self._rates.get(key)
         if rates is None:
-            rates = self._rates[key] = tuple(self._listed(tier, tool))
+            rates = self._rates[key] = tuple(self._applicable_rates(tier, tool))
         return rates
 
-    def _listed(self, tier: Tier, tool: str) -> Iterator[Rate]:
+    def _applicable_rates(self, tier: Tier, tool: str) -> Iterator[Rate]:
         own, of_all = self._tools.get(tool), self._calls[tier]
         if tool and own is None:
             return

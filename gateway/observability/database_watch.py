@@ -31,7 +31,7 @@ class DatabaseWatch:
     def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
         self._database = database
         self._clock = clock
-        self._asked = -math.inf
+        self._last_check = -math.inf
         self._away_since: float | None = None
         self._asking: asyncio.Task[None] | None = None
 
@@ -41,8 +41,8 @@ class DatabaseWatch:
         Returns:
             False where it has not answered for so long that people are better sent elsewhere.
         """
-        if self._asking is None and self._clock() - self._asked >= CHECK_INTERVAL_SECONDS:
-            self._asked = self._clock()
+        if self._asking is None and self._clock() - self._last_check >= CHECK_INTERVAL_SECONDS:
+            self._last_check = self._clock()
             self._asking = asyncio.create_task(self._ask())
             self._asking.add_done_callback(self._answered)
         if self._asking is not None:
@@ -78,4 +78,4 @@ class DatabaseWatch:
 
     def _missed(self) -> None:
         if self._away_since is None:
-            self._away_since = self._asked
+            self._away_since = self._last_check

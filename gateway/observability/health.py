@@ -91,8 +91,8 @@ class Report:
             }
             for plugin in self.plugins
         }
-        told = {"status": self.status, "plugins": plugins, "notices": list(self.notices)}
-        return told | ({"chains": dict(self.chains)} if self.chains else {})
+        report = {"status": self.status, "plugins": plugins, "notices": list(self.notices)}
+        return report | ({"chains": dict(self.chains)} if self.chains else {})
 
 
 class HealthBoard:
@@ -210,7 +210,7 @@ class HealthBoard:
             return fixed
         task = self._asking.get(name)
         if task is None:
-            task = self._asking[name] = asyncio.create_task(_asked(name, self._ask[name]))
+            task = self._asking[name] = asyncio.create_task(_check(name, self._ask[name]))
             task.add_done_callback(lambda _: self._asking.pop(name, None))
         # A late answer is cancelled but not awaited: one that ignores that holds up no one.
         await asyncio.wait([task], timeout=self._deadline)
@@ -220,7 +220,7 @@ class HealthBoard:
         return Health("failed", f"It did not say how it is within {self._deadline:g} s.")
 
 
-async def _asked(name: str, ask: Ask) -> Health:
+async def _check(name: str, ask: Ask) -> Health:
     try:
         health = await ask()
         if not isinstance(health, Health):

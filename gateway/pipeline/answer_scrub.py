@@ -36,7 +36,7 @@ class AnswerScrub:
     ) -> None:
         self._allow, self._as_is, self._enabled = allow, as_is, enabled
         self._scrubs: dict[str, ContentScrub | None] = {}
-        self._told: dict[tuple[str, str], None] = {}
+        self._reported: dict[tuple[str, str], None] = {}
 
     async def answer(self, item: Item, value: Any) -> tuple[Any, Sequence[Redaction]]:
         """An answer without its secrets; a long one is looked through beside the event loop."""
@@ -47,21 +47,21 @@ class AnswerScrub:
             cleaned, found = await asyncio.to_thread(scrub.value, value)
         else:
             cleaned, found = scrub.value(value, texts)
-        self._tell(item, found)
+        self._report(item, found)
         return cleaned, found
 
     def failure(self, item: Item, failed: ToolFailed) -> None:
         """Take the secrets out of an error that is about to be told."""
         if scrub := self._of(item.plugin):
-            told = {"message": failed.message, "details": failed.details}
-            cleaned, found = scrub.value(told)
+            answer = {"message": failed.message, "details": failed.details}
+            cleaned, found = scrub.value(answer)
             failed.message, failed.details = cleaned["message"], cleaned["details"]
-            self._tell(item, found)
+            self._report(item, found)
 
     def notices(self) -> Iterable[str]:
         """What an admin should look at: which items answered with secrets, and of which kinds."""
         items: dict[str, list[str]] = {}
-        for key, kind in self._told:
+        for key, kind in self._reported:
             items.setdefault(key, []).append(kind)
         for key, kinds in items.items():
             more = f" and {len(kinds) - _MAX_KINDS} more kinds" if len(kinds) > _MAX_KINDS else ""
@@ -78,10 +78,10 @@ class AnswerScrub:
             self._scrubs[plugin] = scrub if scrub.at_answers() else None
         return self._scrubs[plugin]
 
-    def _tell(self, item: Item, found: Sequence[Redaction]) -> None:
+    def _report(self, item: Item, found: Sequence[Redaction]) -> None:
         for each in found:
-            told = (item.key, each.kind)
-            if told not in self._told and len(self._told) < _MAX_REPORTS:
-                self._told[told] = None
+            key = (item.key, each.kind)
+            if key not in self._reported and len(self._reported) < _MAX_REPORTS:
+                self._reported[key] = None
                 place = {"at": each.argument, "line": each.line}
                 log.warning("secret_in_answer", item=item.key, kind=each.kind, **place)

@@ -220,12 +220,12 @@ def _start(listing: Listing[Any], after: Place | None) -> int:
 
 
 def _key(listing: Listing[Any], item: Any) -> Any:
-    return _listed(listing.key(item))
+    return _sort_key(listing.key(item))
 
 
-def _listed(key: Any) -> Any:
+def _sort_key(key: Any) -> Any:
     """A key as it comes back from JSON, in the same order among others."""
     if isinstance(key, str) and not key.isascii():
         # A lone surrogate has no place in JSON; bytes sort as the characters do.
         return key.encode("utf-8", "surrogatepass").decode("latin-1")
-    return [_listed(each) for each in key] if isinstance(key, tuple | list) else key
+    return [_sort_key(each) for each in key] if isinstance(key, tuple | list) else key

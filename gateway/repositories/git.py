@@ -49,9 +49,9 @@ def run(directory: Path, *arguments: str, seconds: float = COMMAND_TIMEOUT_SECON
             stdin=subprocess.DEVNULL,
         )
     except subprocess.CalledProcessError as error:
-        said = error.stderr.decode(errors="replace").strip().split("\n")[0]
-        said = said.removeprefix("fatal: ").replace(str(directory), "the directory")
-        raise GitFailed(said or "git refuses") from None
+        message = error.stderr.decode(errors="replace").strip().split("\n")[0]
+        message = message.removeprefix("fatal: ").replace(str(directory), "the directory")
+        raise GitFailed(message or "git refuses") from None
     except subprocess.TimeoutExpired:
         raise GitFailed(f"git did not answer within {seconds:g} seconds") from None
     except OSError as error:

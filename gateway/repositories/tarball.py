@@ -114,5 +114,5 @@ class _Counted(io.RawIOBase):
 
 def _commit(headers: Mapping[str, str]) -> str | None:
     """The commit that ``git archive`` notes in its archives."""
-    noted = headers.get("comment", "")
-    return noted if len(noted) in {40, 64} and _HEX.issuperset(noted) else None
+    comment = headers.get("comment", "")
+    return comment if len(comment) in {40, 64} and _HEX.issuperset(comment) else None

@@ -58,8 +58,10 @@ class ContentScrub:
         """Names the rules and settings: what was cleaned by the same is as it would be now."""
         mine = sorted(each for each in self.as_is if each.partition("/")[0] == self.plugin)
         rules = shipped((*self.allow, *_OF_CALLS_ALONE)) if self.enabled else ()
-        said = [(each.name, each.kind, each.pattern, each.entropy, each.check) for each in rules]
-        return hashlib.blake2b(repr((mine, said)).encode(), digest_size=8).hexdigest()
+        definitions = [
+            (each.name, each.kind, each.pattern, each.entropy, each.check) for each in rules
+        ]
+        return hashlib.blake2b(repr((mine, definitions)).encode(), digest_size=8).hexdigest()
 
     def at_answers(self) -> bool:
         """Whether answers are looked through: not where a source is served as it is on purpose."""

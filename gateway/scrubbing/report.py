@@ -49,12 +49,12 @@ def header(redactions: Sequence[Redaction]) -> bytes:
 
 
 def _one(redaction: Redaction) -> str:
-    where = f"`{_shown(redaction.argument)}`"
+    where = f"`{_quotable(redaction.argument)}`"
     line = "" if redaction.line is None else f", line {redaction.line}"
     return f"{redaction.kind} in {where}{line}"
 
 
-def _shown(argument: str) -> str:
+def _quotable(argument: str) -> str:
     # A caller wrote it: it must not end the quotation, nor begin a line of its own.
     return "".join(c if c.isprintable() and c != "`" else " " for c in argument[:100])
 

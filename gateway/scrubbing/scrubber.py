@@ -77,7 +77,7 @@ class Scrubber:
             found = self.scanner.find(data)
             if not found:
                 break
-            redactions += _told(data, found, argument)
+            redactions += _redactions(data, found, argument)
             data = _without(data, found)
         return (data.decode("utf-8", "surrogatepass"), redactions) if redactions else (text, [])
 
@@ -189,7 +189,7 @@ def _may_name_a_secret(name: str, value: str) -> bool:
     )
 
 
-def _told(data: bytes, found: Sequence[Found], argument: str) -> Iterable[Redaction]:
+def _redactions(data: bytes, found: Sequence[Found], argument: str) -> Iterable[Redaction]:
     several = b"\n" in data
     line, place = 1, 0
     for each in found:

@@ -127,12 +127,12 @@ class DatabaseService:
         from sqlalchemy.exc import DatabaseError
 
         cause = getattr(error, "orig", error)
-        said = str(cause).removeprefix(f"{type(cause)}: ") or type(cause).__name__
+        reason = str(cause).removeprefix(f"{type(cause)}: ") or type(cause).__name__
         if not self._embedded:
             url = _for_asyncpg(self._address)
             place = f"{url.host}:{url.port or 5432}, database {url.database}"
-            return f"PostgreSQL at {place}, cannot be used: {said}. Check that it is up."
-        problem = f"{self._data_dir / 'porch.db'} cannot be used: {said}."
+            return f"PostgreSQL at {place}, cannot be used: {reason}. Check that it is up."
+        problem = f"{self._data_dir / 'porch.db'} cannot be used: {reason}."
         if type(error) is not DatabaseError:  # its subclasses speak of locks, room and rights
             return problem
         return (

@@ -33,16 +33,16 @@ def _cleaned(context: ExceptionContext) -> None:
     error.statement = error.params = None
     error.code = None  # and with it the line that leads to SQLAlchemy's pages
     kind = f"{type(original).__module__}.{type(original).__name__}"
-    said = _said(error, original)
-    error.args = (f"({kind}) {said}",)
+    message = _safe_message(error, original)
+    error.args = (f"({kind}) {message}",)
     for each in _causes(original):
-        each.args = (said, *each.args[1:])
+        each.args = (message, *each.args[1:])
         for name in ("detail", "hint", "query", "internal_query", "context"):
             if getattr(each, name, None) is not None:
                 setattr(each, name, None)
 
 
-def _said(error: Any, original: Any) -> str:
+def _safe_message(error: Any, original: Any) -> str:
     """The first line of the driver's message, if it cannot hold a value."""
     from sqlalchemy.exc import DBAPIError
 

@@ -73,7 +73,7 @@ class Run:
 
     def progress(self, done: int, total: int = 0, message: str = "") -> None:
         """Say how far the job is, as often as it likes; returns at once."""
-        self.board.tell(self.id, Progress(done, total, message))
+        self.board.report(self.id, Progress(done, total, message))
 
 
 class JobService:

@@ -40,17 +40,17 @@ class JobsLog(logging.Filter):
         """Rewrite a record, or say that it is not wanted."""
         if record.levelno < logging.WARNING:
             return True
-        said = record.getMessage()
-        if record.levelno == logging.WARNING and (found := _OUTAGE.search(said)):
+        message = record.getMessage()
+        if record.levelno == logging.WARNING and (found := _OUTAGE.search(message)):
             if not self._is_new():
                 return False
             why = f" ({found[1]})" if found[1] else ""
-            said = f"The database of the jobs does not answer{why}. Jobs wait until it does."
-        elif _TRACEBACK in said:
-            headline, _, traceback = said.partition(_TRACEBACK)
+            message = f"The database of the jobs does not answer{why}. Jobs wait until it does."
+        elif _TRACEBACK in message:
+            headline, _, traceback = message.partition(_TRACEBACK)
             raised = _RAISED.findall(traceback)
-            said = f"{headline.rstrip(' :')}: {raised[-1] if raised else 'an error'}"
-        record.msg, record.args = said, None
+            message = f"{headline.rstrip(' :')}: {raised[-1] if raised else 'an error'}"
+        record.msg, record.args = message, None
         return True
 
     def _is_new(self) -> bool:

@@ -87,14 +87,14 @@ class OwnedJobs:
         return True
 
     async def _status(self, found: WorkflowStatus) -> JobStatus:
-        told = await self._service.board.read(found.workflow_id)
+        progress = await self._service.board.read(found.workflow_id)
         return JobStatus(
             id=found.workflow_id,
             state=_STATES.get(found.status, "failed"),
             result=found.output,
             error=None if found.error is None else str(found.error),
             name=found.name.removeprefix(f"{self._plugin}/"),
-            done=told.done,
-            total=told.total,
-            message=told.message,
+            done=progress.done,
+            total=progress.total,
+            message=progress.message,
         )

@@ -40,7 +40,7 @@ class ProgressBoard:
         self._written: dict[str, float] = {}
         self._writing: set[asyncio.Task[None]] = set()
 
-    def tell(self, job_id: str, progress: Progress) -> None:
+    def report(self, job_id: str, progress: Progress) -> None:
         """Report the progress of a job of this process; returns at once."""
         self._own[job_id] = progress
         now = time.monotonic()

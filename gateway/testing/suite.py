@@ -255,16 +255,16 @@ class _Recording:
                 tools=[self._watched(tool) for tool in offer.tools],
                 skills=[self._read(skill) for skill in offer.skills],
                 templates=[
-                    replace(each, listed=each.listed and self._listed(each.name, each.listed))
+                    replace(each, listed=each.listed and self._lister(each.name, each.listed))
                     for each in offer.templates
                 ],
                 prompt_families=[
-                    replace(each, listed=self._listed(each.name, each.listed))
+                    replace(each, listed=self._lister(each.name, each.listed))
                     for each in offer.prompt_families
                 ],
             )
 
-    def _listed(self, name: str, lister: Lister) -> Lister:
+    def _lister(self, name: str, lister: Lister) -> Lister:
         async def listed(caller: Caller, after: str | None, limit: int) -> Sequence[Any]:
             if not caller.tier.allows(self._required):
                 self.ran.append(f"{name} for {caller.tier}")

@@ -201,7 +201,7 @@ def _refuse_marks(event: yaml.Event, line: int) -> None:
 
 def _reason(error: yaml.MarkedYAMLError) -> str:
     """What the parser says, with a hint for the slip behind most of its complaints."""
-    said = ", ".join(part for part in (error.context, error.problem) if part)
-    if "mapping values are not allowed" in said:
-        return f"{said}; put quotes around a text that holds a colon"
-    return said
+    message = ", ".join(part for part in (error.context, error.problem) if part)
+    if "mapping values are not allowed" in message:
+        return f"{message}; put quotes around a text that holds a colon"
+    return message

@@ -31,15 +31,15 @@ class Reached:
 
     def connect(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A connection that only reads."""
-        return _told(self._database.engine.connect())
+        return _translate_outages(self._database.engine.connect())
 
     def begin(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """A transaction: committed at the end of the block, rolled back on an error."""
-        return _told(self._database.begin())
+        return _translate_outages(self._database.begin())
 
 
 @asynccontextmanager
-async def _told(
+async def _translate_outages(
     opening: AbstractAsyncContextManager[AsyncConnection],
 ) -> AsyncGenerator[AsyncConnection]:
     try:

@@ -119,8 +119,8 @@ class SqlPeople:
             await connection.execute(delete(api_tokens).where(api_tokens.c.person == person))
             gone = await connection.execute(delete(people).where(people.c.id == person))
             if gone.rowcount:
-                noted = insert(forgotten).values(person=person, at=self._clock())
-                await connection.execute(noted)
+                record = insert(forgotten).values(person=person, at=self._clock())
+                await connection.execute(record)
 
     async def everyone(self) -> AsyncIterator[Person]:
         """All people, the oldest first; those who come meanwhile are among them."""
@@ -151,7 +151,7 @@ class SqlPeople:
                 person=person,
                 place=0 if place is None else place + 1,
                 provider=account.provider,
-                **self._said(merged(None, account)),
+                **self._claim_columns(merged(None, account)),
             )
         )
 
@@ -169,11 +169,11 @@ class SqlPeople:
         known = (await _present(connection, owner)).account(account.subject)
         if account.dated is not None and not is_news(known, account):
             return
-        heard = self._said(merged(known, account))
+        columns = self._claim_columns(merged(known, account))
         own = accounts.c.subject == account.subject
-        await connection.execute(update(accounts).where(own).values(**heard))
+        await connection.execute(update(accounts).where(own).values(**columns))
 
-    def _said(self, account: Account) -> dict[str, Any]:
+    def _claim_columns(self, account: Account) -> dict[str, Any]:
         """The provider's claims about the account, with their times."""
         return {
             "name": account.name,

@@ -26,5 +26,5 @@ def bearer_challenge(
         "scope": scope,
         "resource_metadata": f"{url.scheme}://{url.netloc}{METADATA_PATH}{resource}",
     }
-    said = ", ".join(f'{name}="{value}"' for name, value in parts.items() if value)
-    return b"www-authenticate", f"Bearer {said}".encode()
+    parameters = ", ".join(f'{name}="{value}"' for name, value in parts.items() if value)
+    return b"www-authenticate", f"Bearer {parameters}".encode()

@@ -50,8 +50,8 @@ class ErrorFormat:
 
 
 def _plainly(refusal: Refusal) -> tuple[int, bytes]:
-    said = wire(refusal.code, refusal.message, refusal.details, refusal.request_id)
-    return refusal.status, to_json(said)
+    error = wire(refusal.code, refusal.message, refusal.details, refusal.request_id)
+    return refusal.status, to_json(error)
 
 
 PLAIN = ErrorFormat(_plainly, lambda taken: () if taken is None else headers_of(taken))
@@ -69,8 +69,8 @@ def error_format_of(api: Api) -> ErrorFormat:
         allowance = None
         if taken is not None:
             allowance = Allowance(taken.rate.limit, taken.left, seconds_left(taken))
-        said = api.headers(allowance).items()
-        own = tuple((name.lower().encode(), value.encode()) for name, value in said)
+        named = api.headers(allowance).items()
+        own = tuple((name.lower().encode(), value.encode()) for name, value in named)
         return (*PLAIN.headers(taken), *own)
 
     return ErrorFormat(failed, headers)

@@ -53,7 +53,7 @@ class Failures:
     async def _refused(self, request: Request, error: HTTPException) -> Response:
         code, title = _WORDS.get(error.status_code, ("http_error", error.detail))
         text = f"{error.detail}: {request.method} {request.url.path}"
-        response = self._told(request, error.status_code, code, title, text)
+        response = self._response(request, error.status_code, code, title, text)
         response.headers.update(error.headers or {})
         return response
 
@@ -62,21 +62,23 @@ class Failures:
         if request.scope["path"] in CLIENT_PATHS:
             response = refusal("temporarily_unavailable", UNAVAILABLE, 503)
         else:
-            response = self._told(request, 503, "unavailable", "Not just now", UNAVAILABLE)
+            response = self._response(request, 503, "unavailable", "Not just now", UNAVAILABLE)
         response.headers["retry-after"] = str(RETRY_AFTER_SECONDS)
         return response
 
     async def _unexpected(self, request: Request, error: Exception) -> Response:
         request_id = context_of(request.scope).request_id
         text = f"Something went wrong here. Tell the admin the request id {request_id}."
-        return self._told(request, 500, "internal_error", "Something went wrong", text)
+        return self._response(request, 500, "internal_error", "Something went wrong", text)
 
-    def _told(self, request: Request, status: int, code: str, title: str, text: str) -> Response:
+    def _response(
+        self, request: Request, status: int, code: str, title: str, text: str
+    ) -> Response:
         if wants_page(request):
             return self._page(request, status, title, text)
         dialect = self._speaks(request.url.path)
-        told = Refusal(status, code, text, context_of(request.scope).request_id)
-        status, body = dialect.failed(told)
+        refused = Refusal(status, code, text, context_of(request.scope).request_id)
+        status, body = dialect.failed(refused)
         response = Response(body, status, media_type="application/json")
         response.raw_headers.extend(dialect.headers(None))
         return response

@@ -115,8 +115,8 @@ class HttpGuard:
         send = _marked(over_http(scope, send), request_id)
         local = scope.get("porch.local", False)
         if not local and (refusal := self._foreign(headers, raw, scope)):
-            told = Refusal(refusal[0], "foreign_" + refusal[1], refusal[2], request_id)
-            await self._speaks(scope["path"]).refuse(send, told)
+            refused = Refusal(refusal[0], "foreign_" + refusal[1], refusal[2], request_id)
+            await self._speaks(scope["path"]).refuse(send, refused)
             return
         base = self._site.base(headers.get("host", ""))
         again = partial(self._caller, scope, headers, local=local)
@@ -125,13 +125,13 @@ class HttpGuard:
         except StoreUnavailable as error:
             log.warning("stores_unavailable", reason=str(error))
             wait = (b"retry-after", str(RETRY_AFTER_SECONDS).encode())
-            told = Refusal(503, "unavailable", UNAVAILABLE, request_id)
-            await self._speaks(scope["path"]).refuse(send, told, (wait,))
+            refused = Refusal(503, "unavailable", UNAVAILABLE, request_id)
+            await self._speaks(scope["path"]).refuse(send, refused, (wait,))
             return
         except BadCredential as bad:
             challenge = bearer_challenge(base, scope["path"], error="invalid_token")
-            told = Refusal(401, "invalid_token", bad.reason, request_id)
-            await self._speaks(scope["path"]).refuse(send, told, (challenge,))
+            refused = Refusal(401, "invalid_token", bad.reason, request_id)
+            await self._speaks(scope["path"]).refuse(send, refused, (challenge,))
             return
         address, path = client_address(scope), scope["path"]
         scope[KEY] = CallContext(

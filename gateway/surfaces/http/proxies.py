@@ -39,8 +39,8 @@ class UnknownProxies:
         """Look at a request, whose values are neither kept nor shown."""
         if not self._looking or scope["type"] != "http" or scope.get("porch.local"):
             return
-        said = [value for name, value in scope["headers"] if name in _FORWARDED]
-        if said and not self._is_trusted(scope, said):
+        forwarded = [value for name, value in scope["headers"] if name in _FORWARDED]
+        if forwarded and not self._is_trusted(scope, forwarded):
             self._looking, self._seen = False, True
             log.warning("unknown_proxy", what=NOTICE)
 
@@ -49,9 +49,9 @@ class UnknownProxies:
         if self._seen:
             yield NOTICE
 
-    def _is_trusted(self, scope: Mapping[str, Any], said: list[bytes]) -> bool:
+    def _is_trusted(self, scope: Mapping[str, Any], forwarded: list[bytes]) -> bool:
         """Whether uvicorn believed the header: then the peer is one of the addresses in it."""
         client = scope.get("client")
         if not self._trusts_some or client is None:
             return False
-        return any(str(client[0]).encode() in value for value in said)
+        return any(str(client[0]).encode() in value for value in forwarded)

@@ -26,7 +26,7 @@ from gateway.scrubbing.scrubber import Redaction
 from gateway.surfaces.http.upstream_credentials import Upstreams
 from gateway.surfaces.mcp.completion import complete, completion_result
 from gateway.surfaces.mcp.prompts import Asked
-from gateway.surfaces.mcp.redacted import told
+from gateway.surfaces.mcp.redacted import with_report
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import prompt_result, resource_result, tool_result
 from gateway.surfaces.mcp.skills import file_reader, skill_entry, skill_result
@@ -189,7 +189,7 @@ class Calls:
             result = (
                 self._input_required(value, request) if unfinished else render(value, redactions)
             )
-            return told(result, redactions)
+            return with_report(result, redactions)
 
         return finish
 

@@ -89,7 +89,7 @@ class Listers:
             if room == 0:
                 return entries, Place(item.key, after)
             # One more than there is room for tells whether another page follows.
-            found = await self._asked(item, caller, after, room + 1)
+            found = await self._list(item, caller, after, room + 1)
             shown = found[:room]
             entries += self._entries(item, shown)
             room -= len(shown)
@@ -98,7 +98,7 @@ class Listers:
             after = None
         return entries, None
 
-    async def _asked(self, item: Item, caller: Caller, after: str | None, limit: int) -> list[Any]:
+    async def _list(self, item: Item, caller: Caller, after: str | None, limit: int) -> list[Any]:
         lister = lister_of(item)
         if lister is None:
             return []
@@ -114,7 +114,9 @@ class Listers:
             return self._failure(item, "it awaited something that was cancelled")
         except Exception as error:
             late = isinstance(error, TimeoutError) and deadline.expired()
-            why = f"it took longer than {LISTER_TIMEOUT_SECONDS:g} s" if late else _told(error)
+            why = (
+                f"it took longer than {LISTER_TIMEOUT_SECONDS:g} s" if late else _error_text(error)
+            )
             return self._failure(item, why, error)
         self._failed.pop(item.key, None)
         return found
@@ -135,7 +137,7 @@ class Listers:
                     raise BadDeclaration("it is listed already")
                 entries[name] = entry
             except Exception as error:
-                self._leave_out(item, name, _told(error))
+                self._leave_out(item, name, _error_text(error))
         return list(entries.values())
 
     def _is_declared(self, item: Item, entry: Entry) -> bool:
@@ -167,7 +169,7 @@ def id_of(found: Prompt | ListedResource) -> str:
     return name
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     known = isinstance(error, BadDeclaration)
     return f"{error}" if known else f"{type(error).__name__}: {error}"
 

@@ -23,7 +23,7 @@ from gateway.surfaces.mcp.envelope import (
     WireError,
 )
 from gateway.surfaces.mcp.lists import Listing
-from gateway.surfaces.mcp.redacted import told, told_error
+from gateway.surfaces.mcp.redacted import error_with_report, with_report
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import tool_failure
 from gateway.surfaces.mcp.state import BAD_STATE
@@ -105,7 +105,7 @@ class Methods:
             if isinstance(error, ToolFailed):
                 return Result(self._failure(error, request, outcome), headers)
         except WireError as wire:
-            raise told_error(wire, outcome.redactions) from None
+            raise error_with_report(wire, outcome.redactions) from None
         raise error
 
     def _refusal(self, refusal: PortalError, request: Request, headers: Headers) -> bytes:
@@ -129,7 +129,7 @@ class Methods:
             raise WireError(code, failed.message, failed.details or None)
         if request.method == "tools/call":
             written = tool_failure(failed, request.context.request_id, request.era)
-            return told(written, outcome.redactions)
+            return with_report(written, outcome.redactions)
         details = failed.details
         if request.method == "resources/read":
             uri = self._pipeline.said_back(request.params["uri"], outcome.redactions)

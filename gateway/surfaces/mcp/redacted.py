@@ -12,7 +12,7 @@ from gateway.scrubbing.scrubber import Redaction
 from gateway.surfaces.mcp.envelope import WireError
 
 
-def told(result: bytes, redactions: Sequence[Redaction]) -> bytes:
+def with_report(result: bytes, redactions: Sequence[Redaction]) -> bytes:
     """A result that says what was redacted: in ``_meta``, and of a tool in a text block too.
 
     Structured content stays as it is. An error's JSON stays the last block.
@@ -32,7 +32,7 @@ def told(result: bytes, redactions: Sequence[Redaction]) -> bytes:
     return to_json(value, inf_nan_mode="null")
 
 
-def told_error(error: WireError, redactions: Sequence[Redaction]) -> WireError:
+def error_with_report(error: WireError, redactions: Sequence[Redaction]) -> WireError:
     """The same of a JSON-RPC error, in its data."""
     if redactions and (error.data is None or isinstance(error.data, dict)):
         error.data = {**(error.data or {}), META_KEY: listed(redactions)}

@@ -43,11 +43,11 @@ class Era:
     def result(self, method: str, value: Mapping[str, Any]) -> bytes:
         """Write a result in this era's shape: unknown keys dropped, its own keys added."""
         try:
-            return self._written(method, value)
+            return self._serialized(method, value)
         except UNSENDABLE:
-            return self._written(method, sendable(value))
+            return self._serialized(method, sendable(value))
 
-    def _written(self, method: str, value: Mapping[str, Any]) -> bytes:
+    def _serialized(self, method: str, value: Mapping[str, Any]) -> bytes:
         data = dict(value)
         if self.modern:
             data.setdefault("resultType", "complete")

@@ -47,8 +47,8 @@ class StateSigner:
         try:
             return str(self._sealer.open(sealed, _whose(caller, purpose))["state"])
         except BadSeal as bad:
-            said = f"requestState is not valid here. {bad} Start again."
-            raise ToolFailed(BAD_STATE, said) from None
+            message = f"requestState is not valid here. {bad} Start again."
+            raise ToolFailed(BAD_STATE, message) from None
 
 
 def _whose(caller: Caller, purpose: str) -> str:

@@ -57,7 +57,7 @@ class Subscriptions:
         wanted = self._granted(request)
         meta = {_ID: request.id}
 
-        def tell(change: Change) -> None:
+        def on_change(change: Change) -> None:
             if self._is_wanted(change, wanted, request):
                 method, params = _notification(change)
                 request.channel.notify(method, {**params, "_meta": meta})
@@ -66,7 +66,7 @@ class Subscriptions:
             request.channel.notify(
                 "notifications/subscriptions/acknowledged", {"notifications": wanted, "_meta": meta}
             )
-            stop = self._changes.listen(tell)
+            stop = self._changes.listen(on_change)
             try:
                 await outbox.wait_closed()
             finally:

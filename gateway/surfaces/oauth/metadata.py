@@ -39,7 +39,7 @@ def server_metadata(base: str) -> dict[str, Any]:
         "client_id_metadata_document_supported": True,
         "authorization_response_iss_parameter_supported": True,
     }
-    return _written(OAuthMetadata, document)
+    return _validated(OAuthMetadata, document)
 
 
 def resource_metadata(base: str, resource: str, name: str) -> dict[str, Any]:
@@ -63,10 +63,10 @@ def resource_metadata(base: str, resource: str, name: str) -> dict[str, Any]:
         "resource_name": name,
         "resource_documentation": f"{base}/",
     }
-    return _written(ProtectedResourceMetadata, document)
+    return _validated(ProtectedResourceMetadata, document)
 
 
-def _written(
+def _validated(
     model: type[OAuthMetadata] | type[ProtectedResourceMetadata], document: dict[str, Any]
 ) -> dict[str, Any]:
     # The model says whether the document is a good one. What is sent are our own texts: the

@@ -127,19 +127,19 @@ class _Endpoints:
         wait = self._parts.limits.authorize.allow(context_of(request.scope).peer)
         if wait is not None:
             text = f"There were too many requests from here. Try again in {wait:.0f} s."
-            response = server.tell(request, 429, "temporarily_unavailable", text)
+            response = server.error_response(request, 429, "temporarily_unavailable", text)
             response.headers["Retry-After"] = too_often(wait).headers["Retry-After"]
             return response
         try:
             encoded = request.scope["query_string"]
             if request.method == "POST":
                 encoded = await _form(request)
-            said = read_parameters(encoded)
+            parameters = read_parameters(encoded)
         except BadParameters as error:
-            return server.tell(request, 400, "invalid_request", str(error))
+            return server.error_response(request, 400, "invalid_request", str(error))
         except (BodyRefused, ClientLeft) as error:
             return _unread(error)
-        return await server.authorize(request, said, context_of(request.scope).base)
+        return await server.authorize(request, parameters, context_of(request.scope).base)
 
     async def token(self, request: Request) -> Response:
         """The token endpoint. Who fails often is told to wait; who succeeds, never."""
@@ -173,18 +173,18 @@ class _Endpoints:
     ) -> Response:
         context = context_of(request.scope)
         try:
-            said = read_parameters(await _form(request))
-            said = with_client(said, context.headers.get("authorization"))
+            parameters = read_parameters(await _form(request))
+            parameters = with_client(parameters, context.headers.get("authorization"))
         except BadParameters as error:
             return refusal("invalid_request", str(error))
         except (BodyRefused, ClientLeft) as error:
             return _unread(error)
         # Every id that is an address may be a request of ours to somebody else.
-        if self._parts.server.clients.must_fetch(said.get("client_id", "")):
+        if self._parts.server.clients.must_fetch(parameters.get("client_id", "")):
             wait = self._parts.limits.authorize.allow(context.peer)
             if wait is not None:
                 return too_often(wait)
-        return await answer(request, said, context.base)
+        return await answer(request, parameters, context.base)
 
     def _resource(self, request: Request, base: str) -> str | None:
         """The resource that a well-known path names, as a URL; None for one there is not."""

@@ -46,7 +46,7 @@ class Server:
     def __init__(self, parts: OAuthSurface) -> None:
         self._parts = parts
 
-    async def authorize(self, request: Request, said: dict[str, str], base: str) -> Response:
+    async def authorize(self, request: Request, parameters: dict[str, str], base: str) -> Response:
         """Send the browser to the consent page, or back to the client with an error.
 
         Without a known client and one of its redirect URIs the browser is sent nowhere: the
@@ -56,55 +56,55 @@ class Server:
 
         Args:
             request: the request.
-            said: its parameters.
+            parameters: of the request.
             base: the portal's address as the browser sees it.
         """
-        provider = Provider(self._parts.server, base, said)
-        if problem := await self._unanswerable(said):
-            return self.tell(request, 400, "invalid_request", problem)
+        provider = Provider(self._parts.server, base, parameters)
+        if problem := await self._unanswerable(parameters):
+            return self.error_response(request, 400, "invalid_request", problem)
         # The SDK takes a missing method for S256. It means "plain" (RFC 7636, section 4.3).
-        asked = {"code_challenge_method": "plain", **said}
-        response = await AuthorizationHandler(provider).handle(_as_query(request, asked))
+        sent = {"code_challenge_method": "plain", **parameters}
+        response = await AuthorizationHandler(provider).handle(_as_query(request, sent))
         location = response.headers.get("location")
         if location is None:
             text = "The application's request is not complete. Start again from the application."
-            return self.tell(request, 400, "invalid_request", text)
+            return self.error_response(request, 400, "invalid_request", text)
         if location == provider.asked:
             return response
         if location.startswith("https:") and wants_page(request):
-            return self.tell(request, 400, "invalid_request", _not_sent_on(location))
+            return self.error_response(request, 400, "invalid_request", _not_sent_on(location))
         response.headers["location"] = with_parameters(location, {"iss": base})
         return response
 
-    async def token(self, request: Request, said: dict[str, str], base: str) -> Response:
+    async def token(self, request: Request, parameters: dict[str, str], base: str) -> Response:
         """Tokens for a code or a refresh token; arguments as above."""
-        grant_type = said.get("grant_type")
+        grant_type = parameters.get("grant_type")
         if grant_type not in {"authorization_code", "refresh_token"}:
             known = "grant_type is authorization_code or refresh_token."
             error = "unsupported_grant_type" if grant_type else "invalid_request"
             return refusal(error, known)
         if grant_type == "authorization_code" and not _VERIFIER.fullmatch(
-            said.get("code_verifier", "")
+            parameters.get("code_verifier", "")
         ):
             return refusal("invalid_request", "code_verifier has 43 to 128 unreserved characters.")
-        provider = Provider(self._parts.server, base, said)
+        provider = Provider(self._parts.server, base, parameters)
         handler = TokenHandler(provider, ClientAuthenticator(provider))
-        response = await handler.handle(_as_form(request, _with_known_scopes(said)))
-        return _told_how(response, request)
+        response = await handler.handle(_as_form(request, _with_known_scopes(parameters)))
+        return _with_challenge(response, request)
 
-    async def revoke(self, request: Request, said: dict[str, str], base: str) -> Response:
+    async def revoke(self, request: Request, parameters: dict[str, str], base: str) -> Response:
         """End a grant by one of its tokens (RFC 7009); arguments as above."""
         # An unknown hint is ignored (section 2.1), and a public client has no secret to send:
         # the SDK refuses both.
-        asked = {"client_secret": "", **said}
-        if asked.get("token_type_hint") not in _HINTS:
-            asked.pop("token_type_hint", None)
-        provider = Provider(self._parts.server, base, said)
+        sent = {"client_secret": "", **parameters}
+        if sent.get("token_type_hint") not in _HINTS:
+            sent.pop("token_type_hint", None)
+        provider = Provider(self._parts.server, base, parameters)
         handler = RevocationHandler(provider, ClientAuthenticator(provider))
-        response: Response = await handler.handle(_as_form(request, asked))
+        response: Response = await handler.handle(_as_form(request, sent))
         if response.status_code == 401:  # the SDK calls it unauthorized_client
             response = refusal("invalid_client", "The client could not be authenticated.", 401)
-        return _told_how(response, request)
+        return _with_challenge(response, request)
 
     async def register(self, body: bytes) -> Response:
         """Register a client (RFC 7591); nothing is stored.
@@ -121,15 +121,15 @@ class Server:
             return refusal(refused.error, refused.reason)
         return PydanticJSONResponse(registered, 201, headers=NO_STORE)
 
-    async def _unanswerable(self, said: Mapping[str, str]) -> str | None:
+    async def _unanswerable(self, parameters: Mapping[str, str]) -> str | None:
         """Why nothing can be sent back to the client, for the person; None where it can."""
-        if "client_id" not in said:
+        if "client_id" not in parameters:
             return "The address names no application (client_id). Start from the application."
         try:
-            client = sdk_client(await self._parts.server.clients.find(said["client_id"]))
+            client = sdk_client(await self._parts.server.clients.find(parameters["client_id"]))
         except UnknownClient as unknown:
             return f"The application that sent you here is not known. {unknown.reason}"
-        given = said.get("redirect_uri")
+        given = parameters.get("redirect_uri")
         try:
             client.validate_redirect_uri(None if given is None else _ANY_URL.validate_python(given))
         except (ValidationError, InvalidRedirectUriError):
@@ -139,7 +139,7 @@ class Server:
             )
         return None
 
-    def tell(self, request: Request, status: int, error: str, text: str) -> Response:
+    def error_response(self, request: Request, status: int, error: str, text: str) -> Response:
         """Tell of an error that is not sent to a client: as a page where a browser asks."""
         if not wants_page(request):
             return refusal(error, text, status)
@@ -157,14 +157,14 @@ def _not_sent_on(location: str) -> str:
     )
 
 
-def _with_known_scopes(said: Mapping[str, str]) -> dict[str, str]:
+def _with_known_scopes(parameters: Mapping[str, str]) -> dict[str, str]:
     """The parameters without scopes that the portal does not have, which it never granted."""
-    known = " ".join(each for each in said.get("scope", "").split() if each in SCOPES)
-    others = {name: value for name, value in said.items() if name != "scope"}
+    known = " ".join(each for each in parameters.get("scope", "").split() if each in SCOPES)
+    others = {name: value for name, value in parameters.items() if name != "scope"}
     return {**others, "scope": known} if known else others
 
 
-def _told_how(response: Response, request: Request) -> Response:
+def _with_challenge(response: Response, request: Request) -> Response:
     """Add how to authenticate to a refused client that tried it by a header (RFC 6749, 5.2)."""
     if response.status_code == 401 and "authorization" in request.headers:
         response.headers["WWW-Authenticate"] = 'Basic realm="OAuth client"'

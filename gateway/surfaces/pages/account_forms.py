@@ -64,11 +64,11 @@ class AccountForms:
 
         return self._frame.form(path, answer)
 
-    def _done(self, visitor: Visitor, said: str, secret: str = "") -> Response:
-        return self._frame.go(visitor, "/account", ("done", said), secret)
+    def _done(self, visitor: Visitor, message: str, secret: str = "") -> Response:
+        return self._frame.go(visitor, "/account", ("done", message), secret)
 
-    def _failed(self, visitor: Visitor, said: str) -> Response:
-        return self._frame.go(visitor, "/account", ("error", said))
+    def _failed(self, visitor: Visitor, message: str) -> Response:
+        return self._frame.go(visitor, "/account", ("error", message))
 
     # Accounts.
 
@@ -82,8 +82,10 @@ class AccountForms:
         try:
             await self._frame.parts.accounts.unlink(person.id, account.subject)
         except LastAccount:
-            said = f"{what} is the only account that you can sign in with. Link another one first."
-            return self._failed(visitor, said)
+            message = (
+                f"{what} is the only account that you can sign in with. Link another one first."
+            )
+            return self._failed(visitor, message)
         log.info("account_unlinked", person=person.id, provider=account.provider)
         return self._done(visitor, f"{what} is no longer linked to you.")
 
@@ -102,8 +104,8 @@ class AccountForms:
         tools = frozenset(fields.every("tool"))
         if unknown := sorted(tools - usable):
             name = unknown[0][:60]
-            said = f"There is no tool {name!r} for you{nearest(name, usable) or '.'}"
-            return self._failed(visitor, f"{said} Choose among the tools that you may use.")
+            message = f"There is no tool {name!r} for you{nearest(name, usable) or '.'}"
+            return self._failed(visitor, f"{message} Choose among the tools that you may use.")
         lifetime = min(timedelta(days=days), parts.sign_in.tokens.api)
         return await self._made_token(
             visitor,
@@ -131,8 +133,8 @@ class AccountForms:
         except (TooManyTokens, ValueError) as error:
             return self._failed(visitor, str(error))
         log.info("api_token_created", person=person.id, id=token.id)
-        said = f"The token “{token.name}” is made. Copy it now: it is shown this once."
-        return self._done(visitor, said, text)
+        message = f"The token “{token.name}” is made. Copy it now: it is shown this once."
+        return self._done(visitor, message, text)
 
     async def _revoke_token(
         self, request: Request, visitor: Visitor, person: Person, fields: Fields
@@ -165,8 +167,8 @@ class AccountForms:
         self, request: Request, visitor: Visitor, person: Person, fields: Fields
     ) -> Response:
         if fields.one("word").strip().lower() != _DELETE_WORD:
-            said = f"Nothing was deleted: type the word {_DELETE_WORD} to delete your account."
-            return self._failed(visitor, said)
+            message = f"Nothing was deleted: type the word {_DELETE_WORD} to delete your account."
+            return self._failed(visitor, message)
         await self._frame.parts.accounts.delete(person.id)
         self._frame.parts.deleted()
         log.info("account_deleted", person=person.id)
@@ -176,7 +178,7 @@ class AccountForms:
             "erased; what others use of it stays, without your name.",
         )
 
-    def _ended(self, visitor: Visitor, said: str) -> Response:
-        response = self._frame.go(visitor, "/", ("done", said))
+    def _ended(self, visitor: Visitor, message: str) -> Response:
+        response = self._frame.go(visitor, "/", ("done", message))
         self._frame.cookies.drop(response, self._frame.cookies.session)
         return response

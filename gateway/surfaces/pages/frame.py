@@ -138,7 +138,7 @@ class Frame:
         self,
         visitor: Visitor,
         path: str,
-        said: tuple[Literal["done", "error"], str] | None = None,
+        notice: tuple[Literal["done", "error"], str] | None = None,
         secret: str = "",
     ) -> Response:
         """Send the browser to one of our pages, which says how it went.
@@ -146,12 +146,12 @@ class Frame:
         Args:
             visitor: who is sent.
             path: the page, below the portal's own path.
-            said: what the page says once: whether it went well, and the text.
+            notice: what the page says once: whether it went well, and the text.
             secret: a text that it shows this once.
         """
         response = self.leave(visitor.root + path)
-        if said:
-            self.notices.leave(response, Notice(said[0], said[1], secret))
+        if notice:
+            self.notices.leave(response, Notice(notice[0], notice[1], secret))
         if visitor.is_new:
             self.cookies.put(response, self.cookies.browser, visitor.browser)
         return response

@@ -81,5 +81,5 @@ async def _logout_token(request: Request) -> str:
 
 
 def _refused(why: str, status: int = 400, headers: dict[str, str] | None = None) -> Response:
-    said = {"error": "invalid_request", "error_description": why}
-    return JSONResponse(said, status, {**_NO_STORE, **(headers or {})})
+    content = {"error": "invalid_request", "error_description": why}
+    return JSONResponse(content, status, {**_NO_STORE, **(headers or {})})

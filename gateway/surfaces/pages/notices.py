@@ -51,8 +51,8 @@ class Notices:
         """Leave a notice for the next page."""
         from cryptography.fernet import Fernet
 
-        said = to_json([notice.kind, notice.text[:1000], notice.secret])
-        token = Fernet(self._key).encrypt(said).decode()
+        content = to_json([notice.kind, notice.text[:1000], notice.secret])
+        token = Fernet(self._key).encrypt(content).decode()
         self._cookies.put(response, self._cookies.notice, token, _LIFETIME_SECONDS)
 
     def waiting(self, cookies: Mapping[str, str]) -> Notice | None:
@@ -63,10 +63,10 @@ class Notices:
         from cryptography.fernet import Fernet, InvalidToken
 
         try:
-            said = from_json(Fernet(self._key).decrypt(given.encode(), ttl=_LIFETIME_SECONDS))
+            content = from_json(Fernet(self._key).decrypt(given.encode(), ttl=_LIFETIME_SECONDS))
         except InvalidToken:
             return None
-        return Notice(*said)
+        return Notice(*content)
 
     def take_away(self, response: Response, cookies: Mapping[str, str]) -> None:
         """Say it no second time."""

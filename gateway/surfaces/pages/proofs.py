@@ -33,7 +33,7 @@ class Purpose:
     link: bool = False
 
     @classmethod
-    def asked(cls, next_page: str, link: str) -> Purpose:
+    def parse(cls, next_page: str, link: str) -> Purpose:
         """The purpose as an address or a form asks for it."""
         return cls(own_page(next_page), link == "1")
 
@@ -97,18 +97,18 @@ class Proofs:
 
     async def _linked(self, visitor: Visitor, account: Account) -> Response:
         if visitor.person is None:
-            said = "You were signed out meanwhile. Sign in, and link the account again."
-            return self._frame.go(visitor, "/signin?next=/account", ("error", said))
+            message = "You were signed out meanwhile. Sign in, and link the account again."
+            return self._frame.go(visitor, "/signin?next=/account", ("error", message))
         what = f"{words.provider(account)} {words.account(account)}"
         try:
             await self._frame.parts.accounts.link(visitor.person.id, account)
         except AccountTaken:
             log.info("link_refused", person=visitor.person.id, provider=account.provider)
-            said = (
+            message = (
                 f"{what} already signs in as another person here. To have it here, sign in with "
                 "it first and delete that person's account, or unlink it there. Then link it."
             )
-            return self._frame.go(visitor, "/account", ("error", said))
+            return self._frame.go(visitor, "/account", ("error", message))
         log.info("account_linked", person=visitor.person.id, provider=account.provider)
         return self._frame.go(visitor, "/account", ("done", f"{what} is linked."))
 

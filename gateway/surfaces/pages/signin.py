@@ -110,7 +110,7 @@ class _Redirect:
 
     async def _begin(self, request: Request, visitor: Visitor, fields: Fields) -> Response:
         self._frame.count_attempt(request)
-        purpose = Purpose.asked(fields.one("next"), fields.one("link"))
+        purpose = Purpose.parse(fields.one("next"), fields.one("link"))
         try:
             begun = await self._provider.begin(self._callback(visitor))
         except BadCredential as bad:
@@ -175,7 +175,7 @@ class _Redirect:
 
 def _purpose(request: Request) -> Purpose:
     query = request.query_params
-    return Purpose.asked(query.get("next", ""), query.get("link", ""))
+    return Purpose.parse(query.get("next", ""), query.get("link", ""))
 
 
 def _checked(url: str) -> str:

@@ -38,7 +38,7 @@ class WalletPages:
         return [self._frame.page(path, self._message), self._frame.form(path, self._signed)]
 
     async def _message(self, request: Request, visitor: Visitor) -> Response:
-        purpose = Purpose.asked(
+        purpose = Purpose.parse(
             request.query_params.get("next", ""), request.query_params.get("link", "")
         )
         script = "application/json" in request.headers.get("accept", "")
@@ -47,7 +47,7 @@ class WalletPages:
             message = self._challenge(request, visitor)
         except (BadCredential, Refused) as refused:
             if script:
-                response = self._told(visitor, {"error": str(refused)}, 400)
+                response = self._json_response(visitor, {"error": str(refused)}, 400)
                 if isinstance(refused, Refused):
                     response.status_code = refused.status
                     response.headers.update(refused.headers)
@@ -56,7 +56,7 @@ class WalletPages:
                 raise
             return self._proofs.failed(visitor, purpose, "wallet", refused.reason)
         if script:
-            return self._told(visitor, {"message": message})
+            return self._json_response(visitor, {"message": message})
         return self._frame.render(request, visitor, "wallet.html", purpose=purpose, message=message)
 
     def _challenge(self, request: Request, visitor: Visitor) -> str:
@@ -70,7 +70,7 @@ class WalletPages:
     async def _signed(self, request: Request, visitor: Visitor, fields: Fields) -> Response:
         assert self._wallet is not None  # noqa: S101 - there is no route without one
         self._frame.count_attempt(request)
-        purpose = Purpose.asked(fields.one("next"), fields.one("link"))
+        purpose = Purpose.parse(fields.one("next"), fields.one("link"))
         # Browsers send a line's end in a form as CR LF; the wallet signed LF.
         message = fields.one("message").replace("\r\n", "\n")
         signature = fields.one("signature").strip()
@@ -80,7 +80,9 @@ class WalletPages:
             return self._proofs.failed(visitor, purpose, "wallet", bad.reason)
         return await self._proofs.proved(request, visitor, account, purpose)
 
-    def _told(self, visitor: Visitor, value: dict[str, str], status: int = 200) -> Response:
+    def _json_response(
+        self, visitor: Visitor, value: dict[str, str], status: int = 200
+    ) -> Response:
         """An answer to the script, with the cookie that the message is bound to."""
         headers = {**HEADERS, "vary": "Accept"}
         response = JSONResponse(value, status, headers)

@@ -77,7 +77,7 @@ class Endpoint:
         find = partial(self._target, context)
         outcome = await self._pipeline.call(self._call(context, find, arguments))
         if outcome.error is not None:
-            await self._tell(outcome.error, outcome, context, send)
+            await self._send_refusal(outcome.error, outcome, context, send)
             return
         headers = redacted(outcome.redactions) or self._cache_headers(outcome.item, context)
         headers = (*self._dialect.headers(outcome.taken), *headers)
@@ -129,7 +129,7 @@ class Endpoint:
             return None
         return await self._limits.take(self._rate, context.caller, context.peer)
 
-    async def _tell(
+    async def _send_refusal(
         self, error: Exception, outcome: Outcome, context: CallContext, send: Send
     ) -> None:
         """Say in the API's words why there is no result."""

@@ -25,11 +25,11 @@ _OWN = {
 
 def header_parts(api: Api | None) -> dict[str, Any]:
     """The document's ``components.headers``: the portal's own, and those of an API."""
-    said = dict(_OWN)
+    texts = dict(_OWN)
     if api is not None:
-        said |= {name: api.header_texts.get(name, "") for name in api.headers(Allowance(1, 1, 1))}
+        texts |= {name: api.header_texts.get(name, "") for name in api.headers(Allowance(1, 1, 1))}
     headers: dict[str, Any] = {
-        name: {"description": text, "schema": {"type": "string"}} for name, text in said.items()
+        name: {"description": text, "schema": {"type": "string"}} for name, text in texts.items()
     }
     headers[_REQUEST_ID]["required"] = True
     return headers
@@ -47,10 +47,10 @@ def answers(each: Described, result: Any, error: Any) -> dict[str, Any]:
     content = {"schema": result}
     if each.api is not None and each.route.response in each.api.examples:
         content["example"] = each.api.examples[each.route.response]
-    said = {good: _answer(each, good, "The result.", content)}
+    responses = {good: _answer(each, good, "The result.", content)}
     for status, text in _failures(each).items():
-        said[status] = _answer(each, status, text, {"schema": error})
-    return said
+        responses[status] = _answer(each, status, text, {"schema": error})
+    return responses
 
 
 def _failures(each: Described) -> dict[str, str]:

@@ -188,9 +188,11 @@ class _Lost:
         asked, context = f"{scope['method']} {scope['path']}", context_of(scope)
         if methods:
             text = f"This path takes {', '.join(methods)} and nothing else: {asked}"
-            told = Refusal(405, "method_not_allowed", text, context.request_id)
+            refusal = Refusal(405, "method_not_allowed", text, context.request_id)
             allowed = [(b"allow", ", ".join(methods).encode())]
         else:
-            told = Refusal(404, "not_found", f"There is no such path: {asked}", context.request_id)
+            refusal = Refusal(
+                404, "not_found", f"There is no such path: {asked}", context.request_id
+            )
             allowed = []
-        await self._dialect.refuse(send, told, tuple(allowed))
+        await self._dialect.refuse(send, refusal, tuple(allowed))

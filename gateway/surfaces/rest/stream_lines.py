@@ -99,8 +99,8 @@ class SseLine(_Connected):
 
     async def end(self, why: End) -> None:
         """As :meth:`Line.end`: an event of the kind ``end``, where the stream was not done."""
-        said = to_json({"reason": why.reason, "message": why.message})
-        last = b"event: end\ndata: " + said + b"\n\n" if why.message else b""
+        data = to_json({"reason": why.reason, "message": why.message})
+        last = b"event: end\ndata: " + data + b"\n\n" if why.message else b""
         await self._send({"type": "http.response.body", "body": last})
 
     async def left(self) -> None:

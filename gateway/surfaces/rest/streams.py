@@ -133,11 +133,11 @@ class StreamEndpoint(Endpoint):
             opening = _Opening(
                 self._stream, None if scope.get("method") == "HEAD" else self._places
             )
-            find = partial(self._found, context, opening)
+            find = partial(self._stream_target, context, opening)
             arguments = partial(opening.arguments, scope, context, stack, socket=socket)
             outcome = await self._pipeline.call(self._call(context, find, arguments))
             if outcome.error is not None:
-                return await self._tell(outcome.error, outcome, context, send)
+                return await self._send_refusal(outcome.error, outcome, context, send)
             headers = (*self._dialect.headers(outcome.taken), *redacted(outcome.redactions))
             if opening.ended is None:
                 return await _head(send, headers)
@@ -149,16 +149,16 @@ class StreamEndpoint(Endpoint):
                 await receive()  # websocket.connect
             line = SocketLine(receive, send) if socket else SseLine(receive, send)
             await line.begin(headers)
-            await _Flow(line, events, opening.ended).run(self._standing(context))
+            await _Flow(line, events, opening.ended).run(self._until_revoked(context))
         return None
 
-    def _found(self, context: CallContext, opening: _Opening) -> Target:
+    def _stream_target(self, context: CallContext, opening: _Opening) -> Target:
         opening.item = self._item(context)
         return Target(
             opening.item, opening.run, self._parsed, lambda *nothing: b"", kind=self._kind
         )
 
-    async def _standing(self, context: CallContext) -> End:
+    async def _until_revoked(self, context: CallContext) -> End:
         """Returns once the caller may not go on reading."""
         await until_changed(context.caller, context.again, lambda: self._allows(context))
         return CHANGED
@@ -224,26 +224,26 @@ class _Flow:
         self._events = events
         self._ended = ended
 
-    async def run(self, standing: Coroutine[Any, Any, End]) -> None:
+    async def run(self, revoked: Coroutine[Any, Any, End]) -> None:
         """Send events until there are no more, the client is gone, or it may not go on.
 
         Args:
-            standing: returns why the caller may not go on, once that is so.
+            revoked: returns why the caller may not go on, once that is so.
         """
         left = asyncio.ensure_future(self._line.left())
-        writing, standing_ = asyncio.ensure_future(self._write()), asyncio.ensure_future(standing)
+        writing, revocation = asyncio.ensure_future(self._write()), asyncio.ensure_future(revoked)
         beating = asyncio.ensure_future(self._beat())
         try:
-            whys: set[asyncio.Future[Any]] = {left, self._ended, standing_, writing}
+            whys: set[asyncio.Future[Any]] = {left, self._ended, revocation, writing}
             await asyncio.wait(whys, return_when=asyncio.FIRST_COMPLETED)
             if left.done():
                 return
-            why = next(each for each in (self._ended, standing_, writing) if each.done()).result()
-            await _stopped(writing, standing_, beating)
-            if not await self._told(why):
+            why = next(each for each in (self._ended, revocation, writing) if each.done()).result()
+            await _stopped(writing, revocation, beating)
+            if not await self._send_end(why):
                 await asyncio.wait({left}, timeout=_DISCONNECT_SECONDS)
         finally:
-            await _stopped(left, writing, standing_, beating)
+            await _stopped(left, writing, revocation, beating)
 
     async def _write(self) -> End:
         try:
@@ -273,7 +273,7 @@ class _Flow:
             await asyncio.sleep(HEARTBEAT_SECONDS)
             await self._line.beat()
 
-    async def _told(self, why: End) -> bool:
+    async def _send_end(self, why: End) -> bool:
         """Tell the client why it ends; false where it does not read that either."""
         with suppress(OSError):
             async with asyncio.timeout(_LAST_EVENT_SECONDS):

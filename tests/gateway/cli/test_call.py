@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from gateway.cli.options import EXIT, load
-from gateway.cli.plugins import _found
+from gateway.cli.plugins import _plugin_rows
 from tests.gateway.cli.conftest import Run, ready, served
 from tests.gateway.scrubbing.fakes import made
 
@@ -94,11 +94,11 @@ def test_all_adds_prompts_and_resources(porch: Run) -> None:
 @pytest.mark.usefixtures("porch")
 def test_a_plugin_that_a_running_portal_does_not_know_waits_for_its_next_start() -> None:
     setup = load(None, None)
-    known = {each["name"]: each for each in _found(setup, {"knowledge": {"state": "ok"}})}
+    known = {each["name"]: each for each in _plugin_rows(setup, {"knowledge": {"state": "ok"}})}
     assert known["knowledge"]["detail"] == ""
     assert known["skills_repo"]["state"] == "not running"
     assert "Stop it, and start it again." in known["skills_repo"]["detail"]
-    assert all(each["detail"] == "" for each in _found(setup, {}))
+    assert all(each["detail"] == "" for each in _plugin_rows(setup, {}))
 
 
 def test_a_portal_that_runs_answers_over_its_local_socket(place: Path, porch: Run) -> None:

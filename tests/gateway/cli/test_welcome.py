@@ -28,7 +28,7 @@ def test_a_line_takes_the_place_of_a_bar_that_a_plugin_drew(
         monkeypatch.setattr(sys, "stdout", screen)
         screen.write("Indexing ━━━━━━ 96/103")
         screen.flush()
-        welcome._say("Porch listens.")
+        welcome._print_line("Porch listens.")
         expected = "Indexing ━━━━━━ 96/103\r\x1b[2KPorch listens.".encode()
         read = b""
         while len(read) < len(expected):
@@ -37,7 +37,7 @@ def test_a_line_takes_the_place_of_a_bar_that_a_plugin_drew(
 
 
 def test_a_file_gets_the_line_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    welcome._say("Porch listens.")
+    welcome._print_line("Porch listens.")
     assert capsys.readouterr().out == "Porch listens.\n"
 
 

@@ -233,12 +233,12 @@ async def read(board: ProgressBoard, progress: Progress) -> None:
 async def test_the_replicas_see_each_others_progress() -> None:
     cache = MemoryCache()
     one, other = ProgressBoard(cache), ProgressBoard(cache)
-    one.tell("dig/1", Progress(3, 10, "digging"))
+    one.report("dig/1", Progress(3, 10, "digging"))
     await read(other, Progress(3, 10, "digging"))
-    one.tell("dig/1", Progress(4, 10))
+    one.report("dig/1", Progress(4, 10))
     assert await one.read("dig/1") == Progress(4, 10)
     assert await other.read("dig/1") == Progress(3, 10, "digging"), "written not so often"
-    one.tell("dig/1", Progress(10, 10))
+    one.report("dig/1", Progress(10, 10))
     await read(other, Progress(10, 10))
 
 
