@@ -15,7 +15,7 @@ from gateway.observability.health import HealthBoard
 from gateway.observability.logs import get_logger
 from gateway.toolkit.retry import backoff
 
-FIRST_RETRY_S, LONGEST_RETRY_S = 2.0, 300.0
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 2.0, 300.0
 """Seconds until a plugin that failed to open is tried again: at first, and at most."""
 
 log = get_logger(__name__)
@@ -72,7 +72,7 @@ class Opening:
         await asyncio.wait({self._task})
 
     async def _run(self) -> None:
-        for pause in backoff(FIRST_RETRY_S, LONGEST_RETRY_S):
+        for pause in backoff(FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS):
             try:
                 async with self._opened():
                     self._is_open = True

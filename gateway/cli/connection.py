@@ -18,10 +18,10 @@ from gateway.cli.options import Setup
 if TYPE_CHECKING:
     import httpx2
 
-START_TIMEOUT_S = 30.0
+START_TIMEOUT_SECONDS = 30.0
 """Seconds to wait for a portal that is starting or for another command to finish."""
 
-_RETRY_INTERVAL_S = 0.1
+_RETRY_INTERVAL_SECONDS = 0.1
 
 
 @asynccontextmanager
@@ -126,14 +126,14 @@ async def _transport(
     from gateway.errors import ConfigError
 
     path = local_socket(setup.data_dir)
-    give_up = time.monotonic() + START_TIMEOUT_S
+    give_up = time.monotonic() + START_TIMEOUT_SECONDS
     while not is_listening(path):
         try:
             stack.enter_context(held(setup.data_dir))
         except ConfigError:
             if time.monotonic() > give_up:
                 raise
-            await asyncio.sleep(_RETRY_INTERVAL_S)
+            await asyncio.sleep(_RETRY_INTERVAL_SECONDS)
         else:
             return await _opened_here(setup, stack, wait_ready)
     return httpx2.AsyncHTTPTransport(uds=str(path))

@@ -8,7 +8,7 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 
-SETTLED_S = 2.0
+SETTLED_SECONDS = 2.0
 """Age in seconds from which a file's time reveals any later write: file times are coarse."""
 
 
@@ -22,7 +22,7 @@ def stamp(directory: Path) -> str | None:
         The stamp; None where it could not be relied upon: a file was written a moment ago, a
         link leads to a directory, or something cannot be looked at.
     """
-    settled = time.time_ns() - int(SETTLED_S * 1e9)
+    settled = time.time_ns() - int(SETTLED_SECONDS * 1e9)
     seen = hashlib.blake2b(digest_size=16)
     try:
         for entry in _walk(directory):

@@ -38,7 +38,7 @@ SCHEMA = "porch_jobs"
 JOBS_FILE = "jobs.db"
 """The file of DBOS's tables in the data directory, beside SQLite."""
 _CLOSE_TIMEOUT_SECONDS = 5.0
-_LISTENER_INTERVAL_S = 0.05
+_LISTENER_INTERVAL_SECONDS = 0.05
 """Seconds between two looks of DBOS's listener for messages between jobs. We send none, so a look
 costs nothing; but closing waits for the next one, and DBOS's default is a whole second."""
 
@@ -267,7 +267,7 @@ class JobService:
             "application_version": "porch",
             "serializer": DBOSPortableJSONSerializer(),  # JSON; DBOS's default would be pickle
             "log_level": "WARNING",
-            "notification_listener_polling_interval_sec": _LISTENER_INTERVAL_S,
+            "notification_listener_polling_interval_sec": _LISTENER_INTERVAL_SECONDS,
         }
         if self._address == "sqlite":
             config["db_engine_kwargs"] = {"connect_args": {"factory": Connection}}

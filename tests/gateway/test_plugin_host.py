@@ -286,7 +286,7 @@ async def test_a_plugin_that_opens_late_is_served_whole_once_it_has(monkeypatch,
 
 
 async def test_a_plugin_that_fails_is_tried_again_with_growing_pauses(monkeypatch, tmp_path):
-    monkeypatch.setattr(openings, "FIRST_RETRY_S", 0.01)
+    monkeypatch.setattr(openings, "FIRST_RETRY_SECONDS", 0.01)
     tries, ran, details = [], asyncio.Event(), []
 
     async def third_time():
@@ -316,7 +316,7 @@ async def test_a_plugin_that_fails_is_tried_again_with_growing_pauses(monkeypatc
 
 
 async def test_what_an_admin_has_to_mend_is_not_tried_again(monkeypatch, tmp_path):
-    monkeypatch.setattr(openings, "FIRST_RETRY_S", 0.0)
+    monkeypatch.setattr(openings, "FIRST_RETRY_SECONDS", 0.0)
     diary: list[str] = []
     bad = _plugin("bad", diary, opening=ConfigError([Problem("portal.yaml", 3, "a", "is wrong")]))
     async with _serving(tmp_path, bad) as (running, _):

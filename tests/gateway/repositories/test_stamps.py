@@ -15,7 +15,7 @@ from gateway.repositories.stamps import stamp
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Some files, at which nobody has written for a while."""
-    monkeypatch.setattr(stamps, "SETTLED_S", -3600.0)
+    monkeypatch.setattr(stamps, "SETTLED_SECONDS", -3600.0)
     (tmp_path / "a").mkdir()
     (tmp_path / "a/b.md").write_text("one")
     (tmp_path / "c.md").write_text("two")
@@ -69,6 +69,6 @@ def test_what_could_change_unseen_has_none(tree: Path, monkeypatch: pytest.Monke
     (tree / "link").symlink_to("nowhere")
     assert stamp(tree) is None
     (tree / "link").unlink()
-    monkeypatch.setattr(stamps, "SETTLED_S", 2.0)
+    monkeypatch.setattr(stamps, "SETTLED_SECONDS", 2.0)
     (tree / "c.md").write_text("just now")
     assert stamp(tree) is None

@@ -95,7 +95,7 @@ class Builds:
 async def test_a_change_builds_the_source_concerned_and_no_other(
     garden: Any, builds: Builds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stamps, "SETTLED_S", 0.0)
+    monkeypatch.setattr(stamps, "SETTLED_SECONDS", 0.0)
     garden.skill("pdf")
     garden.write("docs/index.md", "# Before")
     garden.write("agents/a.md", "An agent.")
@@ -121,7 +121,7 @@ async def test_a_change_builds_the_source_concerned_and_no_other(
 async def test_a_directory_is_looked_through_now_and_then_and_not_read_again(
     garden: Any, builds: Builds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stamps, "SETTLED_S", 0.0)
+    monkeypatch.setattr(stamps, "SETTLED_SECONDS", 0.0)
     monkeypatch.setattr(index_loop, "RESCAN_INTERVAL_S", 1)
     looked, up_to_date = asyncio.Semaphore(0), index_loop.IndexLoop._up_to_date
 
