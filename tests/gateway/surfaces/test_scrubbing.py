@@ -27,6 +27,7 @@ from gateway.contract import (
     hookimpl,
 )
 from gateway.errors import ConfigError
+from gateway.observability.audit import AuditRecord
 from gateway.scrubbing.report import META_KEY
 from gateway.scrubbing.scrubber import Scrubber
 from gateway.testing import TestPortal, open_test_portal
@@ -270,9 +271,14 @@ async def test_what_was_taken_out_is_counted_and_logged_without_it(
 
 
 async def test_a_name_that_is_a_secret_is_in_no_record(portal: TestPortal) -> None:
-    records: list[Any] = []
+    records: list[AuditRecord] = []
     write = portal.running.audit.write
-    portal.running.audit.write = lambda record: (records.append(record), write(record))  # type: ignore[method-assign]
+
+    def recorded(record: AuditRecord) -> None:
+        records.append(record)
+        write(record)
+
+    portal.running.audit.write = recorded  # type: ignore[method-assign]
     with pytest.raises(RequestRefused):
         await portal.call(TOKEN, tier="open")
     assert [each.item for each in records] == ["[REDACTED]"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from types import ModuleType
 from typing import Any
@@ -124,7 +124,7 @@ def _tools(host: Host) -> list[Tool]:
         """Hidden."""
         return "seen"
 
-    plain = (
+    plain: tuple[Callable[..., Awaitable[Any]], ...] = (
         crash,
         break_off,
         complain,
@@ -201,7 +201,7 @@ class Answer:
 
     def __init__(self, app: Any, scope: dict[str, Any], body: bytes) -> None:
         self._news: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        self._body = body
+        self._body: bytes | None = body
         self._left = asyncio.Event()
         self._start: dict[str, Any] = {}
         self.task = asyncio.ensure_future(app(scope, self._receive, self._news.put))
@@ -221,7 +221,8 @@ class Answer:
 
     @property
     def status(self) -> int:
-        return self._start["status"]
+        status: int = self._start["status"]
+        return status
 
     @property
     def headers(self) -> dict[str, str]:
@@ -234,13 +235,15 @@ class Answer:
             return None
         message = await asyncio.wait_for(self._news.get(), 10)
         self._start["over"] = not message.get("more_body")
-        return message.get("body", b"")
+        body: bytes = message.get("body", b"")
+        return body
 
     async def event(self) -> dict[str, Any] | None:
         """The next JSON-RPC message, from a stream or a plain body; None after the last."""
         while (chunk := await self.chunk()) is not None:
             if chunk and not chunk.startswith(b":"):
-                return from_json(chunk.removeprefix(b"event: message\ndata: "))
+                event: dict[str, Any] = from_json(chunk.removeprefix(b"event: message\ndata: "))
+                return event
         return None
 
     async def events(self) -> list[dict[str, Any]]:

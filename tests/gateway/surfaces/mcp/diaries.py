@@ -130,7 +130,8 @@ class Diaries:
 async def pages(wire: Wire, method: str, era: str = MODERN, path: str = "/mcp") -> list[list[str]]:
     """The names or URIs on each page of a list."""
     key, name = LISTS[method]
-    found, params = [], {}
+    found: list[list[str]] = []
+    params: dict[str, str] = {}
     while True:
         if era == MODERN:
             reply = await wire.modern(method, params, path=path).reply()

@@ -15,11 +15,12 @@ from auth import ANONYMOUS, Caller, Tier
 from gateway.catalog.catalog import Catalog
 from gateway.config.tiers_file import parse_rules
 from gateway.contract import Change, Offer
+from gateway.observability.audit import AuditRecord
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.mcp import lists as listing
 from gateway.surfaces.mcp.envelope import WireError
 from gateway.surfaces.mcp.request import Channel, Request
-from gateway.surfaces.mcp.results import Era
+from gateway.surfaces.mcp.results import Era, list_result
 from gateway.surfaces.mcp.state import StateSigner
 from gateway.surfaces.mcp.stream import Outbox
 from gateway.testing import PluginContract, RequestRefused, open_test_portal
@@ -28,7 +29,7 @@ from tests.gateway.surfaces.mcp.diaries import Diaries, pages
 from tests.journeys import garden
 
 OPEN = {"default": "open"}
-DAYS = {"monday": None, "sunday": None}
+DAYS: dict[str, str | None] = {"monday": None, "sunday": None}
 
 
 class TestDiaries(PluginContract):
@@ -107,8 +108,12 @@ async def test_a_prompt_of_a_family_parses_its_own_arguments() -> None:
 
 async def test_a_family_s_prompts_pass_the_pipeline_and_are_recorded_as_the_family() -> None:
     async with open_test_portal(Diaries(DAYS), tiers=OPEN) as portal:
-        records: list[Any] = []
-        portal.running.audit.write = records.append  # type: ignore[method-assign]
+        records: list[AuditRecord] = []
+
+        def recorded(record: AuditRecord) -> None:
+            records.append(record)
+
+        portal.running.audit.write = recorded  # type: ignore[method-assign]
         await portal.prompt("day-monday", {"mood": "gladly"})
         with pytest.raises(RequestRefused):
             await portal.prompt("day-nothing", {"mood": "gladly"})
@@ -260,7 +265,6 @@ async def test_lists_without_a_lister_are_written_once_and_those_with_one_each_t
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     written: list[str] = []
-    list_result = listing.list_result
 
     def counted(method: str, *rest: Any) -> bytes:
         written.append(method)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from auth import Tier
+from auth import Caller, Tier
 from gateway.contract import ListedResource, Offer, Prompt
 from gateway.surfaces.mcp import listers
 from gateway.surfaces.mcp import lists as listing
@@ -18,7 +18,7 @@ from tests.gateway.surfaces.mcp.diaries import LISTS, TEMPLATE, Diaries, pages
 from tests.journeys import garden
 
 OPEN = {"default": "open"}
-DAYS = {"monday": None, "sunday": None}
+DAYS: dict[str, str | None] = {"monday": None, "sunday": None}
 
 
 async def _fail() -> None:
@@ -74,14 +74,18 @@ async def test_the_lists_of_others_are_served_beside_one_that_fails() -> None:
     assert listed == {"greet", "plan-season", "night-monday", "night-sunday"}
 
 
+async def _render(args: Any, caller: Caller) -> None:
+    return None
+
+
 BAD_PROMPTS = [
-    Prompt("other", "Of no family.", lambda args, caller: None),
-    Prompt("day-", "Nothing after the stem.", lambda args, caller: None),
-    Prompt("day-" + "x" * 42, "Too long.", lambda args, caller: None),
-    Prompt("day-é", "No name.", lambda args, caller: None),
-    Prompt("day-monday", "A second one.", lambda args, caller: None),
-    Prompt("day-tier", "Wants a tier.", lambda args, caller: None, tier=Tier.MEMBERS),
-    Prompt("day-floor", "Wants a floor.", lambda args, caller: None, floor=Tier.MEMBERS),
+    Prompt("other", "Of no family.", _render),
+    Prompt("day-", "Nothing after the stem.", _render),
+    Prompt("day-" + "x" * 42, "Too long.", _render),
+    Prompt("day-é", "No name.", _render),
+    Prompt("day-monday", "A second one.", _render),
+    Prompt("day-tier", "Wants a tier.", _render, tier=Tier.MEMBERS),
+    Prompt("day-floor", "Wants a floor.", _render, floor=Tier.MEMBERS),
 ]
 BAD_RESOURCES = [
     ListedResource("letters://monday", "other", "Of another template."),

@@ -11,6 +11,7 @@ import pytest
 
 from auth import Tier
 from gateway.contract import Offer, Plugin, Skill, SkillFile, hookimpl
+from gateway.observability.audit import AuditRecord
 from gateway.surfaces.mcp import lists as listing
 from gateway.testing import PluginContract, RequestRefused, open_test_portal
 from tests.gateway.surfaces.http.test_challenges import asked
@@ -277,7 +278,7 @@ async def test_a_file_that_is_not_what_the_manifest_says_is_not_handed_out(shelf
 
 
 async def test_calls_are_recorded_as_those_of_a_skill(shelf, monkeypatch):
-    records = []
+    records: list[AuditRecord] = []
     monkeypatch.setattr(shelf.running.audit, "write", records.append)
     await shelf.read(f"{BAKE}/scripts/run.sh")
     await shelf.skill(f"{BAKE}/SKILL.md")

@@ -25,11 +25,13 @@ class Client:
 
     @property
     def kind(self) -> str:
-        return dict(self.sent[0]["headers"])[b"content-type"].decode()
+        kind: bytes = dict(self.sent[0]["headers"])[b"content-type"]
+        return kind.decode()
 
     @property
     def status(self) -> int:
-        return self.sent[0]["status"]
+        status: int = self.sent[0]["status"]
+        return status
 
     @property
     def body(self) -> bytes:

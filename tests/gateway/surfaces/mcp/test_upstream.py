@@ -5,6 +5,7 @@ import base64
 import logging
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import structlog
@@ -26,6 +27,7 @@ from gateway.contract import (
     hookimpl,
 )
 from gateway.observability import logs
+from gateway.observability.audit import AuditRecord
 from gateway.pipeline.call_context import CallContext
 from gateway.pipeline.exchange import current_exchange
 from gateway.surfaces.http.upstream_credentials import Upstreams
@@ -50,7 +52,7 @@ def from_bearer(token: str) -> str:
 
 
 def _plugin(name: str, credential: UpstreamCredential | None):
-    later: list[asyncio.Task] = []
+    later: list[asyncio.Task[Any]] = []
 
     @asynccontextmanager
     async def opened(config, host):
@@ -252,7 +254,7 @@ async def test_what_a_call_has_begun_does_not_see_it_afterwards(portal):
 async def test_it_is_in_no_answer_log_or_record_when_things_go_wrong(
     portal, moods, capsys, monkeypatch, loggers, value, era
 ):
-    records = []
+    records: list[AuditRecord] = []
     monkeypatch.setattr(portal.running.audit, "write", records.append)
     wire = moods.Wire(portal)
     send = (await wire.begin()).legacy if era == moods.LEGACY else wire.modern

@@ -167,7 +167,7 @@ async def test_a_link_to_the_portal_leads_no_browser_to_a_strangers_site(
     browser.headers.update(HTML)
     stranger = await register(browser, redirect_uris=["https://evil.example/"])
     for changed in ({"response_type": "token"}, {"code_challenge": None}, {"resource": "x"}):
-        answer = await stranger.authorize(**changed)  # type: ignore[arg-type]
+        answer = await stranger.authorize(**changed)
         assert (answer.status_code, "location" in answer.headers) == (400, False)
         assert "evil.example" in answer.text
     # A program on the person's own machine waits for its answer, whatever it is.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from zipfile import ZipFile
@@ -38,7 +39,7 @@ HAT_OR_BOTH = {
 class OneHat:
     """A source in which everybody wears every hat."""
 
-    async def answers(self, questions: list[Question]) -> dict[Question, bool]:
+    async def answers(self, questions: Sequence[Question]) -> dict[Question, bool]:
         return dict.fromkeys(questions, True)
 
 

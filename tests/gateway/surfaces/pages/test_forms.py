@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.routing import Route
@@ -84,7 +85,7 @@ async def test_a_form_that_is_forged_changes_nothing(
     other = await _mark(
         signed_in, portal, "/signout" if action != "/signout" else "/account/tokens"
     )
-    attacks = {
+    attacks: dict[str, dict[str, Any]] = {
         "no mark": {**good, "csrf": ""},
         "a made-up mark": {**good, "csrf": "A" * 43},
         "an altered mark": {**good, "csrf": good["csrf"][:-1] + "é"},

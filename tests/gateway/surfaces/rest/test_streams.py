@@ -48,6 +48,7 @@ async def test_events_are_told_as_they_happen(served: Served, prefix: str) -> No
 @pytest.mark.parametrize("prefix", PREFIXES)
 async def test_a_websocket_tells_the_same(served: Served, prefix: str) -> None:
     async with served.socket(f"{prefix}/watch?format=websocket") as opened:
+        assert opened.response is not None
         assert len(opened.response.headers["x-request-id"]) == 16
         assert opened.response.headers["x-maker"] == "ticks"
         assert await told(opened) == Event("0", None, None)  # type: ignore[arg-type]
