@@ -13,7 +13,7 @@ from typing import Any
 
 from auth.chain.endpoint import Call
 
-WORD = 32
+WORD_BYTES = 32
 """Bytes of every value of a fixed size."""
 
 
@@ -45,7 +45,7 @@ def selector(signature: str) -> bytes:
 
 def word(returned: bytes | None) -> int | None:
     """The number that a call returned; None unless it returned exactly one."""
-    if returned is None or len(returned) != WORD:
+    if returned is None or len(returned) != WORD_BYTES:
         return None
     return int.from_bytes(returned)
 

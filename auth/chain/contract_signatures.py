@@ -26,7 +26,7 @@ _CALLS = "(address,bool,bytes)[]"
 _RESULTS = "(bool,bytes)[]"
 _WRAPPED = bytes.fromhex("6492" * 16)
 """How a wrapped signature ends (EIP-6492)."""
-_VALID = 0x1626BA7E << 8 * (abi.WORD - 4)
+_VALID = 0x1626BA7E << 8 * (abi.WORD_BYTES - 4)
 """What a wallet answers to a good signature, as one word (EIP-1271)."""
 
 

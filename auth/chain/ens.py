@@ -102,7 +102,7 @@ def _node(name: str) -> bytes:
     """The node of a name (EIP-137)."""
     from eth_utils.crypto import keccak
 
-    node = bytes(abi.WORD)
+    node = bytes(abi.WORD_BYTES)
     for label in reversed(name.split(".")):
         node = keccak(node + keccak(text=label))
     return node

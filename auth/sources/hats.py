@@ -85,7 +85,9 @@ class HatsSource:
             except SourceUnavailable:
                 self._by_module.add(hat)  # asked too often rather than too seldom
                 return
-            decide = len(status or b"") == 2 * abi.WORD or len(active or b"") == abi.WORD
+            decide = (
+                len(status or b"") == 2 * abi.WORD_BYTES or len(active or b"") == abi.WORD_BYTES
+            )
             self._contracts[hat, modules] = decide
         if self._contracts[hat, modules]:
             self._by_module.add(hat)
