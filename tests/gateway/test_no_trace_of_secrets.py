@@ -42,8 +42,9 @@ TOKEN = made("ghp_{alnum:36}", Random(41))
 HOW = ("returned", "logged", "failed", "broken", "queued", "kept")
 QUEUED = 4
 """Jobs that the requests queue: of a tool, a prompt and two routes."""
-MARK = "what-is-beside-the-secret"
-"""Stands beside it, and is found where the secret is not: so it is known that one looked."""
+MARK = "marigolds-in-the-evening"
+"""Stands beside it, and is found where the secret is not: so it is known that one looked. None of
+its words is what another portal of this process may have for a secret, which no log shows again."""
 
 
 class Given(BaseModel):
