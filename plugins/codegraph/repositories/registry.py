@@ -87,9 +87,9 @@ class Repositories:
         """The repository with an id, or None if it was removed."""
         return next((each for each in await self.all() if each.id == repo), None)
 
-    async def visible(self, caller: Caller) -> Sequence[Repository]:
-        """The repositories that a caller may see, by name."""
-        return [each for each in await self.all(fresh=False) if self._seen(each, caller)]
+    async def visible(self, caller: Caller, *, fresh: bool = False) -> Sequence[Repository]:
+        """The repositories that a caller may see, by name; ``fresh`` as in :meth:`all`."""
+        return [each for each in await self.all(fresh=fresh) if self._seen(each, caller)]
 
     def _seen(self, repository: Repository, caller: Caller) -> bool:
         asked = self._rows.tier(f"{_ROW}:{repository.name}", repository.tier)
@@ -102,13 +102,18 @@ class Repositories:
     def _names(self) -> list[str]:
         return [each.name for each in self._read[1]] if self._read else []
 
-    async def named(self, caller: Caller, name: str | None) -> Repository:
+    async def named(self, caller: Caller, name: str | None, *, fresh: bool = False) -> Repository:
         """The repository that a caller names; without a name, the only one they may see.
+
+        Args:
+            caller: who asks.
+            name: the repository's name, or None.
+            fresh: as in :meth:`all`.
 
         Raises:
             ToolFailed: the caller may see no such repository, or several and named none.
         """
-        seen = await self.visible(caller)
+        seen = await self.visible(caller, fresh=fresh)
         names = [each.name for each in seen]
         if name is None:
             if len(seen) == 1:

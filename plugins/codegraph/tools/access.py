@@ -75,6 +75,8 @@ class Access:
         overlay = None if caller.person is None or branch is None else (caller.person, branch)
         view = await self.store.view(known.org, known.id, overlay) or await self._awaited(known)
         if view is None:
+            # Perhaps another process has just removed it, and the list read before is older.
+            known = await self.registry.named(caller, known.name, fresh=True)
             raise not_indexed(known.name, str(await self.registry.state(known.id)))
         seen = workspace if view.overlay is not None else None
         return Opened(self.store.open(view), seen, state)

@@ -79,7 +79,7 @@ class Registry:
         self.all: list[Known] = []
         self.doing = State()
 
-    async def named(self, caller: Caller, name: str | None) -> Known:
+    async def named(self, caller: Caller, name: str | None, *, fresh: bool = False) -> Known:
         seen = [each for each in self.all if {None, caller.person} & each.people]
         chosen = [each for each in seen if name in (None, each.name)]
         if len(chosen) != 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pydantic_core import from_json
 from gateway.surfaces.mcp.request import Channel
 from gateway.testing import TestPortal, open_test_portal
 from plugins.codegraph import plugin
+from plugins.codegraph.repositories import registry
 from plugins.codegraph.repositories.indexes import Indexes
 from plugins.codegraph.tools import access
 
@@ -103,6 +105,18 @@ async def test_a_call_that_has_waited_for_long_is_told_to_ask_again(
     monkeypatch.setattr(access, "WAIT_TIMEOUT_S", 0)
     failed = await portal.call("get_function", {"name": "run"})
     assert "The repository heavy has no index yet (" in failed.text
+
+
+async def test_what_another_process_has_just_removed_is_not_told_to_be_without_an_index(
+    portal: TestPortal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "WAIT_TIMEOUT_S", 0)
+    monkeypatch.setattr(registry, "FRESH", 60)  # the portal does not look again by itself
+    database = portal.running.services.for_plugin("codegraph").database
+    await portal.call("get_function", {"name": "run", "repo": "heavy"})
+    await registry.Repositories(database, lambda: datetime.now(UTC)).remove("heavy")
+    failed = await portal.call("get_function", {"name": "run", "repo": "heavy"})
+    assert "There is no repository 'heavy', nor any other that you may see" in failed.text
 
 
 async def test_a_removal_does_not_wait_for_the_index_of_another_repository(
