@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
+from auth import Caller
 from gateway.catalog.items import Item
 from gateway.contract import ToolFailed
 from gateway.contract.paging import CURSOR_ARGUMENT, Listing
@@ -37,6 +38,7 @@ from gateway.pipeline.exchange import CallExchange, Gate
 from gateway.pipeline.json_text import UNSENDABLE, sendable
 from gateway.pipeline.pager import Cursors, Pager, Place, page_of, purpose_of
 from gateway.scrubbing.scrubber import Redaction
+from gateway.toolkit.first_step import within
 
 _Attempt = tuple[str, bytes, Exception | asyncio.CancelledError | None]
 """How an attempt ended: the word for the records, the rendered answer, the error."""
@@ -227,20 +229,12 @@ class Pipeline:
         pager: Pager | None = None,
         after: Place | None = None,
     ) -> Any:
-        seconds = target.item.timeout or self._deadline
-        try:
-            async with asyncio.timeout(seconds) as deadline:
-                found = await target.run(args, context.caller)
-                if pager is None or not isinstance(found, Listing):
-                    return found
-                ready = await pager.ready(found, after)
-        except TimeoutError:
-            if not deadline.expired():
-                raise
-            raise ToolFailed(
-                "deadline", f"{target.item.name} took longer than {seconds:g} s. Ask for less."
-            ) from None
-        return pager.show(found, after, ready)
+        name, seconds = target.item.name, target.item.timeout or self._deadline
+
+        def late() -> ToolFailed:
+            return ToolFailed("deadline", f"{name} took longer than {seconds:g} s. Ask for less.")
+
+        return await within(seconds, _found(target, args, context.caller, pager, after), late)
 
     def _count_redactions(self, item: Item, found: Sequence[Redaction]) -> None:
         for each in found:
@@ -270,6 +264,15 @@ class Pipeline:
                 bytes_out=size,
             )
         )
+
+
+async def _found(
+    target: Target, args: Any, caller: Caller, pager: Pager | None, after: Place | None
+) -> Any:
+    found = await target.run(args, caller)
+    if pager is None or not isinstance(found, Listing):
+        return found
+    return pager.show(found, after, await pager.ready(found, after))
 
 
 def _rendered(target: Target, answer: Any, redactions: Sequence[Redaction]) -> bytes:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
 from starlette.types import Receive
 
 from gateway.surfaces.http.responses import Headers
+from gateway.toolkit.first_step import within
 
 BODY_TIMEOUT_SECONDS = 30.0
 """Seconds in which a whole body must have come in; longer, and a crawling client is let go."""
@@ -66,11 +66,7 @@ async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) ->
     declared = headers.get("content-length", "0")
     if declared.isdecimal() and (len(declared) > _MAX_LENGTH_DIGITS or int(declared) > limit):
         raise BodyTooLarge(limit)
-    try:
-        async with asyncio.timeout(BODY_TIMEOUT_SECONDS):
-            return await _read(receive, limit)
-    except TimeoutError:
-        raise BodyTooSlow from None
+    return await within(BODY_TIMEOUT_SECONDS, _read(receive, limit), BodyTooSlow)
 
 
 async def _read(receive: Receive, limit: int) -> bytes:

@@ -18,6 +18,7 @@ from starlette.types import Receive, Send
 
 from gateway.pipeline.json_text import UNSENDABLE, sendable
 from gateway.surfaces.http.responses import Headers, send_json
+from gateway.toolkit.first_step import Done, begin
 
 MAX_WAITING_MESSAGES = 1024
 """Messages that may wait for a slow reader; then the outbox closes."""
@@ -123,15 +124,20 @@ async def answer(
         goes_on: whether the work goes on when its client leaves (2025-11-25 and older), rather
             than being cancelled (2026-07-28).
     """
+    first = begin(work)
+    if isinstance(first, Done) and outbox.is_empty:  # the rule; nothing is there to be watched
+        outbox.close()
+        return await send_json(send, first.value.body, first.value.status, first.value.headers)
     watch = _Watch(outbox, receive, send, goes_on=goes_on)
     try:
-        reply = await work
+        reply = first.value if isinstance(first, Done) else await first
         await watch.finish(reply)
     except asyncio.CancelledError:
         if not watch.uncancelled():
             raise
     finally:
         watch.close()
+    return None
 
 
 class _Watch:
