@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from pluggy import HookImpl
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Router
 
 from auth import ANONYMOUS, Caller, StaticTokens
 from auth.sealer import Sealer
@@ -233,6 +233,10 @@ class PortalApp:
         data_dir: where the embedded services keep their data.
         tokens: the static tokens.
         modules: plugin modules to use instead of the installed ones (tests).
+
+    Attributes:
+        running: the open portal, or None before and after.
+        router: what answers on each path.
     """
 
     def __init__(
@@ -247,15 +251,12 @@ class PortalApp:
         self._modules = modules
         self.running: OpenPortal | None = None
         self._surfaces: Surfaces | None = None
-        self._starlette = Starlette(
-            lifespan=self._lifespan,
-            exception_handlers=Failures(self._error_page, self._dialect).handlers(),
-        )
+        self.router = Router(lifespan=self._lifespan)
         config = portal.config
         self._tokens = tokens
         self._proxies = UnknownProxies(config)
         self._door = HttpGuard(
-            self._starlette,
+            Failures(self._served, self._error_page, self._dialect),
             self._who_calls,
             config.site,
             config.hosts,
@@ -268,6 +269,14 @@ class PortalApp:
         """Serve one connection."""
         self._proxies.look(scope)
         await self._door(scope, receive, send)
+
+    async def _served(self, scope: Any, receive: Any, send: Any) -> None:
+        if self._surfaces is not None and self._surfaces.is_mcp(scope):
+            return await self._surfaces.mcp(
+                scope, receive, send
+            )  # most requests are; no list of routes
+        scope["app"] = self  # where a path leads nowhere, the router then raises
+        return await self.router(scope, receive, send)
 
     def stopping(self) -> None:
         """Say that the portal is about to stop: streams end, calls in flight go on."""
@@ -314,10 +323,10 @@ class PortalApp:
     def _serve_routes(self) -> None:
         """Answer on the routes of the plugins that are open now."""
         if self._surfaces is not None:
-            self._starlette.router.routes[:] = self._surfaces.routes()
+            self.router.routes[:] = self._surfaces.routes()
 
     @asynccontextmanager
-    async def _lifespan(self, app: Starlette) -> AsyncGenerator[None]:
+    async def _lifespan(self, app: Any) -> AsyncGenerator[None]:
         # For servers that speak ASGI's lifespan protocol; `porch serve` opens the portal itself.
         async with self.opened():
             yield

@@ -9,6 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Scope
 
 from auth.document_fetcher import Fetcher
 from auth.oauth.authorization_server import AuthorizationServer
@@ -102,13 +103,19 @@ class Surfaces:
         wire, others = self._own_routes
         return [*wire, *rest.routes(), *webhook_routes(offers, limit), *others]
 
+    def is_mcp(self, scope: Scope) -> bool:
+        """Whether a request, which the HTTP guard has let in, is for the MCP endpoint."""
+        path = scope["path"]
+        is_known = path in (MCP_PATH, MEMBERS_PATH) or context_of(scope).only is not None
+        return is_known and scope["type"] == "http"
+
     @cached_property
     def _own_routes(self) -> tuple[list[Any], list[Any]]:
         """The portal's own routes, whatever plugins offer: before theirs, and after."""
-        running, endpoint = self._running, self._mcp()
+        running = self._running
         running.board.notices(self._unknown_operations)
         wire = [
-            Route(path, endpoint=endpoint)
+            Route(path, endpoint=self.mcp)
             for path in (MCP_PATH, MEMBERS_PATH, MCP_PATH + "/{plugin}")
         ]
         return wire, [
@@ -167,7 +174,9 @@ class Surfaces:
     def _legacy(self) -> Legacy:
         return Legacy(self._methods, self._about, self._sessions, self.subscriptions)
 
-    def _mcp(self) -> Endpoint:
+    @cached_property
+    def mcp(self) -> Endpoint:
+        """The MCP endpoint, which answers at each path of :meth:`is_mcp`."""
         running, config = self._running, self._running.portal.config
         live = self._sessions.live
         streams = self.streams

@@ -105,7 +105,7 @@ async def test_cve_2026_42271_no_endpoint_starts_a_command(
     }
     bodies: list[dict[str, Any]] = [server, {"server": server}, {"mcpServers": {"x": server}}]
     token = await portal.api_token(await portal.person())
-    routes = sorted(set(posted(portal.portal.app._starlette.router.routes)))
+    routes = sorted(set(posted(portal.portal.app.router.routes)))
     paths = [*(path.replace("{plugin}", "garden") for path in routes)]
     paths += ["/mcp-rest/test/connection", "/mcp-rest/test/tools/list", "/test/connection"]
     assert "/mcp" in paths
@@ -236,7 +236,7 @@ async def test_ghsa_vgf8_3685_66j9_a_closed_tool_is_closed_at_every_door(portal:
     for path in ("/mcp", "/mcp/garden", "/members/mcp"):
         answer = await modern(http, HARVEST, path, authorization=f"Bearer {narrow}")
         assert "Harvested" not in answer.text
-    for route in portal.portal.app._starlette.router.routes:
+    for route in portal.portal.app.router.routes:
         if "harvest" in (path := getattr(route, "path", "")):
             assert (await http.post(path, json={})).status_code in {401, 405}
 

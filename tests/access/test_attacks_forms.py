@@ -37,7 +37,7 @@ def posted(routes: Any, above: str = "") -> Iterator[str]:
 
 def form_paths(portal: Attacked) -> list[str]:
     """Where forms are sent: what takes POST and is not known to be a program's."""
-    found = set(posted(portal.portal.app._starlette.router.routes))
+    found = set(posted(portal.portal.app.router.routes))
     return sorted(found - NO_FORMS)
 
 

@@ -114,7 +114,7 @@ def _database(url: str) -> Iterator[str]:
 def _lift_limits(portal: Attacked) -> None:
     """So that what is behind the limits is reached; the limits have tests of their own."""
     wide = Limiter(10**9, 60)
-    for route in portal.portal.app._starlette.router.routes:
+    for route in portal.portal.app.router.routes:
         for cell in _cells(getattr(route, "endpoint", None)):
             for holder in (cell, getattr(cell, "_frame", None), getattr(cell, "_parts", None)):
                 parts = getattr(holder, "parts", holder)

@@ -5,12 +5,12 @@ A browser gets a page, an OAuth client what its protocol says, everyone else JSO
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auth.stores import StoreUnavailable
 from gateway.config.addresses import CLIENT_PATHS
@@ -29,35 +29,60 @@ log = get_logger(__name__)
 
 
 class Failures:
-    """Answers what went wrong.
+    """Answers what went wrong behind it. Pure ASGI, and one wrapper: Starlette's has three.
 
     Args:
+        app: what lies behind.
         page: makes a page of an error.
         speaks: says how a path's refusals are told.
     """
 
     def __init__(
-        self, page: ErrorPage, speaks: Callable[[str], ErrorFormat] = lambda path: PLAIN
+        self, app: ASGIApp, page: ErrorPage, speaks: Callable[[str], ErrorFormat] = lambda _: PLAIN
     ) -> None:
+        self._app = app
         self._page = page
         self._speaks = speaks
 
-    def handlers(self) -> Mapping[Any, Callable[[Request, Any], Awaitable[Response]]]:
-        """The exception handlers of the application."""
-        return {
-            HTTPException: self._refused,
-            StoreUnavailable: self._unavailable,
-            Exception: self._unexpected,
-        }
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection.
 
-    async def _refused(self, request: Request, error: HTTPException) -> Response:
+        Raises:
+            Exception: what is an error of ours, for the server's log, once it is answered; and
+                whatever comes of a WebSocket, or after a response has begun.
+        """
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        has_begun = False
+
+        async def noticed(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            return await self._app(scope, receive, noticed)
+        except Exception as error:
+            if not has_begun:
+                await self._answer(Request(scope), error)(scope, receive, send)
+            if has_begun or not isinstance(error, HTTPException | StoreUnavailable):
+                raise
+
+    def _answer(self, request: Request, error: Exception) -> Response:
+        if isinstance(error, HTTPException):
+            return self._refused(request, error)
+        if isinstance(error, StoreUnavailable):
+            return self._unavailable(request, error)
+        return self._unexpected(request)
+
+    def _refused(self, request: Request, error: HTTPException) -> Response:
         code, title = _WORDS.get(error.status_code, ("http_error", error.detail))
         text = f"{error.detail}: {request.method} {request.url.path}"
         response = self._response(request, error.status_code, code, title, text)
         response.headers.update(error.headers or {})
         return response
 
-    async def _unavailable(self, request: Request, error: StoreUnavailable) -> Response:
+    def _unavailable(self, request: Request, error: StoreUnavailable) -> Response:
         log.warning("stores_unavailable", reason=str(error))
         if request.scope["path"] in CLIENT_PATHS:
             response = refusal("temporarily_unavailable", UNAVAILABLE, 503)
@@ -66,7 +91,7 @@ class Failures:
         response.headers["retry-after"] = str(RETRY_AFTER_SECONDS)
         return response
 
-    async def _unexpected(self, request: Request, error: Exception) -> Response:
+    def _unexpected(self, request: Request) -> Response:
         request_id = context_of(request.scope).request_id
         text = f"Something went wrong here. Tell the admin the request id {request_id}."
         return self._response(request, 500, "internal_error", "Something went wrong", text)

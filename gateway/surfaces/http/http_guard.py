@@ -27,7 +27,7 @@ from gateway.surfaces.http.challenges import bearer_challenge
 from gateway.surfaces.http.client_address import client_address
 from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat
 from gateway.surfaces.http.errors import RETRY_AFTER_SECONDS, UNAVAILABLE
-from gateway.surfaces.http.request_context import KEY
+from gateway.surfaces.http.request_context import KEY, doubled
 from gateway.surfaces.http.websocket_refusal import over_http
 
 _ANY_HOST = frozenset({"/healthz", "/readyz"})
@@ -114,7 +114,7 @@ class HttpGuard:
         current_request_id.set(request_id)
         send = _marked(over_http(scope, send), request_id)
         local = scope.get("porch.local", False)
-        if not local and (refusal := self._foreign(headers, raw, scope)):
+        if not local and (refusal := self._foreign(headers, scope)):
             refused = Refusal(refusal[0], "foreign_" + refusal[1], refusal[2], request_id)
             await self._speaks(scope["path"]).refuse(send, refused)
             return
@@ -139,10 +139,8 @@ class HttpGuard:
         )
         await self._app(scope, receive, send)
 
-    def _foreign(
-        self, headers: dict[str, str], raw: RawHeaders, scope: Scope
-    ) -> tuple[int, str, str] | None:
-        if sum(name == b"host" for name, _ in raw) > 1:
+    def _foreign(self, headers: dict[str, str], scope: Scope) -> tuple[int, str, str] | None:
+        if "host" in doubled(headers, scope["headers"]):
             # RFC 9112, 3.2. Not every server sees to it, and who reads which one is anyone's guess.
             return 400, "host", "The request names its host twice. Send one Host header."
         host, path = headers.get("host", ""), scope["path"]

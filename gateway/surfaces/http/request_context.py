@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
 from starlette.requests import Request
 from starlette.types import Scope
 
@@ -15,6 +18,19 @@ def context_of(scope: Scope) -> CallContext:
     """The context that the HTTP guard put into the scope."""
     context: CallContext = scope[KEY]
     return context
+
+
+def doubled(headers: Mapping[str, str], raw: Sequence[tuple[bytes, bytes]]) -> Collection[str]:
+    """The names of the headers that a request carries more than once.
+
+    Args:
+        headers: the headers, names in lower case.
+        raw: the same as they came in.
+    """
+    if len(headers) == len(raw):
+        return ()
+    often = Counter(name.decode("latin-1") for name, _ in raw)
+    return [name for name, times in often.items() if times > 1]
 
 
 def wants_page(request: Request) -> bool:

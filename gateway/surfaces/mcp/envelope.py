@@ -10,6 +10,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic_core import from_json, to_json
 
 from gateway.catalog import parameter_headers as header_values
+from gateway.surfaces.http.request_context import doubled
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -34,7 +35,7 @@ _STATUS = {
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The methods whose requests mirror a parameter in the header ``mcp-name``."""
 
-_ONCE = (b"mcp-protocol-version", b"mcp-method", b"mcp-name")
+_ONCE = ("mcp-protocol-version", "mcp-method", "mcp-name")
 
 
 class WireError(Exception):
@@ -120,10 +121,9 @@ def check_modern(
     Raises:
         WireError: with the code and in the order that the specification gives.
     """
-    names = [name for name, _ in raw]
-    for name in _ONCE:
-        if names.count(name) > 1:
-            raise WireError(HEADER_MISMATCH, f"The header {name.decode()} appears more than once.")
+    for name in doubled(headers, raw):
+        if name in _ONCE:
+            raise WireError(HEADER_MISMATCH, f"The header {name} appears more than once.")
     meta = message.get("params", {}).get("_meta")
     required = (mcp.PROTOCOL_VERSION_META_KEY, mcp.CLIENT_CAPABILITIES_META_KEY)
     missing = [key for key in required if not isinstance(meta, Mapping) or key not in meta]
