@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import random
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from opentelemetry import context, trace
+from opentelemetry import trace
+from opentelemetry.context import attach, detach, get_current
 from opentelemetry.trace import Span, SpanContext, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
@@ -34,6 +36,7 @@ _METHODS = {
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _EXPORTER = "opentelemetry.exporter.otlp.proto.http"
 _PROPAGATOR = TraceContextTextMapPropagator()
+_random = random.Random()  # noqa: S311  (ids tell traces apart, and open nothing)
 _tracer: trace.Tracer = trace.NoOpTracer()
 
 
@@ -43,16 +46,23 @@ class _IdTracer(trace.NoOpTracer):
     For a portal without an exporter: a span of the SDK that nobody sees takes a tenth of a call.
     """
 
-    def __init__(self) -> None:
-        from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
-
-        self._ids = RandomIdGenerator()
-
     def start_span(self, name: str, context: Context | None = None, *_: Any, **__: Any) -> Span:
-        parent = trace.get_current_span(context).get_span_context()
-        number = parent.trace_id if parent.is_valid else self._ids.generate_trace_id()
-        ids = SpanContext(number, self._ids.generate_span_id(), False, parent.trace_flags)
-        return trace.NonRecordingSpan(ids)
+        return _IdSpan(get_current() if context is None else context)
+
+
+class _IdSpan(trace.NonRecordingSpan):
+    """Ids that are made once somebody asks for them: most calls log nothing and call nobody."""
+
+    def __init__(self, parent: Context) -> None:
+        self._parent = parent
+        self._ids: SpanContext | None = None
+
+    def get_span_context(self) -> SpanContext:
+        if self._ids is None:
+            parent = trace.get_current_span(self._parent).get_span_context()
+            number = parent.trace_id if parent.is_valid else _random.getrandbits(128)
+            self._ids = SpanContext(number, _random.getrandbits(64), False, parent.trace_flags)
+        return self._ids
 
 
 class CallSpan:
@@ -76,7 +86,7 @@ class CallSpan:
             self._span.set_status(Status(StatusCode.ERROR))
 
     def __enter__(self) -> Self:
-        self._token = context.attach(trace.set_span_in_context(self._span))
+        self._token = attach(trace.set_span_in_context(self._span))
         return self
 
     def __exit__(
@@ -85,7 +95,7 @@ class CallSpan:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        context.detach(self._token)
+        detach(self._token)
         if kind is not None:
             self.set_outcome(kind.__qualname__, failed=True)
         self._span.end()
