@@ -25,6 +25,7 @@ from gateway.services.jobs_owned import OwnedJobs
 from gateway.services.jobs_progress import Progress, ProgressBoard
 from gateway.services.jobs_queues import APPLICATION, make_queues, settings_of
 from gateway.services.jobs_sqlite import Connection
+from gateway.services.jobs_worker import QueueWorker
 
 if TYPE_CHECKING:
     from dbos import DBOSConfig, WorkflowStatus
@@ -38,9 +39,9 @@ SCHEMA = "porch_jobs"
 JOBS_FILE = "jobs.db"
 """The file of DBOS's tables in the data directory, beside SQLite."""
 _CLOSE_TIMEOUT_SECONDS = 5.0
-_LISTENER_INTERVAL_SECONDS = 0.05
+_LISTENER_INTERVAL_SECONDS = 0.25
 """Seconds between two looks of DBOS's listener for messages between jobs. We send none, so a look
-costs nothing; but closing waits for the next one, and DBOS's default is a whole second."""
+costs next to nothing; but closing waits for the next one, and DBOS's default is a whole second."""
 
 
 Workflow = Callable[..., Coroutine[Any, Any, Any]]
@@ -97,6 +98,7 @@ class JobService:
         self._on_demand = False
         self._launching = asyncio.Lock()
         self._log = JobsLog()
+        self._worker = QueueWorker(self._workflows.keys)
 
     def register(self, plugin: str, jobs: Sequence[Job]) -> None:
         """Take in a plugin's declarations, before :meth:`launch`.
@@ -153,6 +155,7 @@ class JobService:
                 await DBOS.register_queue_async(name, **settings_of(self._jobs[name]))
             await asyncio.to_thread(self._schedule)
             await self._go_on(names)
+            self._worker.wake()
 
     async def _launch(self) -> None:
         await asyncio.to_thread(self._prepare)
@@ -191,6 +194,7 @@ class JobService:
         turn = loop.run_in_executor(None, int)
         loop.set_default_executor(ThreadPoolExecutor())
         await asyncio.wait({turn}, timeout=_CLOSE_TIMEOUT_SECONDS)
+        self._worker.stop()
         await asyncio.to_thread(DBOS.destroy, destroy_registry=True)
         logging.getLogger("dbos").removeFilter(self._log)
 
@@ -204,6 +208,7 @@ class JobService:
         checked = _as_json(dict(payload), f"The payload of {name}")
         with SetWorkflowID(job_id):
             handle: Any = await DBOS.enqueue_workflow_async(name, self._workflows[name], checked)
+        self._worker.wake()
         return str(handle.workflow_id)
 
     async def status(self, job_id: str) -> WorkflowStatus | None:
@@ -272,6 +277,8 @@ class JobService:
         if self._address == "sqlite":
             config["db_engine_kwargs"] = {"connect_args": {"factory": Connection}}
         make_queues(url, SCHEMA, self._jobs)
+        self._worker = QueueWorker(self._workflows.keys)
+        self._worker.take_over()
         DBOS(config=config)
         for name, job in list(self._jobs.items()):
             self._workflows[name] = self._declare(name, job)
@@ -287,7 +294,10 @@ class JobService:
             if not self._running:
                 raise asyncio.CancelledError  # it stays where it is, for the next launch
             job_id = DBOS.workflow_id or ""
-            self._tasks[job_id] = cast("asyncio.Task[Any]", asyncio.current_task())
+            task = cast("asyncio.Task[Any]", asyncio.current_task())
+            self._tasks[job_id] = task
+            # Its end is stored within the task: when that is done, the next one has its place.
+            task.add_done_callback(lambda _: self._worker.wake())
             try:
                 # A schedule hands in its moment instead of a payload.
                 values = payload if isinstance(payload, dict) else {"scheduled": str(payload)}

@@ -1,4 +1,4 @@
-"""The queues of the jobs: one for each, made before DBOS looks for them."""
+"""The queues of the jobs: one for each, made before anything is queued."""
 
 from __future__ import annotations
 
@@ -12,16 +12,10 @@ if TYPE_CHECKING:
 
 APPLICATION = "porch"
 """The name by which DBOS tells our queues from those of others."""
-POLL_SECONDS, SCHEDULED_POLL_SECONDS = 0.25, 2.0
-"""Seconds between two looks at a queue: of a job that somebody waits for, and of one with a
-schedule. Each look takes milliseconds of this process, also where nothing is queued."""
 
 
 def make_queues(url: str, schema: str, jobs: Mapping[str, Job]) -> None:
     """Make the queues of some jobs, or give them the settings that hold now.
-
-    DBOS looks for queues when it is launched, and once a second after that. Until it has found a
-    job's queue, the job waits.
 
     Args:
         url: where DBOS's tables are, brought up to date.
@@ -52,6 +46,5 @@ def settings_of(job: Job) -> dict[str, Any]:
     """How DBOS registers the queue of a job."""
     return {
         "global_concurrency": job.concurrency,
-        "polling_interval_sec": SCHEDULED_POLL_SECONDS if job.schedule else POLL_SECONDS,
         "on_conflict": "always_update",
     }

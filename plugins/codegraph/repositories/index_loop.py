@@ -19,7 +19,7 @@ from plugins.codegraph.repositories.build import BuildFailed, PlainSteps
 from plugins.codegraph.repositories.leases import Busy, Gone
 from plugins.codegraph.repositories.repository import Repository
 
-POLL_INTERVAL_S = 1.0
+POLL_INTERVAL_S = 2.0
 """Seconds between polls of the registry, which other processes write to as well."""
 _SOON, _LATER = 0.1, 2.0
 """Seconds between attempts at a repository that somebody else works on: first, and at most."""
