@@ -67,6 +67,7 @@ class Item:
         headers: the parameter headers that a tool's schema declares (SEP-2243).
         files: a skill's files, by their path below its root.
         opaque: arguments in which no secret is looked for; all of them where it is None.
+        key: what messages and records call it, such as ``knowledge/prompt:research-topic``.
     """
 
     plugin: str
@@ -80,11 +81,11 @@ class Item:
     headers: ParameterHeaders = ()
     files: Mapping[str, SkillFile] = field(default_factory=dict)
     opaque: Opaque = field(default_factory=lambda: NOTHING)
+    key: str = field(init=False)
 
-    @property
-    def key(self) -> str:
-        """What messages and records call it, such as ``knowledge/prompt:research-topic``."""
-        return f"{self.plugin}/{_PREFIX[self.kind]}{self.name}"
+    def __post_init__(self) -> None:
+        """Put the key together, which every call asks for."""
+        object.__setattr__(self, "key", f"{self.plugin}/{_PREFIX[self.kind]}{self.name}")
 
     @property
     def identity(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 MCP_PATH = "/mcp"
 """The MCP endpoint that takes everyone."""
@@ -40,6 +41,7 @@ def is_mcp(path: str) -> bool:
     return _MCP.fullmatch(path) is not None
 
 
+@lru_cache(maxsize=1024)
 def plugin_of(path: str) -> str | None:
     """The plugin that an MCP endpoint serves alone, by its path; None where it is none's own."""
     own = _OWN_ENDPOINT.fullmatch(path)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gateway.catalog.items import Item
 from gateway.contract import Caller
@@ -31,8 +30,7 @@ def bring_no_credential(plugin: str) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """What a call has found: an item that its caller may use, and how it is run.
 
     Attributes:
@@ -52,8 +50,7 @@ class Target:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One call as a surface hands it to the pipeline.
 
     Attributes:
@@ -81,8 +78,7 @@ class Call:
     trace: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What came of a call.
 
     Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from auth import Caller
 
@@ -11,8 +11,7 @@ WhoNow = Callable[[], Awaitable[Caller]]
 """Finds out once more who calls; raises ``BadCredential`` where the credential has ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallContext:
+class CallContext(NamedTuple):
     """What is known of a request before any surface sees it.
 
     Attributes:
@@ -26,20 +25,22 @@ class CallContext:
         path: the path that was asked for.
         local: whether it came in by the portal's own socket, from the same user.
         only: a plugin's name, where the address serves one plugin alone.
-
-    What the headers hold is in no representation of it.
     """
 
     caller: Caller
     request_id: str
-    headers: dict[str, str] = field(repr=False)
-    raw_headers: list[tuple[bytes, bytes]] = field(repr=False)
+    headers: dict[str, str]
+    raw_headers: list[tuple[bytes, bytes]]
     again: WhoNow
     peer: str
     base: str
     path: str = ""
     local: bool = False
     only: str | None = None
+
+    def __repr__(self) -> str:
+        """Which request it is; what the headers hold is in no representation."""
+        return f"CallContext({self.request_id})"
 
     def way(self, surface: str) -> str:
         """What the audit record calls the way in: the surface's name, or ``cli``."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Awaitable, Callable, Collection
-from functools import partial
+from functools import lru_cache, partial
 from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -144,7 +144,7 @@ class HttpGuard:
             # RFC 9112, 3.2. Not every server sees to it, and who reads which one is anyone's guess.
             return 400, "host", "The request names its host twice. Send one Host header."
         host, path = headers.get("host", ""), scope["path"]
-        if path not in _ANY_HOST and not _matches(_without_implied_port(host), self._hosts):
+        if path not in _ANY_HOST and not _is_host(host, self._hosts):
             return (
                 421,
                 "host",
@@ -194,6 +194,11 @@ class HttpGuard:
             if credential and self._takes_bearer(scope["path"], credential[1]):
                 return ANONYMOUS
             raise
+
+
+@lru_cache(maxsize=1024)
+def _is_host(host: str, allowed: frozenset[str]) -> bool:
+    return _matches(_without_implied_port(host), allowed)
 
 
 def _without_implied_port(host: str) -> str:

@@ -35,6 +35,8 @@ _STATUS = {
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The methods whose requests mirror a parameter in the header ``mcp-name``."""
 
+_REQUIRED = dict.fromkeys((mcp.PROTOCOL_VERSION_META_KEY, mcp.CLIENT_CAPABILITIES_META_KEY))
+"""What each request's ``_meta`` has, in the order in which errors name it."""
 _ONCE = ("mcp-protocol-version", "mcp-method", "mcp-name")
 
 
@@ -125,9 +127,8 @@ def check_modern(
         if name in _ONCE:
             raise WireError(HEADER_MISMATCH, f"The header {name} appears more than once.")
     meta = message.get("params", {}).get("_meta")
-    required = (mcp.PROTOCOL_VERSION_META_KEY, mcp.CLIENT_CAPABILITIES_META_KEY)
-    missing = [key for key in required if not isinstance(meta, Mapping) or key not in meta]
-    if not isinstance(meta, Mapping) or missing:
+    if not isinstance(meta, dict) or not _REQUIRED.keys() <= meta.keys():
+        missing = [key for key in _REQUIRED if not isinstance(meta, dict) or key not in meta]
         sent = headers.get("mcp-protocol-version")
         if sent not in MODERN_PROTOCOL_VERSIONS:  # a legacy client at a version of its own
             raise unsupported_version(sent)

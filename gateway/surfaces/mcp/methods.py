@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gateway.contract import ToolFailed
 from gateway.errors import NotAllowed, NotFound, PortalError
@@ -39,8 +39,7 @@ _WIRE_CODES = {
 """Failures that 2026-07-28 wants as JSON-RPC errors, rather than as results."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """A result as JSON, and the HTTP headers it has where it is the whole answer."""
 
     body: bytes

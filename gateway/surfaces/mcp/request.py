@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from auth import Caller
 from gateway.contract import ToolFailed
@@ -20,8 +19,7 @@ LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "e
 _numbers = itertools.count(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A checked request.
 
     Attributes:

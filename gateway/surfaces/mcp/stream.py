@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 from starlette.types import Receive, Send
@@ -34,8 +33,7 @@ _SSE = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """A finished JSON-RPC response: its bytes, and the HTTP status and headers it has alone."""
 
     body: bytes
