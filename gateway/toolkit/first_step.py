@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Done(Generic[T]):
+class Done(NamedTuple, Generic[T]):
     """What a coroutine returned without waiting for anything."""
 
     value: T
@@ -95,7 +93,7 @@ async def within(seconds: float, work: Coroutine[Any, Any, T], late: Callable[[]
     """
     until = asyncio.get_running_loop().time() + seconds
     first = begin(work)
-    if isinstance(first, Done):
+    if not isinstance(first, Begun):
         return first.value
     try:
         async with asyncio.timeout_at(until) as deadline:
