@@ -46,6 +46,7 @@ from gateway.plugin_host import Found, PluginHost, discover
 from gateway.scrubbing.rules import shipped
 from gateway.scrubbing.scrubber import Scrubber
 from gateway.services import Services, open_services
+from gateway.surfaces.http.cors import Cors
 from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat
 from gateway.surfaces.http.errors import plain_page
 from gateway.surfaces.http.failures import Failures
@@ -255,12 +256,13 @@ class PortalApp:
         config = portal.config
         self._tokens = tokens
         self._proxies = UnknownProxies(config)
+        self._cors = Cors(config.origins)
         self._door = HttpGuard(
             Failures(self._served, self._error_page, self._dialect),
             self._who_calls,
             config.site,
             config.hosts,
-            config.origins,
+            self._cors,
             self._dialect,
             self._takes_bearer,
         )
@@ -322,8 +324,9 @@ class PortalApp:
 
     def _serve_routes(self) -> None:
         """Answer on the routes of the plugins that are open now."""
-        if self._surfaces is not None:
+        if self._surfaces is not None and self.running is not None:
             self.router.routes[:] = self._surfaces.routes()
+            self._cors.cover(self.running.plugins.offers.values())
 
     @asynccontextmanager
     async def _lifespan(self, app: Any) -> AsyncGenerator[None]:

@@ -14,13 +14,19 @@ MEMBERS_PATH = "/members/mcp"
 DOORS = frozenset({MCP_PATH, MEMBERS_PATH})
 """The two addresses of one endpoint: a token for one of them is good at the other."""
 
-METADATA_PATH = "/.well-known/oauth-protected-resource"
+API_PATH = "/api/v1"
+"""Below it are the plugins' REST routes."""
+
+WELL_KNOWN_PATH = "/.well-known"
+"""Below it is what clients of OAuth read first (RFC 8615)."""
+
+METADATA_PATH = WELL_KNOWN_PATH + "/oauth-protected-resource"
 """Where protected resource metadata is, before the resource's own path (RFC 9728, 3.1)."""
 
-SERVER_METADATA_PATH = "/.well-known/oauth-authorization-server"
+SERVER_METADATA_PATH = WELL_KNOWN_PATH + "/oauth-authorization-server"
 """Where the authorization server's metadata is, before the issuer's own path (RFC 8414, 3.1)."""
 
-JWKS_PATH = "/.well-known/jwks.json"
+JWKS_PATH = WELL_KNOWN_PATH + "/jwks.json"
 """Where the keys of access tokens are published (RFC 7517)."""
 
 AUTHORIZATION_PATH = "/authorize"
@@ -29,8 +35,17 @@ AUTHORIZATION_PATH = "/authorize"
 TOKENS_PATH = "/token"
 """The OAuth token endpoint, likewise."""
 
-CLIENT_PATHS = frozenset({TOKENS_PATH, "/revoke"})
+REGISTRATION_PATH = "/register"
+"""The OAuth registration endpoint, likewise (RFC 7591)."""
+
+REVOCATION_PATH = "/revoke"
+"""The OAuth revocation endpoint, likewise (RFC 7009)."""
+
+CLIENT_PATHS = frozenset({TOKENS_PATH, REVOCATION_PATH})
 """Where the ``Authorization`` header is an OAuth client's own and no caller's credential."""
+
+OAUTH_POST_PATHS = CLIENT_PATHS | {REGISTRATION_PATH}
+"""Where OAuth clients send what they want, without any cookie."""
 
 _OWN_ENDPOINT = re.compile(re.escape(MCP_PATH) + r"/([^/]+)", re.DOTALL)
 _MCP = re.compile(r"/mcp(/[A-Za-z0-9_-]+)?|" + MEMBERS_PATH)

@@ -21,6 +21,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP *.test 127.0.0.1",  # pages of other origins come from here too
 )
 
 # An EIP-1193 provider that asks the test to sign, announced as EIP-6963 has it.

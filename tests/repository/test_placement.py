@@ -26,7 +26,7 @@ PLACES = [
     ("what the audit record holds", "gateway/observability/audit.py", "class AuditLog"),
     ("when /readyz says no", "gateway/observability/health.py", "class HealthBoard"),
     ("which Host headers are taken", "gateway/surfaces/http/http_guard.py", "class HttpGuard"),
-    ("CORS of the REST API", "gateway/surfaces/rest/routes.py", "CORSMiddleware"),
+    ("what pages of other origins may do", "gateway/surfaces/http/cors.py", "class Sharing"),
     ("which facts a chain is asked for", "auth/sources/hats.py", "class HatsSource"),
     ("a new kind of secret to take out", "gateway/scrubbing/rules.py", "def shipped"),
     ("retry towards GitHub", "plugins/knowledge/sync/retry.py", "class Retry"),

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Collection
 from functools import lru_cache, partial
 from urllib.parse import quote
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auth import ANONYMOUS, BadCredential, Caller, Tier
@@ -25,19 +26,16 @@ from gateway.observability.logs import request_id as current_request_id
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.http.challenges import bearer_challenge
 from gateway.surfaces.http.client_address import client_address
+from gateway.surfaces.http.cors import Cors, Sharing, is_listed
 from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat
 from gateway.surfaces.http.errors import RETRY_AFTER_SECONDS, UNAVAILABLE
 from gateway.surfaces.http.request_context import KEY, doubled
 from gateway.surfaces.http.websocket_refusal import over_http
 
 _ANY_HOST = frozenset({"/healthz", "/readyz"})
-_ANY_ORIGIN = re.compile(
-    r"(?:GET|HEAD|OPTIONS) /api/v1/.*|\w+ /(?:\.well-known/.*|token|register|revoke)", re.DOTALL
-)
-"""What any page may read or send, without credentials of the browser's (CORS says so there)."""
-_READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _IMPLIED_PORT = re.compile(r"(\[[^][]*\]|[^:]+):(?:80|443)", re.ASCII)
 _AS_TIER = "x-porch-as"
+_PREFLIGHT = "access-control-request-method"
 _SERVED = frozenset({"http", "websocket"})
 _BEGINS = frozenset({"http.response.start", "websocket.accept"})
 
@@ -77,7 +75,7 @@ class HttpGuard:
         who_calls: says who is calling.
         site: the portal's own addresses.
         hosts: Host headers to accept; ``name:*`` stands for any port.
-        origins: Origin headers to accept, written alike.
+        cors: says which pages may do what.
         speaks: says how refusals are told.
         takes_bearer: says so of a token that nobody here knows; its caller is anonymous.
     """
@@ -88,7 +86,7 @@ class HttpGuard:
         who_calls: WhoCalls,
         site: Site,
         hosts: Collection[str],
-        origins: Collection[str],
+        cors: Cors,
         speaks: Speaks = _speaks_plainly,
         takes_bearer: TakesBearer = _takes_none,
     ) -> None:
@@ -98,7 +96,7 @@ class HttpGuard:
         self._takes_bearer = takes_bearer
         self._site = site
         self._hosts = frozenset(map(str.lower, hosts))
-        self._origins = frozenset(map(str.lower, origins))
+        self._cors = cors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
@@ -114,10 +112,28 @@ class HttpGuard:
         current_request_id.set(request_id)
         send = _marked(over_http(scope, send), request_id)
         local = scope.get("porch.local", False)
-        if not local and (refusal := self._foreign(headers, scope)):
+        sharing = self._cors.at(scope["path"]) if scope["type"] == "http" else None
+        if not local and (refusal := self._foreign(headers, scope, sharing)):
             refused = Refusal(refusal[0], "foreign_" + refusal[1], refusal[2], request_id)
             await self._speaks(scope["path"]).refuse(send, refused)
             return
+        if sharing is not None and ("origin" in headers or sharing.allow_all_origins):
+            # Without an origin too: a cache may keep the answer, and give it to a page.
+            asked = Headers(raw=raw)
+            if scope["method"] == "OPTIONS" and {"origin", _PREFLIGHT} <= headers.keys():
+                await sharing.preflight_response(asked)(scope, receive, send)
+                return
+            send = partial(sharing.send, send=send, request_headers=asked)
+        context = await self._context(scope, headers, request_id, send)
+        if context is not None:
+            scope[KEY] = context
+            await self._app(scope, receive, send)
+
+    async def _context(
+        self, scope: Scope, headers: dict[str, str], request_id: str, send: Send
+    ) -> CallContext | None:
+        """Who calls from where; None where that is refused, which the answer has said then."""
+        path, local = scope["path"], scope.get("porch.local", False)
         base = self._site.base(headers.get("host", ""))
         again = partial(self._caller, scope, headers, local=local)
         try:
@@ -126,20 +142,21 @@ class HttpGuard:
             log.warning("stores_unavailable", reason=str(error))
             wait = (b"retry-after", str(RETRY_AFTER_SECONDS).encode())
             refused = Refusal(503, "unavailable", UNAVAILABLE, request_id)
-            await self._speaks(scope["path"]).refuse(send, refused, (wait,))
-            return
+            await self._speaks(path).refuse(send, refused, (wait,))
+            return None
         except BadCredential as bad:
-            challenge = bearer_challenge(base, scope["path"], error="invalid_token")
+            challenge = bearer_challenge(base, path, error="invalid_token")
             refused = Refusal(401, "invalid_token", bad.reason, request_id)
-            await self._speaks(scope["path"]).refuse(send, refused, (challenge,))
-            return
-        address, path = client_address(scope), scope["path"]
-        scope[KEY] = CallContext(
+            await self._speaks(path).refuse(send, refused, (challenge,))
+            return None
+        raw, address = scope["headers"], client_address(scope)
+        return CallContext(
             caller, request_id, headers, raw, again, address, base, path, local, plugin_of(path)
         )
-        await self._app(scope, receive, send)
 
-    def _foreign(self, headers: dict[str, str], scope: Scope) -> tuple[int, str, str] | None:
+    def _foreign(
+        self, headers: dict[str, str], scope: Scope, sharing: Sharing | None
+    ) -> tuple[int, str, str] | None:
         if "host" in doubled(headers, scope["headers"]):
             # RFC 9112, 3.2. Not every server sees to it, and who reads which one is anyone's guess.
             return 400, "host", "The request names its host twice. Send one Host header."
@@ -153,12 +170,9 @@ class HttpGuard:
                     "Its admin sets public_url or allowed_hosts in portal.yaml."
                 ),
             )
-        origin = headers.get("origin")
-        if (
-            origin is not None
-            and not self._any_origin(scope, path)
-            and (not _matches(origin, self._origins))
-        ):
+        # A browser lets every page open a WebSocket, and read it.
+        method = scope.get("method", "WEBSOCKET")
+        if "origin" in headers and self._cors.is_foreign(headers["origin"], method, sharing):
             return (
                 403,
                 "origin",
@@ -168,14 +182,6 @@ class HttpGuard:
                 ),
             )
         return None
-
-    def _any_origin(self, scope: Scope, path: str) -> bool:
-        if scope["type"] == "websocket":  # a browser lets every page open one, and read it
-            return False
-        method = scope["method"]
-        if _ANY_ORIGIN.fullmatch(f"{method} {path}"):
-            return True
-        return method in _READS and self._speaks(path) is not PLAIN
 
     async def _caller(self, scope: Scope, headers: dict[str, str], *, local: bool) -> Caller:
         as_tier = headers.get(_AS_TIER)
@@ -198,7 +204,7 @@ class HttpGuard:
 
 @lru_cache(maxsize=1024)
 def _is_host(host: str, allowed: frozenset[str]) -> bool:
-    return _matches(_without_implied_port(host), allowed)
+    return is_listed(_without_implied_port(host), allowed)
 
 
 def _without_implied_port(host: str) -> str:
@@ -208,14 +214,6 @@ def _without_implied_port(host: str) -> str:
     """
     implied = _IMPLIED_PORT.fullmatch(host)
     return implied[1] if implied else host
-
-
-def _matches(value: str, allowed: frozenset[str]) -> bool:
-    value = value.lower()
-    if value in allowed:
-        return True
-    name, _, port = value.rpartition(":")
-    return port.isdigit() and f"{name}:*" in allowed
 
 
 def _marked(send: Send, request_id: str) -> Send:

@@ -7,8 +7,6 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -17,6 +15,8 @@ from gateway.config.addresses import (
     AUTHORIZATION_PATH,
     JWKS_PATH,
     METADATA_PATH,
+    REGISTRATION_PATH,
+    REVOCATION_PATH,
     SERVER_METADATA_PATH,
     TOKENS_PATH,
     is_mcp,
@@ -50,8 +50,8 @@ def oauth_routes(parts: OAuthSurface) -> list[Route]:
         # No page of another origin has business with a person's browser here, so no CORS.
         Route(AUTHORIZATION_PATH, endpoints.authorize, methods=["GET", "POST"]),
         _shared(TOKENS_PATH, "POST", endpoints.token),
-        _shared("/register", "POST", endpoints.register),
-        _shared("/revoke", "POST", endpoints.revoke),
+        _shared(REGISTRATION_PATH, "POST", endpoints.register),
+        _shared(REVOCATION_PATH, "POST", endpoints.revoke),
     ]
 
 
@@ -72,22 +72,14 @@ def resources_of(plugins: Callable[[], Collection[str]]) -> Callable[[str], bool
 
 
 def _shared(path: str, method: str, answer: Answer) -> Route:
-    """A route that clients in browsers use as well, from any page and without its cookies."""
-    cors = Middleware(
-        CORSMiddleware,
-        allow_origins=["*"],
-        allow_methods=[method],
-        allow_headers=["Authorization", "Content-Type", "MCP-Protocol-Version"],
-        expose_headers=["Retry-After", "WWW-Authenticate", "X-Request-Id"],
-        max_age=86_400,
-    )
+    """A route that clients in browsers use as well (:mod:`gateway.surfaces.http.cors`)."""
 
     async def answered(request: Request) -> Response:
         if request.method == "OPTIONS":  # one that is no preflight
             return Response(status_code=204, headers={"Allow": f"{method}, OPTIONS"})
         return await answer(request)
 
-    return Route(path, answered, methods=[method, "OPTIONS"], middleware=[cors])
+    return Route(path, answered, methods=[method, "OPTIONS"])
 
 
 class _Endpoints:

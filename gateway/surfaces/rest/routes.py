@@ -11,37 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute, Match, Mount, WebSocketRoute
 from starlette.routing import Route as StarletteRoute
 from starlette.types import Receive, Scope, Send
 
 from gateway.catalog.catalog import Catalog
-from gateway.contract import Allowance, Api, Offer, Refusal, Route
+from gateway.config.addresses import API_PATH
+from gateway.contract import Api, Offer, Refusal, Route
 from gateway.limits.route_limits import RouteLimits
 from gateway.pipeline.pipeline import Pipeline
-from gateway.scrubbing.report import HEADER
 from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat, error_format_of
 from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.rest.endpoint import SHARED, Endpoint, send_cached
 from gateway.surfaces.rest.openapi import Described, Document, document
 from gateway.surfaces.rest.streams import OpenStreams, StreamEndpoint
-
-PREFIX = "/api/v1"
-
-_TOLD = ["ETag", "X-Request-Id", "RateLimit", "RateLimit-Policy", "Retry-After", HEADER]
-
-
-def _cors(also: Sequence[str] = ()) -> Middleware:
-    return Middleware(
-        CORSMiddleware,
-        allow_origins=["*"],
-        allow_methods=["GET", "HEAD", "OPTIONS"],
-        allow_headers=["Authorization", "If-None-Match"],
-        expose_headers=[*_TOLD, *also],
-        max_age=86_400,
-    )
 
 
 def described_routes(offers: Mapping[str, Offer]) -> Iterator[Described]:
@@ -89,13 +72,13 @@ class Rest:
     streams: OpenStreams
 
     def routes(self) -> list[BaseRoute]:
-        """The APIs of specifications, and all else under :data:`PREFIX`."""
+        """The APIs of specifications, and all else below :data:`API_PATH`."""
         described = [
             replace(each, rate=self.limits.rate(each.operation, each.route.rate))
             for each in described_routes(self.offers)
         ]
         plain = [each for each in described if each.api is None]
-        info = replace(self.about, below=PREFIX)
+        info = replace(self.about, below=API_PATH)
         under: list[BaseRoute] = [_openapi("", plain, info)]
         under += [self._route(each, PLAIN) for each in plain]
         beside: list[BaseRoute] = []
@@ -103,60 +86,46 @@ class Rest:
             own = [each for each in described if each.api is api]
             for prefix in api.prefixes:
                 # What other routes a plugin has below an alias goes before the alias.
-                inside = prefix.startswith(PREFIX + "/")
+                inside = prefix.startswith(API_PATH + "/")
                 (under if inside else beside).extend(self._served(api, own, prefix, inside=inside))
-        return [*beside, Mount(PREFIX, routes=under, middleware=[_cors(self._names())])]
-
-    def _names(self) -> list[str]:
-        """The headers that pages of other sites may read as well."""
-        apis = [api for offer in self.offers.values() for api in offer.apis]
-        return [name for api in apis for name in _headers_of(api)]
+        return [*beside, Mount(API_PATH, routes=under)]
 
     def _served(
         self, api: Api, own: Sequence[Described], prefix: str, *, inside: bool
     ) -> Iterator[StarletteRoute | WebSocketRoute]:
         dialect = error_format_of(api)
-        at = prefix.removeprefix(PREFIX) if inside else prefix
-        cors = [] if inside else [_cors(_headers_of(api))]
+        at = prefix.removeprefix(API_PATH) if inside else prefix
         paths = [replace(each, path=prefix + each.route.path) for each in own]
         info = Document(api.title, api.version, self.about.base, api=api)
         served = [replace(each, path=at + each.route.path) for each in own]
-        made = [self._route(each, dialect, cors) for each in served]
-        made.insert(0, _openapi(at, paths, info, cors))
+        made = [self._route(each, dialect) for each in served]
+        made.insert(0, _openapi(at, paths, info))
         fixed = [each for each in made if not each.param_convertors]
         yield from fixed
         for path in dict.fromkeys(each.path for each in fixed):
             # A path with a name of its own is no other's variable, whatever the method.
-            yield StarletteRoute(path, endpoint=_Lost(fixed, dialect), middleware=cors)
+            yield StarletteRoute(path, endpoint=_Lost(fixed, dialect))
         yield from (each for each in made if each not in fixed)
         for each in made:
             if isinstance(each.endpoint, StreamEndpoint):
                 yield WebSocketRoute(each.path, endpoint=each.endpoint)
         for path in (at, at + "/{rest:path}"):
             lost = _Lost(made, dialect)
-            yield StarletteRoute(path, endpoint=lost, middleware=cors)
+            yield StarletteRoute(path, endpoint=lost)
 
-    def _route(
-        self, each: Described, dialect: ErrorFormat, cors: Sequence[Middleware] = ()
-    ) -> StarletteRoute:
+    def _route(self, each: Described, dialect: ErrorFormat) -> StarletteRoute:
         parts = (each, dialect, self.catalog, self.pipeline, self.limit, self.limits)
         endpoint = Endpoint(*parts)
         if each.stream is not None:
             endpoint = StreamEndpoint(each.stream, self.streams, *parts)
         methods = ["GET", "HEAD"] if each.route.method == "GET" else [each.route.method]
-        return StarletteRoute(each.path, endpoint=endpoint, methods=methods, middleware=cors)
+        return StarletteRoute(each.path, endpoint=endpoint, methods=methods)
 
 
-def _headers_of(api: Api) -> list[str]:
-    return list(api.headers(Allowance(1, 1, 1)))
-
-
-def _openapi(
-    at: str, described: Sequence[Described], info: Document, cors: Sequence[Middleware] = ()
-) -> StarletteRoute:
+def _openapi(at: str, described: Sequence[Described], info: Document) -> StarletteRoute:
     endpoint = _Written(described, info)
     methods = ["GET", "HEAD"]
-    return StarletteRoute(f"{at}/openapi.json", endpoint=endpoint, methods=methods, middleware=cors)
+    return StarletteRoute(f"{at}/openapi.json", endpoint=endpoint, methods=methods)
 
 
 class _Written:

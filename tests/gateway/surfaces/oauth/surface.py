@@ -37,6 +37,7 @@ from auth.tokens.access_tokens import AccessTokens
 from auth.tokens.signing_keys import SigningKeys
 from gateway.config.addresses import DOORS
 from gateway.surfaces.http.challenges import bearer_challenge
+from gateway.surfaces.http.cors import Cors
 from gateway.surfaces.http.http_guard import HttpGuard
 from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.oauth.parts import Limits, OAuthSurface
@@ -136,7 +137,7 @@ def _door(routes: list[Route], authenticator: Authenticator, site: Site) -> Http
     host = urlsplit(site.url).netloc
     local = {"127.0.0.1:*", "localhost:*"}
     return HttpGuard(
-        Starlette(routes=routes), authenticator.caller, site, {host, *local}, {site.url}
+        Starlette(routes=routes), authenticator.caller, site, {host, *local}, Cors({site.url})
     )
 
 
