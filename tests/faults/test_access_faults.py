@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 
 import pytest
 from eth_account import Account as Key
 
 from tests.faults.conftest import Place, Portal, eventually
-from tests.faults.test_outages import Cable
 from tests.journeys.balancer import TIERS, Client, Member, empty_database, is_ready, serve
+from tests.servers.cable import cabled
 
 pytestmark = pytest.mark.heavy
 
@@ -39,15 +37,6 @@ def configured(place: Place, services: str = "{embedding: none}") -> None:
     place.configure(PORTAL.format(services=services))
 
 
-@contextmanager
-def cable(url: str) -> Iterator[Cable]:
-    made = Cable(url)
-    try:
-        yield made
-    finally:
-        made.close()
-
-
 def served(place: Place, data: str = "data", **environment: str) -> Portal:
     portal = serve(place, data, **environment)
     eventually(lambda: is_ready(portal), "the portal is ready")
@@ -68,7 +57,7 @@ def test_without_its_database_a_portal_recognises_nobody_and_serves_what_is_open
 ) -> None:
     configured(place, "{embedding: none, database: env:ADDRESS}")
     key = uuid.uuid4().hex
-    with empty_database(postgres_url) as postgres, cable(postgres) as line:
+    with empty_database(postgres_url) as postgres, cabled(postgres) as line:
         other = served(place, "other", ADDRESS=postgres, PORCH_SIGNING_KEY=key)
         portal = served(place, ADDRESS=line.url, PORCH_SIGNING_KEY=key)
         with Member(portal) as member:
@@ -126,7 +115,7 @@ def test_a_database_that_falls_silent_keeps_nobody_waiting_for_long(
     place: Place, postgres_url: str
 ) -> None:
     configured(place, "{embedding: none, database: env:ADDRESS}")
-    with empty_database(postgres_url) as postgres, cable(postgres) as line:
+    with empty_database(postgres_url) as postgres, cabled(postgres) as line:
         portal = served(place, ADDRESS=line.url)
         with Member(portal) as member:
             member.sign_in(key=MEMBERS)
@@ -143,7 +132,7 @@ def test_a_database_that_falls_silent_keeps_nobody_waiting_for_long(
 
 def test_without_redis_people_sign_in_and_tokens_are_good(place: Place, redis_url: str) -> None:
     configured(place, "{embedding: none, cache: env:ADDRESS}")
-    with cable(redis_url) as line:
+    with cabled(redis_url) as line:
         portal = served(place, ADDRESS=line.url)
         line.cut()
         with Member(portal) as member:

@@ -6,18 +6,16 @@ import os
 import re
 import sqlite3
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from socket import SHUT_RDWR, create_connection, socket
-from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
 from tests.faults.conftest import JSON, MEMBER, Place, Portal, eventually
+from tests.servers.cable import cabled
 
 pytestmark = pytest.mark.heavy
 
@@ -33,90 +31,6 @@ INITIALIZE = {
 }
 
 
-class Cable:
-    """A TCP connection to a real server that can be cut and joined again."""
-
-    def __init__(self, url: str) -> None:
-        address = urlsplit(url)
-        self._target = (address.hostname or "127.0.0.1", address.port or 0)
-        self._joined = True
-        self._flowing = threading.Event()
-        self._flowing.set()
-        self._ends: list[socket] = []
-        self._listening = socket()
-        self._listening.bind(("127.0.0.1", 0))
-        self._listening.listen()
-        self.url = url.replace(
-            f"{address.hostname}:{address.port}",
-            f"127.0.0.1:{self._listening.getsockname()[1]}",
-        )
-        self._threads = [threading.Thread(target=self._accept, daemon=True)]
-        self._threads[0].start()
-
-    def cut(self) -> None:
-        """End every connection, and accept none."""
-        self._joined = False
-        for end in self._ends:
-            with suppress(OSError):
-                end.shutdown(SHUT_RDWR)
-
-    def join(self) -> None:
-        """Accept connections again."""
-        self._joined = True
-
-    def freeze(self) -> None:
-        """Carry nothing more, and tell nobody: a dead line that looks alive."""
-        self._flowing.clear()
-
-    def thaw(self) -> None:
-        """Carry again, also what was sent meanwhile."""
-        self._flowing.set()
-
-    def close(self) -> None:
-        """Free the sockets, once nobody carries between them."""
-        with suppress(OSError):
-            self._listening.shutdown(SHUT_RDWR)  # wakes who accepts; closing alone does not
-        self.cut()
-        self.thaw()
-        for thread in self._threads:
-            thread.join(5)
-        for each in (self._listening, *self._ends):
-            each.close()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                near, _ = self._listening.accept()
-                if not self._joined:
-                    near.close()
-                    continue
-                far = create_connection(self._target)
-                self._ends += [near, far]
-                for one, other in ((near, far), (far, near)):
-                    carried = (one, other, self._flowing)
-                    self._threads.append(threading.Thread(target=_carry, args=carried, daemon=True))
-                    self._threads[-1].start()
-
-
-def _carry(one: socket, other: socket, flowing: threading.Event) -> None:
-    with suppress(OSError):
-        while data := one.recv(65536):
-            flowing.wait()
-            other.sendall(data)
-    for end in (one, other):
-        with suppress(OSError):
-            end.shutdown(SHUT_RDWR)
-
-
-@contextmanager
-def _cable(url: str) -> Iterator[Cable]:
-    cable = Cable(url)
-    try:
-        yield cable
-    finally:
-        cable.close()
-
-
 def _answers(portal: Portal, id: str = "garden") -> bool:
     return id in [each["id"] for each in portal.search(id)]
 
@@ -130,7 +44,7 @@ def _audited(place: Place) -> int:
 def test_redis_may_go_away_and_come_back(place: Place, redis_url: str) -> None:
     place.page("garden", "Garden")
     place.configure("services: {embedding: none, cache: env:ADDRESS}")
-    with _cable(redis_url) as cable:
+    with cabled(redis_url) as cable:
         portal = place.serve(ADDRESS=cable.url).ready()
         cable.cut()
         assert _answers(portal)
@@ -146,7 +60,7 @@ def test_redis_may_go_away_and_come_back(place: Place, redis_url: str) -> None:
 def test_postgresql_may_go_away_and_come_back(place: Place, postgres_url: str) -> None:
     place.page("garden", "Garden")
     place.configure("services: {embedding: none, database: env:ADDRESS}")
-    with _cable(re.sub(r"\+\w+://", "://", postgres_url)) as cable:
+    with cabled(re.sub(r"\+\w+://", "://", postgres_url)) as cable:
         portal = place.serve(ADDRESS=cable.url).ready()
 
         def told(said: str) -> bool:

@@ -20,9 +20,10 @@ from plugins.workflows.store import tables
 from tests.faults.conftest import Place
 from tests.faults.playbook import Person, configure, tokens
 from tests.faults.playbook import stage as work
-from tests.faults.test_outages import _cable, _fill, _small_disk
+from tests.faults.test_outages import _fill, _small_disk
 from tests.plugins.workflows.conftest import NOON
 from tests.plugins.workflows.playing import ANYONE, done, opened, refused, stage
+from tests.servers.cable import cabled
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(120), pytest.mark.one_database]
 
@@ -119,7 +120,7 @@ def test_a_database_that_is_away_is_said_to_be_and_all_works_once_it_is_back(
 
     configure(place, "database: env:ADDRESS")
     plain = re.sub(r"\+\w+://", "://", postgres_url)
-    with empty_database(plain) as postgres, _cable(postgres) as cable:
+    with empty_database(plain) as postgres, cabled(postgres) as cable:
         portal = place.serve(ADDRESS=cable.url, **tokens("ana")).ready()
         ana = Person("ana", portal)
         made = ana.call("add_workflow", name="Prune", stages=[work("Look", "Cut")])
