@@ -1,6 +1,7 @@
 """The jobs service: durable work, as DBOS workflows in a database of its own.
 
-A job that the process dies under goes on, at the next start, with the step that it had reached.
+A job that the process dies under goes on with the step that it had reached: at the next start, or
+in another replica (``jobs_lease``).
 DBOS is one for the whole process, so a process has at most one launched service; DBOS is not
 even imported where no plugin declares a job.
 """
@@ -8,24 +9,24 @@ even imported where no plugin declares a job.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import uuid
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from gateway.contract.services import Cache
+from gateway.observability.logs import get_logger
 from gateway.services.database import is_postgres
+from gateway.services.jobs_lease import HEARTBEAT_SECONDS, Lease, LeaseLost
 from gateway.services.jobs_log import JobsLog
 from gateway.services.jobs_owned import OwnedJobs
-from gateway.services.jobs_progress import Progress, ProgressBoard
+from gateway.services.jobs_progress import ProgressBoard
 from gateway.services.jobs_queues import APPLICATION, make_queues, settings_of
+from gateway.services.jobs_run import Run, as_json
 from gateway.services.jobs_sqlite import Connection
 from gateway.services.jobs_worker import QueueWorker
+from gateway.toolkit.background import cancel, every
 
 if TYPE_CHECKING:
     from dbos import DBOSConfig, WorkflowStatus
@@ -44,6 +45,7 @@ _LISTENER_INTERVAL_SECONDS = 0.25
 costs next to nothing; but closing waits for the next one, and DBOS's default is a whole second."""
 
 
+log = get_logger(__name__)
 Workflow = Callable[..., Coroutine[Any, Any, Any]]
 
 
@@ -51,38 +53,12 @@ class JobsNotRunning(RuntimeError):
     """Jobs are queued and asked for only while the service is launched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A job that runs: the port ``JobRun``."""
-
-    id: str
-    board: ProgressBoard
-
-    async def step(self, name: str, function: Any, *args: Any) -> Any:
-        """Run ``await function(*args)`` once; a restart returns the recorded result instead.
-
-        Raises:
-            TypeError: the result is not JSON.
-        """
-        from dbos import DBOS
-
-        async def recorded() -> Any:
-            # Through JSON at once, so that the first run sees just what a later one would.
-            return _as_json(await function(*args), f"The result of step {name!r}")
-
-        return await DBOS.run_step_async({"name": name}, recorded)
-
-    def progress(self, done: int, total: int = 0, message: str = "") -> None:
-        """Say how far the job is, as often as it likes; returns at once."""
-        self.board.report(self.id, Progress(done, total, message))
-
-
 class JobService:
     """The jobs of all plugins.
 
     Args:
         address: ``sqlite``, or a ``postgresql://`` URL.
-        data_dir: where ``jobs.db`` lies, for SQLite, and this replica's name, for PostgreSQL.
+        data_dir: where ``jobs.db`` lies, for SQLite.
         cache: where replicas see each other's progress, or None.
     """
 
@@ -99,6 +75,9 @@ class JobService:
         self._launching = asyncio.Lock()
         self._log = JobsLog()
         self._worker = QueueWorker(self._workflows.keys)
+        self._lease = Lease(address, SCHEMA)
+        self._beating: asyncio.Task[None] | None = None
+        self._giving_back: asyncio.Task[None] | None = None
 
     def register(self, plugin: str, jobs: Sequence[Job]) -> None:
         """Take in a plugin's declarations, before :meth:`launch`.
@@ -158,6 +137,8 @@ class JobService:
             self._worker.wake()
 
     async def _launch(self) -> None:
+        await asyncio.to_thread(self._make_tables)
+        await self._lease.take()
         await asyncio.to_thread(self._prepare)
         from dbos import DBOS
 
@@ -165,18 +146,61 @@ class JobService:
         # On the loop's own thread: DBOS runs its workflows on the loop it finds here.
         DBOS.launch()
         await asyncio.to_thread(self._schedule)
+        if self._lease.is_shared and self._beating is None:
+            beats = every(HEARTBEAT_SECONDS, self._beat, _missed, at_once=True)
+            self._beating = asyncio.create_task(beats)
+
+    async def _beat(self) -> None:
+        """Say that this replica lives, and give back to their queues what dead ones ran."""
+        try:
+            dead = await self._lease.renew()
+        except LeaseLost as lost:
+            log.warning("jobs_begin_again", reason=str(lost))
+            await asyncio.shield(asyncio.create_task(self._begin_again()))
+            return
+        # Beside the heartbeat: DBOS tries without end where its database does not answer.
+        if dead and (self._giving_back is None or self._giving_back.done()):
+            self._giving_back = asyncio.create_task(self._give_back(dead))
+
+    async def _give_back(self, dead: Sequence[str]) -> None:
+        """Queue the jobs of dead executors again; who takes one up goes on with its last step."""
+        from dbos import DBOS
+
+        try:  # DBOS's own way, which its service for many replicas calls from outside
+            jobs = await asyncio.to_thread(DBOS._recover_pending_workflows, list(dead))
+        except Exception as error:
+            _missed(error)  # they are found again
+            return
+        if jobs:
+            self._worker.wake()
+            names = [each.workflow_id for each in jobs]
+            log.warning("jobs_of_a_dead_replica_given_back", jobs=names, executors=list(dead))
+
+    async def _begin_again(self) -> None:
+        """End this life, whose jobs are others' by now, and begin one under another name."""
+        async with self._launching:
+            await self._stop()
+            if self._is_launched:
+                await self._launch()
 
     async def _go_on(self, names: Sequence[str]) -> None:
         """Go on with this replica's jobs that a crash interrupted, now that they are known."""
         from dbos import DBOS
 
         for found in await DBOS.list_workflows_async(name=list(names), status="PENDING"):
-            if found.executor_id == self._executor and found.workflow_id not in self._tasks:
+            if found.executor_id == self._lease.executor and found.workflow_id not in self._tasks:
                 await DBOS.resume_workflow_async(found.workflow_id)
 
     async def close(self) -> None:
-        """Stop at once; what was running goes on at the next launch."""
+        """Stop at once; what was running goes on in another replica, or at the next launch."""
         self._is_launched = False
+        await cancel(*(each for each in (self._beating, self._giving_back) if each))
+        self._beating = None
+        async with self._launching:
+            await self._stop()
+            await self._lease.release()
+
+    async def _stop(self) -> None:
         if not self._running:
             return
         from dbos import DBOS
@@ -205,7 +229,7 @@ class JobService:
         await self._need_running()
         from dbos import DBOS, SetWorkflowID
 
-        checked = _as_json(dict(payload), f"The payload of {name}")
+        checked = as_json(dict(payload), f"The payload of {name}")
         with SetWorkflowID(job_id):
             handle: Any = await DBOS.enqueue_workflow_async(name, self._workflows[name], checked)
         self._worker.wake()
@@ -245,30 +269,35 @@ class JobService:
         return self._address == "sqlite" and not (self._data_dir / JOBS_FILE).exists()
 
     async def _need_running(self) -> None:
-        if self._on_demand and not self._running:
-            async with self._launching:
-                if self._is_launched and not self._running:
+        if self._is_launched and not self._running:
+            async with self._launching:  # where a new life begins, it has begun then
+                if self._on_demand and self._is_launched and not self._running:
                     await self._launch()
         if not self._running:
             raise JobsNotRunning("Jobs run in a portal that serves: start it with `porch serve`.")
 
-    def _prepare(self) -> None:
-        """Import DBOS, bring its tables up to date and declare the workflows."""
+    def _make_tables(self) -> None:
+        """Import DBOS and bring its tables up to date."""
         logger = logging.getLogger("dbos")
         if not logger.handlers:  # else DBOS prints to the console, beside the portal's own log
             logger.addHandler(logging.NullHandler())
         logger.addFilter(self._log)
-        from dbos import DBOS, DBOSPortableJSONSerializer
+        from dbos import DBOS
 
         self._data_dir.mkdir(parents=True, exist_ok=True)
+        DBOS.migrate(_url(self._address, self._data_dir), schema=SCHEMA)
+
+    def _prepare(self) -> None:
+        """Configure DBOS and declare the workflows."""
+        from dbos import DBOS, DBOSPortableJSONSerializer
+
         url = _url(self._address, self._data_dir)
-        DBOS.migrate(url, schema=SCHEMA)
         config: DBOSConfig = {
             "name": APPLICATION,
             "system_database_url": url,
             "dbos_system_schema": SCHEMA,
             # Both pinned: a job is taken up again only by the executor and version it began with.
-            "executor_id": self._executor,
+            "executor_id": self._lease.executor,
             "application_version": "porch",
             "serializer": DBOSPortableJSONSerializer(),  # JSON; DBOS's default would be pickle
             "log_level": "WARNING",
@@ -283,10 +312,6 @@ class JobService:
         for name, job in list(self._jobs.items()):
             self._workflows[name] = self._declare(name, job)
 
-    @cached_property
-    def _executor(self) -> str:
-        return "embedded" if self._address == "sqlite" else _replica(self._data_dir)
-
     def _declare(self, name: str, job: Job) -> Workflow:
         from dbos import DBOS
 
@@ -299,10 +324,11 @@ class JobService:
             # Its end is stored within the task: when that is done, the next one has its place.
             task.add_done_callback(lambda _: self._worker.wake())
             try:
+                await self._lease.hold()
                 # A schedule hands in its moment instead of a payload.
                 values = payload if isinstance(payload, dict) else {"scheduled": str(payload)}
-                result = await job.run(Run(job_id, self.board), values)
-                return _as_json(result, f"The result of {name}")
+                result = await job.run(Run(job_id, self.board, self._lease), values)
+                return as_json(result, f"The result of {name}")
             finally:
                 self._tasks.pop(job_id, None)
                 self.board.ended(job_id)
@@ -356,12 +382,8 @@ def _url(address: str, data_dir: Path) -> str:
     return "postgresql://" + address.partition("://")[2]  # DBOS names the driver itself
 
 
-def _replica(data_dir: Path) -> str:
-    """This replica's name, made once: replicas share a database, not the jobs that they run."""
-    path = data_dir / "replica"
-    if not path.exists():
-        path.write_text(str(uuid.uuid4()))
-    return path.read_text().strip()
+def _missed(error: Exception) -> None:
+    log.debug("jobs_heartbeat_missed", reason=type(error).__name__)
 
 
 def _check_schedule(name: str, schedule: str | None) -> None:
@@ -371,10 +393,3 @@ def _check_schedule(name: str, schedule: str | None) -> None:
 
     if not croniter.is_valid(schedule, second_at_beginning=True):
         raise ValueError(f"The schedule of the job {name} is no cron expression: {schedule!r}.")
-
-
-def _as_json(value: Any, what: str) -> Any:
-    try:
-        return json.loads(json.dumps(value))
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{what} is not JSON: {error}.") from error
