@@ -25,6 +25,7 @@ from gateway.catalog.items import Item
 from gateway.cli import main as porch
 from gateway.config import schema
 from gateway.config.portal import Environment, load_portal
+from gateway.config.variables import variable_of
 from gateway.contract import ANONYMOUS, Plugin, Tier
 from gateway.observability import logs
 
@@ -52,9 +53,12 @@ def configuration() -> str:
         "[`tiers.yaml`](tiers.md). Every key has a default, so an empty file is a working portal. "
         "A relative path starts at the folder that holds the configuration directory.",
         "## `portal.yaml`",
-        *tables(json.loads(schemas["portal.schema.json"])),
+        *tables(json.loads(schemas["portal.schema.json"]), variable=variable_of),
         "## Environment",
-        "The few settings of one process.",
+        "A variable stands in for the key beside it, as "
+        "[portal.yaml](../admins/portal-yaml.md#by-environment-variables) says. A key in a list, "
+        "with `[]`, has none: the whole list is one variable. Beside them, the few settings of one "
+        "process:",
         *tables(Environment.model_json_schema(), prefix="PORCH_", change=str.upper),
     )
 
@@ -139,7 +143,11 @@ def commands(command: click.Command, path: str) -> Iterator[str]:
 
 
 def tables(
-    whole: Schema, prefix: str = "", change: Callable[[str], str] = str, level: int = 3
+    whole: Schema,
+    prefix: str = "",
+    change: Callable[[str], str] = str,
+    level: int = 3,
+    variable: Callable[[str], str] | None = None,
 ) -> Iterator[str]:
     """Tables of an object's keys: its own first, then those of each section in it.
 
@@ -148,6 +156,7 @@ def tables(
         prefix: what stands before every key.
         change: how a key is written, such as ``str.upper``.
         level: the level of a section's heading.
+        variable: the environment variable that stands in for a key; not told where not given.
     """
     definitions = whole.get("$defs", {})
     waiting: list[tuple[str, Schema]] = [("", whole)]
@@ -156,7 +165,7 @@ def tables(
         if path:
             yield f"{'#' * level} `{path}`"
             yield section.get("description", "").partition("\n")[0]
-        cells = []
+        cells: list[tuple[str, ...]] = []
         for key, value in section.get("properties", {}).items():
             name, own = f"{path}.{key}" if path else key, resolve(value, definitions)
             each = resolve(own.get("items", {}), definitions)
@@ -169,8 +178,11 @@ def tables(
             default = "required" if needed else default_text(value)
             kind, meaning = type_text(value, definitions), value.get("description", "")
             cells.append((f"`{prefix}{change(name)}`", kind, default, meaning))
+            if variable:
+                cells[-1] += (f"`{variable(name)}`" if "[]" not in name else "",)
         if cells:
-            yield rows(("key", "value", "default", "meaning"), *cells)
+            head = ("key", "value", "default", "meaning")
+            yield rows((*head, "variable") if variable else head, *cells)
 
 
 def resolve(value: Schema, definitions: Schema) -> Schema:

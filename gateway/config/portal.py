@@ -1,5 +1,7 @@
 """The settings: ``portal.yaml`` as read from its directory, and the ``PORCH_*`` environment.
 
+An option of the command line wins over a variable, that over the file, that over the default.
+
 A relative path in the file starts at the portal's root, the parent of the configuration
 directory, so that ``./content`` beside ``config/`` means the same from wherever the portal is
 started.
@@ -7,6 +9,7 @@ started.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +19,7 @@ from pydantic import BaseModel, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gateway.config.models import PluginSection, PortalConfig, section_model
+from gateway.config.variables import from_file, read_variables, variable_of
 from gateway.config.yaml_source import YamlSource, problems_of, read_yaml, reason_of, without_empty
 from gateway.contract.suggestions import unknown
 from gateway.errors import ConfigError, Problem
@@ -109,21 +113,25 @@ def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_portal(directory: Path, overrides: Mapping[str, Any] | None = None) -> Portal:
-    """Read ``portal.yaml`` from a configuration directory.
+    """Read ``portal.yaml`` from a configuration directory, and what the environment says of it.
 
     Args:
         directory: the configuration directory; without a ``portal.yaml`` all defaults hold.
-        overrides: values that win over the file, in its shape, such as
+        overrides: values that win over both, in the file's shape, such as
             ``{"listen": {"port": 9000}}`` for an option of the command line.
 
     Raises:
-        ConfigError: the file is wrong; it lists every problem with its line.
+        ConfigError: the file or a variable is wrong; it lists every problem with its place.
     """
+    given = overrides or {}
     directory = directory.expanduser().absolute()
     path = directory / PORTAL_FILE
     name = f"{directory.name}/{PORTAL_FILE}"
     source = read_yaml(path, name) if path.exists() else YamlSource(name, {}, None)
-    source = replace(source, data=_merge(source.data, overrides or {}))
+    sections = PortalConfig.model_fields
+    variables = read_variables(os.environ, sections, Environment.model_fields).below(given)
+    data = _merge(_merge(source.data, variables.data), given)
+    source = replace(source, data=data, variables=variables.names)
     root = directory.parent
     try:
         config = PortalConfig.model_validate(
@@ -140,14 +148,18 @@ def read_environment() -> Environment:
     Raises:
         ConfigError: a variable has a value that means nothing; the value is not repeated.
     """
+    variable = f"{variable_of('static_tokens')}_FILE"
+    path = os.environ.get(variable)
     try:
+        if path:
+            return Environment(static_tokens=SecretStr(from_file(variable, path)))
         return Environment()
     except ValidationError as error:
         problems = [
             Problem(
                 "environment",
                 0,
-                f"PORCH_{detail['loc'][0]}".upper(),
+                variable_of(str(detail["loc"][0])),
                 reason_of(detail, Environment),
             )
             for detail in error.errors(include_url=False, include_input=False)

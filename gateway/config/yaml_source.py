@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,13 @@ class YamlSource:
         file: the file's name for messages.
         data: plain dicts, lists and scalars; an empty file is an empty dict.
         root: the node tree, which keeps scalars as they were written; None for an empty file.
+        variables: the environment variable that gives a part in place of the file.
     """
 
     file: str
     data: dict[str, Any]
     root: yaml.MappingNode | None
+    variables: Mapping[tuple[str, ...], str] = field(default_factory=dict)
 
     def line(self, location: Location) -> int:
         """The line, from 1, of a key or list element, or of the nearest parent that exists."""
@@ -55,8 +57,21 @@ class YamlSource:
         return None if node is None else _texts(node, {})
 
     def problem(self, location: Location, reason: str) -> Problem:
-        """A problem at a location of this file."""
+        """A problem at a location of this file, or of the variable that stands in for it."""
+        if place := self._variable(tuple(map(str, location))):
+            name, deep = place
+            return Problem("environment", 0, dotted((name, *location[deep:])), reason)
         return Problem(self.file, self.line(location), dotted(location), reason)
+
+    def _variable(self, location: tuple[str, ...]) -> tuple[str, int] | None:
+        """The variable that gives a location, or something in it alone, and how deep it is."""
+        for end in range(len(location), 0, -1):
+            if name := self.variables.get(location[:end]):
+                return name, end
+        if self._find(location)[1] is not None:
+            return None
+        inside = (name for key, name in self.variables.items() if key[: len(location)] == location)
+        return next(((name, len(location)) for name in inside), None)
 
     def _find(self, location: Location) -> tuple[int, yaml.Node | None]:
         line = 1

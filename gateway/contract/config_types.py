@@ -77,7 +77,30 @@ def is_reference(value: str) -> bool:
     return _REFERENCE.fullmatch(value) is not None
 
 
+class Variable(str):
+    """A setting's text that an environment variable, or a file that one names, holds.
+
+    There a secret may stand as it is, and is kept by reference like any other.
+
+    Args:
+        text: the value.
+        reference: where it is: ``env:NAME`` or ``file:PATH``.
+    """
+
+    __slots__ = ("reference",)
+
+    reference: str
+
+    def __new__(cls, text: str, reference: str) -> Variable:
+        """Keep the text, and where it is."""
+        value = super().__new__(cls, text)
+        value.reference = reference
+        return value
+
+
 def _reference(value: Any) -> Any:
+    if isinstance(value, Variable) and not is_reference(value):
+        return value.reference
     if not isinstance(value, str) or not is_reference(value):
         raise ValueError(
             "a secret is never written here; write env:NAME or file:PATH and keep it there"
@@ -85,14 +108,23 @@ def _reference(value: Any) -> Any:
     return value
 
 
+def _without_password(value: Any) -> Any:
+    if isinstance(value, Variable) and not is_reference(value) and _password(value) is not None:
+        return value.reference
+    return value
+
+
+def _password(address: str) -> str | None:
+    try:
+        return urlsplit(address).password
+    except ValueError:
+        raise ValueError("is not a valid address") from None
+
+
 def _address(value: str) -> str:
     if is_reference(value):
         return value
-    try:
-        password = urlsplit(value).password
-    except ValueError:
-        raise ValueError("is not a valid address") from None
-    if password is not None:
+    if _password(value) is not None:
         raise ValueError(
             "holds a password; put the whole address into the environment or a file and write "
             "env:NAME or file:PATH"
@@ -157,8 +189,8 @@ SecretRef = Annotated[
 ]
 """Where a secret is kept: ``env:NAME`` or ``file:PATH``. A plain value is refused."""
 
-Address = Annotated[str, AfterValidator(_address)]
+Address = Annotated[str, BeforeValidator(_without_password), AfterValidator(_address)]
 """A service: a word, a URL without a password, or a reference to where the URL is kept."""
 
-Place = Annotated[str, AfterValidator(_address), AfterValidator(_place)]
+Place = Annotated[Address, AfterValidator(_place)]
 """An :data:`Address` that may be a path: ``./name`` starts where :data:`ConfigPath` does."""

@@ -13,7 +13,8 @@ from gateway.services.secrets import resolve
 __all__ = ["VARIABLE", "signing_key"]
 
 VARIABLE = "PORCH_SIGNING_KEY"
-"""Replicas that serve one portal are given the same key in this environment variable."""
+"""Replicas that serve one portal are given the same key in this environment variable, or in the
+file that ``PORCH_SIGNING_KEY_FILE`` names."""
 MIN_KEY_CHARACTERS = 32
 """Characters: what can be guessed signs nothing."""
 
@@ -25,10 +26,12 @@ def signing_key(data_dir: Path) -> bytes:
         data_dir: keeps the key of a portal that is not given one, readable by its user alone.
 
     Raises:
-        ValueError: the variable is too short to be a key, or the kept key is damaged.
+        ValueError: the given key is missing or too short, or the kept key is damaged.
     """
-    if os.environ.get(VARIABLE):
-        given = resolve(f"env:{VARIABLE}").get_secret_value()
+    file = os.environ.get(f"{VARIABLE}_FILE")
+    if file or os.environ.get(VARIABLE):
+        reference = f"file:{file}" if file else f"env:{VARIABLE}"
+        given = resolve(reference).get_secret_value()
         if len(given) < MIN_KEY_CHARACTERS:
             raise ValueError(f"{VARIABLE} has fewer than {MIN_KEY_CHARACTERS} characters.")
         return hashlib.sha256(given.encode()).digest()
