@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -20,6 +20,7 @@ from gateway.observability.logs import get_logger
 
 if TYPE_CHECKING:
     from gateway.contract.services import Database
+    from gateway.observability.audit_reader import Where
 
 __all__ = ["MIGRATIONS", "AuditLog", "AuditRecord"]
 
@@ -210,42 +211,16 @@ class AuditLog:
             if result.rowcount < _PURGE_BATCH_ROWS:
                 return deleted
 
-    async def read(
-        self,
-        since: datetime | None = None,
-        person: str | None = None,
-        tier: str | None = None,
-        item: str | None = None,
-        outcome: str | None = None,
-        limit: int = 100,
-    ) -> Sequence[AuditRecord]:
-        """The stored records that match all that is given, the newest first.
+    async def read(self, matching: Where | None = None, limit: int = 100) -> list[AuditRecord]:
+        """The stored records that match, the newest first.
 
         Args:
-            since: the oldest time to show, with its time zone.
-            person: whose calls.
-            tier: at which tier.
-            item: the item's key.
-            outcome: how the call ended.
+            matching: what they have in common; by default nothing.
             limit: how many at most.
         """
-        from sqlalchemy import select
+        from gateway.observability.audit_reader import AuditReader
 
-        table = _table()
-        query = select(*table.c[AuditRecord._fields])
-        for name, value in {
-            "person": person,
-            "tier": tier,
-            "item": item,
-            "outcome": outcome,
-        }.items():
-            if value is not None:
-                query = query.where(table.c[name] == value)
-        if since is not None:
-            query = query.where(table.c.at >= since)
-        query = query.order_by(table.c.at.desc(), table.c.id.desc()).limit(limit)
-        async with self._database.engine.connect() as connection:
-            return [AuditRecord(*row) for row in await connection.execute(query)]
+        return await AuditReader(self._database).newest(matching or {}, limit)
 
 
 def _table() -> Any:

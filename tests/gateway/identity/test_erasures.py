@@ -128,7 +128,7 @@ async def test_each_erasure_is_in_the_record_by_ids_alone(diary: Diary) -> None:
         assert await swept(portal)
         audit = portal.running.audit
         await until(lambda: not audit.waiting)
-        found = [each for each in await audit.read(person=ana) if each.kind == "erasure"]
+        found = [each for each in await audit.read({"person": ana}) if each.kind == "erasure"]
     assert [(each.item, each.surface, each.outcome) for each in found] == [
         ("diary", "portal", "ok"),
         ("diary", "portal", "failed"),  # once, however often it is tried
