@@ -285,7 +285,6 @@ class PortalApp:
         if self.running:
             self.running.board.stop()
         if self._surfaces:
-            self._surfaces.subscriptions.close()
             self._surfaces.streams.close()
 
     @asynccontextmanager

@@ -21,6 +21,7 @@ from typing import IO, Any
 import uvicorn
 
 from gateway.app import PortalApp
+from gateway.cli.connections import allow_open_files, bounded_protocol
 from gateway.config.models import PortalConfig
 from gateway.errors import ConfigError, Problem
 
@@ -29,6 +30,8 @@ _MAX_MESSAGE_BYTES = 64 * 1024
 """Bytes of one WebSocket message; no surface reads any, so few are accepted."""
 _GC_THRESHOLD_OBJECTS = 20_000
 """Objects that may be new before the garbage collector looks through them."""
+_OTHER_OPEN_FILES = 1024
+"""Files that may be open beside connections."""
 _UNREAD_TIMEOUT_SECONDS = 60
 """Seconds after which a connection breaks whose client takes nothing of what was sent to it."""
 
@@ -164,6 +167,7 @@ async def serve(
     # A call leaves no cycles behind, so the collector, which by default looks every 700 objects,
     # may look at more of them at a time.
     gc.set_threshold(_GC_THRESHOLD_OBJECTS, *gc.get_threshold()[1:])
+    allow_open_files(config.limits.connections.total + _OTHER_OPEN_FILES)
     with _listen(config) as tcp, _unix(local_socket(data_dir)) as unix:
         async with app.opened():
             serving = asyncio.create_task(public.serve([tcp]))
@@ -193,8 +197,11 @@ def _stop_on_signals(server: uvicorn.Server) -> None:
 
 def _uvicorn(app: Any, config: PortalConfig) -> uvicorn.Config:
     proxies = [str(each) for network in config.trusted_proxies for each in _as_seen(network)]
+    connections = config.limits.connections
     return uvicorn.Config(
         app,
+        http=bounded_protocol(connections.headers.total_seconds(), connections.waiting),
+        limit_concurrency=connections.total,
         lifespan="off",
         log_config=None,
         access_log=False,

@@ -113,6 +113,36 @@ def _by_tier(value: Any) -> Any:
     return dict.fromkeys(CallsByTier.model_fields, rate)
 
 
+class Streams(_Section):
+    """How many streams may be open in one process: of changes over MCP, and of plugins' APIs."""
+
+    total: int = Field(12_000, ge=1, description="Streams of all callers together.")
+    person: int = Field(100, ge=1, description="Streams of one person.")
+    address: int = Field(
+        100, ge=1, description="Streams from one address (IPv6: a network of 64 bits), signed out."
+    )
+    network: int = Field(
+        400, ge=1, description="The same from one network: IPv4 of 24 bits, IPv6 of 56."
+    )
+
+
+class Connections(_Section):
+    """Connections to one process."""
+
+    total: int = Field(
+        20_000, ge=1, description="Connections at a time; a further one is answered with 503."
+    )
+    waiting: int = Field(
+        1_000,
+        ge=1,
+        description="Connections whose request's headers are not there yet; the oldest ends where "
+        "there is one more.",
+    )
+    headers: Duration = Field(
+        timedelta(seconds=10), description="How long the headers of a request may take."
+    )
+
+
 class Limits(_Section):
     """Bounds that keep one caller from holding up the others."""
 
@@ -145,6 +175,8 @@ class Limits(_Section):
         description="The same for single operations, {get_search: 60 in 10s}, by the names that "
         "the OpenAPI document gives under x-rate-limit.",
     )
+    streams: Streams = Field(default_factory=Streams)
+    connections: Connections = Field(default_factory=Connections)
 
 
 def _rule_names(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple
 
 from auth import Caller
 
-WhoNow = Callable[[], Awaitable[Caller]]
+WhoNow = Callable[[], Coroutine[Any, Any, Caller]]
 """Finds out once more who calls; raises ``BadCredential`` where the credential has ended."""
 
 

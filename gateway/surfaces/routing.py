@@ -25,12 +25,14 @@ from gateway.limits.limiter import Limiter
 from gateway.limits.rate_counter import RateCounter
 from gateway.limits.route_limits import RouteLimits, unknown_operations
 from gateway.limits.sliding_window import open_windows
+from gateway.limits.stream_shares import StreamShares
 from gateway.observability.health import health_routes, is_loopback
 from gateway.observability.logs import get_logger
 from gateway.open_portal import OpenPortal
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.admin.routes import Admin, admin_routes
 from gateway.surfaces.http.error_formats import ErrorFormats
+from gateway.surfaces.http.open_streams import OpenStreams
 from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.http.upstream_credentials import Upstreams
 from gateway.surfaces.mcp.about import About
@@ -49,7 +51,6 @@ from gateway.surfaces.oauth.routes import oauth_routes, resources_of
 from gateway.surfaces.pages import PageParts, Pages
 from gateway.surfaces.rest.openapi import Document
 from gateway.surfaces.rest.routes import Rest, described_routes
-from gateway.surfaces.rest.streams import OpenStreams
 from gateway.surfaces.webhooks import webhook_routes
 
 SIGN_IN_ATTEMPTS_PER_MINUTE = 60
@@ -65,8 +66,7 @@ class Surfaces:
         running: the open portal.
 
     Attributes:
-        subscriptions: the streams of changes, which end when the portal stops.
-        streams: the streams of plugins' APIs, likewise.
+        streams: the streams of changes and of plugins' APIs, which end when the portal stops.
         upstreams: callers' credentials for the plugins' upstreams.
         dialects: how what lies at a path says what is no result.
     """
@@ -77,8 +77,8 @@ class Surfaces:
         self._sessions = Sessions(self._who.key, running.services.shared_cache)
         self.upstreams = Upstreams(running.plugins.offers)
         self.dialects = ErrorFormats(())
-        self.subscriptions = Subscriptions(running.catalog, running.changes, self._sessions)
-        self.streams = OpenStreams()
+        self.streams = OpenStreams(StreamShares(running.portal.config.limits.streams))
+        self._subscriptions = Subscriptions(running.catalog, running.changes, self.streams)
         self._consents = Consents(Sealer(self._who.key, "consent"), self._who.stores.grants)
 
     def error_page(self, request: Request, status: int, title: str, text: str) -> Response:
@@ -172,7 +172,7 @@ class Surfaces:
 
     @cached_property
     def _legacy(self) -> Legacy:
-        return Legacy(self._methods, self._about, self._sessions, self.subscriptions)
+        return Legacy(self._methods, self._about, self._sessions, self._subscriptions)
 
     @cached_property
     def mcp(self) -> Endpoint:
@@ -180,10 +180,10 @@ class Surfaces:
         running, config = self._running, self._running.portal.config
         live = self._sessions.live
         streams = self.streams
-        running.metrics.gauge("streams", "Streams of APIs that are open.", lambda: len(streams))
+        running.metrics.gauge("streams", "Streams that are open here.", lambda: len(streams))
         running.metrics.gauge("mcp_sessions", "Legacy sessions held here.", lambda: len(live))
         return Endpoint(
-            Modern(self._methods, self.subscriptions, self._about.server),
+            Modern(self._methods, self._subscriptions, self._about.server),
             self._legacy,
             running.catalog,
             self.upstreams,

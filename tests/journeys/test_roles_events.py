@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed
 
 from auth.callers import Account
 from auth.hat_ids import parse
-from gateway.surfaces.http import revalidation as standing
+from gateway.surfaces.http import open_streams
 from gateway.testing import TestPortal, open_test_portal
 from plugins.knowledge import plugin
 from plugins.knowledge.memory.api.api import PREFIXES
@@ -74,7 +74,7 @@ async def listening(served: Served, who: str) -> AsyncGenerator[Listener]:
 async def test_a_hat_that_is_taken_away_ends_what_it_gave(
     chain: Chain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(standing, "RECHECK_SECONDS", 0.02)
+    monkeypatch.setattr(open_streams, "RECHECK_SECONDS", 0.02)
     wallet = Key.create().address
     chain.give_hat(wallet, parse(HAT))
     async with open_test_portal(plugin, tiers=TIERS, config=config(chain)) as portal:

@@ -30,7 +30,7 @@ from gateway.surfaces.mcp.modern import settle, validate
 from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session, Sessions
-from gateway.surfaces.mcp.subscriptions import MAX_FOLLOWED_RESOURCES, Subscriptions, lists_changed
+from gateway.surfaces.mcp.subscriptions import MAX_FOLLOWED_RESOURCES, Subscriptions
 
 SESSION = "mcp-session-id"
 _EMPTY = b"{}"
@@ -84,21 +84,8 @@ class Legacy:
     async def open_stream(self, context: CallContext, receive: Receive, send: Send) -> None:
         """Answer a GET: the stream on which the portal speaks first."""
         session = await self._session(context, send)
-        if session is None:
-            return
-        outbox = stream.Outbox()
-        try:
-            with (
-                self._subscriptions.place(outbox, context.caller, context.again),
-                session.stream(outbox),
-            ):
-                if session.signed_in:  # since the stream before this one
-                    session.signed_in = False
-                    for message in lists_changed():
-                        outbox.send(message)
-                await stream.stream(outbox, receive, send)
-        except WireError as error:
-            await send_json(send, error.body(None), 503)
+        if session is not None:
+            await self._subscriptions.follow(session, context, receive, send)
 
     async def end(self, context: CallContext, send: Send) -> None:
         """Answer a DELETE: the client is done with its session."""

@@ -26,7 +26,7 @@ from gateway.surfaces.mcp.envelope import (
     success,
     unsupported_version,
 )
-from gateway.surfaces.mcp.methods import Method, Methods, Result, unknown_method
+from gateway.surfaces.mcp.methods import Methods, Result, unknown_method
 from gateway.surfaces.mcp.request import LEVELS, Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.step_up import Challenge
@@ -49,7 +49,7 @@ class Modern:
     ) -> None:
         self._era = Era(LATEST_MODERN_VERSION, server)
         self._methods = methods
-        self._listen: Method = subscriptions.listen
+        self._subscriptions = subscriptions
 
     async def serve(
         self, message: Mapping[str, Any], context: CallContext, receive: Receive, send: Send
@@ -61,7 +61,9 @@ class Modern:
             request = self._request(message, context)
         except WireError as error:
             return await send_json(send, error.body(_id(message)), error.status)
-        work = settle(request, self._answer(request))
+        if request.method == "subscriptions/listen":
+            return await self._subscriptions.listen(request, receive, send)
+        work = settle(request, self._methods.answer(request))
         return await stream.answer(work, request.channel.outbox, receive, send)
 
     async def _notification(
@@ -96,11 +98,6 @@ class Modern:
             context=context,
             channel=channel,
         )
-
-    async def _answer(self, request: Request) -> Result:
-        if request.method == "subscriptions/listen":
-            return Result(await self._listen(request))
-        return await self._methods.answer(request)
 
 
 def validate(method: str, version: str, params: Mapping[str, Any] | None) -> None:

@@ -20,11 +20,11 @@ from typing import Any
 from auth import Caller
 from auth.sealer import BadSeal, Sealer
 from gateway.contract import Cache
-from gateway.surfaces.mcp.stream import Outbox
+from gateway.surfaces.mcp.feed import Feed
 
 SESSION_LIFETIME_SECONDS = 24 * 3600
 """Seconds after which a session id is no longer taken."""
-MAX_SESSIONS = 10_000
+MAX_SESSIONS = 20_000
 """Sessions whose state one process keeps; the longest unused is dropped first."""
 RECHECK_SECONDS = 30
 """Seconds after which a process asks again whether another one has ended a session."""
@@ -50,14 +50,9 @@ class Session:
         self.signed_in = False
         self.log_level = "info"
         self.subscribed: dict[str, Caller] = {}
-        self.streams: list[Outbox] = []
+        self.streams: list[Feed] = []
         self.running: dict[str | int, asyncio.Task[Any] | None] = {}
         self.asked: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
-
-    def announce(self, message: Mapping[str, Any]) -> None:
-        """Send a message on the session's newest open stream, if there is one."""
-        if self.streams:
-            self.streams[-1].send(message)
 
     def become(self, person: str) -> None:
         """Make a stranger's session that of a person, who sees more than the stranger did."""
@@ -65,18 +60,18 @@ class Session:
         self.signed_in = True
 
     @contextmanager
-    def stream(self, outbox: Outbox) -> Generator[None]:
-        """Announce on this outbox while the block lasts, or until a newer one is there."""
-        self.streams.append(outbox)
+    def stream(self, feed: Feed) -> Generator[None]:
+        """Announce on this feed while the block lasts, or until a newer one is there."""
+        self.streams.append(feed)
         try:
             yield
         finally:
-            self.streams.remove(outbox)
+            self.streams.remove(feed)
 
     def close(self) -> None:
         """End the session's streams, so that its client notices."""
-        for outbox in self.streams:
-            outbox.close()
+        for feed in self.streams:
+            feed.close()
 
 
 class Sessions:

@@ -26,7 +26,7 @@ QUICK_ANSWER_SECONDS = 0.02
 STREAM_PING_SECONDS = 15.0
 """Seconds of silence after which an event stream carries a comment, for proxies' sake."""
 
-_SSE = [
+SSE_HEADERS = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache, no-transform"),
     (b"x-accel-buffering", b"no"),
@@ -95,13 +95,22 @@ class Outbox:
         if self.closed:
             return
         try:
-            frame = to_json(message, inf_nan_mode="null")
-        except UNSENDABLE:
-            frame = to_json(sendable(message), inf_nan_mode="null")
-        try:
-            self.frames.put_nowait(frame)
+            self.frames.put_nowait(encoded(message))
         except asyncio.QueueFull:
             self.close()
+
+
+def encoded(message: Mapping[str, Any]) -> bytes:
+    """A JSON-RPC message as JSON."""
+    try:
+        return to_json(message, inf_nan_mode="null")
+    except UNSENDABLE:
+        return to_json(sendable(message), inf_nan_mode="null")
+
+
+def event(data: bytes) -> bytes:
+    """A JSON-RPC message, written out, as a server-sent event."""
+    return b"event: message\ndata: " + data + b"\n\n"
 
 
 async def answer(
@@ -193,7 +202,7 @@ class _Watch:
 
 
 async def _watch(task: asyncio.Future[Reply], outbox: Outbox, receive: Receive, send: Send) -> None:
-    left = asyncio.ensure_future(_until_left(receive))
+    left = asyncio.ensure_future(until_left(receive))
     frame = asyncio.ensure_future(outbox.frames.get())
     committed = False
     try:
@@ -225,42 +234,16 @@ async def _watch(task: asyncio.Future[Reply], outbox: Outbox, receive: Receive, 
 
 
 async def _commit(send: Send) -> bool:
-    await send({"type": "http.response.start", "status": 200, "headers": [*_SSE]})
+    await send({"type": "http.response.start", "status": 200, "headers": [*SSE_HEADERS]})
     return True
 
 
 async def _send_event(send: Send, data: bytes | None, *, last: bool = False) -> None:
-    body = b": ping\n\n" if data is None else b"event: message\ndata: " + data + b"\n\n"
+    body = b": ping\n\n" if data is None else event(data)
     await send({"type": "http.response.body", "body": body, "more_body": not last})
 
 
-async def stream(outbox: Outbox, receive: Receive, send: Send) -> None:
-    """Send an outbox as an event stream until the client leaves or the outbox is closed."""
-    left = asyncio.ensure_future(_until_left(receive))
-    closed = asyncio.ensure_future(outbox.wait_closed())
-    frame = asyncio.ensure_future(outbox.frames.get())
-    try:
-        await _commit(send)
-        await _send_event(send, None)
-        while not (left.done() or (closed.done() and not frame.done())):
-            await asyncio.wait(
-                {frame, left, closed},
-                timeout=STREAM_PING_SECONDS,
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-            if frame.done():
-                await _send_event(send, frame.result())
-                frame = asyncio.ensure_future(outbox.frames.get())
-            elif not (left.done() or closed.done()):
-                await _send_event(send, None)
-        if not left.done():
-            await send({"type": "http.response.body", "body": b""})
-    finally:
-        outbox.close()
-        for task in (left, closed, frame):
-            task.cancel()
-
-
-async def _until_left(receive: Receive) -> None:
+async def until_left(receive: Receive) -> None:
+    """Return once the client has left."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
+
+from starlette.types import Receive, Send
 
 from auth import Caller
 from gateway.catalog.catalog import Catalog
 from gateway.changes import Changes
 from gateway.contract import Change
 from gateway.errors import PortalError
-from gateway.pipeline.call_context import WhoNow
-from gateway.surfaces.http.revalidation import until_changed
-from gateway.surfaces.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, WireError
+from gateway.limits.stream_shares import TooManyStreams
+from gateway.pipeline.call_context import CallContext
+from gateway.surfaces.http.open_streams import OpenStreams, portions
+from gateway.surfaces.http.responses import send_json
+from gateway.surfaces.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, WireError, success
+from gateway.surfaces.mcp.feed import Feed
 from gateway.surfaces.mcp.request import Request
-from gateway.surfaces.mcp.sessions import Session, Sessions
-from gateway.surfaces.mcp.stream import Outbox
+from gateway.surfaces.mcp.sessions import Session
+from gateway.surfaces.mcp.stream import encoded, event
 
-MAX_OPEN_STREAMS = 1024
-"""Streams that are open at the same time, both eras together."""
 MAX_FOLLOWED_RESOURCES = 1000
 """Resources that one client may follow."""
 
@@ -31,6 +35,9 @@ _WANTED = {
     "resources": "resourcesListChanged",
 }
 
+Tell = Callable[[Change], None]
+"""Puts news of a change into one client's feed, where it concerns that client."""
+
 
 class Subscriptions:
     """Tells clients of changes, each only of what its caller may see.
@@ -38,66 +45,58 @@ class Subscriptions:
     Args:
         catalog: says which resources a caller may follow.
         changes: brings the news.
-        sessions: the legacy clients.
+        streams: gives the places, and looks after the streams.
     """
 
-    def __init__(self, catalog: Catalog, changes: Changes, sessions: Sessions) -> None:
+    def __init__(self, catalog: Catalog, changes: Changes, streams: OpenStreams) -> None:
         self._catalog = catalog
-        self._changes = changes
-        self._sessions = sessions
-        self._open: set[Outbox] = set()
-        self._closing = False
-        changes.listen(self._tell_sessions)
+        self._streams = streams
+        self._listening: dict[Feed, Tell] = {}
+        self._news: list[Change] = []
+        self._telling: asyncio.Task[None] | None = None
+        changes.listen(self._on_change)
 
-    async def listen(self, request: Request) -> bytes:
+    async def listen(self, request: Request, receive: Receive, send: Send) -> None:
         """Answer ``subscriptions/listen``: acknowledge, then send changes until the end."""
-        outbox = request.channel.outbox
-        if outbox.closed:
-            raise WireError(INVALID_REQUEST, "Accept text/event-stream to listen.")
-        wanted = self._granted(request)
-        meta = {_ID: request.id}
+        if request.channel.outbox.closed:
+            error = WireError(INVALID_REQUEST, "Accept text/event-stream to listen.")
+            return await send_json(send, error.body(request.id), error.status)
+        wanted, feed, meta = self._granted(request), Feed(), {_ID: request.id}
 
-        def on_change(change: Change) -> None:
+        def tell(change: Change) -> None:
             if self._is_wanted(change, wanted, request):
                 method, params = _notification(change)
-                request.channel.notify(method, {**params, "_meta": meta})
+                feed.send(_message(method, {**params, "_meta": meta}))
 
-        with self.place(outbox, request.caller, request.context.again):
-            request.channel.notify(
-                "notifications/subscriptions/acknowledged", {"notifications": wanted, "_meta": meta}
-            )
-            stop = self._changes.listen(on_change)
-            try:
-                await outbox.wait_closed()
-            finally:
-                stop()
-        return request.era.result("subscriptions/listen", {"_meta": meta})
-
-    @contextmanager
-    def place(self, outbox: Outbox, caller: Caller, again: WhoNow) -> Generator[None]:
-        """Hold a place for an open stream; :meth:`close` closes its outbox.
-
-        The outbox is closed as well when its caller's credential ends or their access changes,
-        so that the client connects anew as who it is by then.
-
-        Raises:
-            WireError: too many are open, or the portal is stopping.
-        """
-        if self._closing or len(self._open) >= MAX_OPEN_STREAMS:
-            raise WireError(INTERNAL_ERROR, "No more streams can be opened. Try again later.")
-        self._open.add(outbox)
-        watching = asyncio.create_task(_watch(outbox, caller, again))
+        acknowledged = "notifications/subscriptions/acknowledged"
+        feed.send(_message(acknowledged, {"notifications": wanted, "_meta": meta}))
+        result = request.era.result("subscriptions/listen", {"_meta": meta})
+        last = event(success(request.id, result))
         try:
-            yield
-        finally:
-            watching.cancel()
-            self._open.discard(outbox)
+            with self._told(feed, request.context, tell):
+                await feed.run(receive, send, last)
+        except TooManyStreams as refusal:
+            await _refuse(send, refusal, request.id)
 
-    def close(self) -> None:
-        """End every stream, because the portal stops."""
-        self._closing = True
-        for outbox in self._open:
-            outbox.close()
+    async def follow(
+        self, session: Session, context: CallContext, receive: Receive, send: Send
+    ) -> None:
+        """Answer a legacy session's GET: send changes until the end."""
+        feed = Feed()
+
+        def tell(change: Change) -> None:
+            if session.streams[-1] is feed and self._concerns(change, session):
+                feed.put(_written(change))
+
+        try:
+            with self._told(feed, context, tell), session.stream(feed):
+                if session.signed_in:  # since the stream before this one
+                    session.signed_in = False
+                    for kind in _WANTED:
+                        feed.send(_message(_list_changed(kind), {}))
+                await feed.run(receive, send)
+        except TooManyStreams as refusal:
+            await _refuse(send, refusal, None)
 
     def readable(self, uri: str, caller: Caller, only: str | None = None) -> bool:
         """Whether a caller may follow a resource, which is whether they may read it."""
@@ -106,6 +105,33 @@ class Subscriptions:
         except PortalError:
             return False
         return True
+
+    @contextmanager
+    def _told(self, feed: Feed, context: CallContext, tell: Tell) -> Generator[None]:
+        with self._streams.place(context, feed):
+            self._listening[feed] = tell
+            try:
+                yield
+            finally:
+                del self._listening[feed]
+
+    def _on_change(self, change: Change) -> None:
+        """Begin to tell of a change; what comes meanwhile is told in the next round."""
+        self._news.append(change)
+        if self._telling is None and self._listening:
+            self._telling = asyncio.ensure_future(self._tell_all())
+        elif self._telling is None:
+            self._news.clear()
+
+    async def _tell_all(self) -> None:
+        try:
+            while self._news:
+                news, self._news = self._news, []
+                async for feed, tell in portions(list(self._listening.items())):
+                    if not feed.closed:
+                        _tell(tell, news)
+        finally:
+            self._telling = None
 
     def _granted(self, request: Request) -> dict[str, Any]:
         asked: Mapping[str, Any] = request.params["notifications"]
@@ -125,28 +151,31 @@ class Subscriptions:
         followed = change.uri in wanted.get("resourceSubscriptions", ())
         return followed and self.readable(change.uri or "", request.caller, request.only)
 
-    def _tell_sessions(self, change: Change) -> None:
-        method, params = _notification(change)
-        message = {"jsonrpc": "2.0", "method": method, "params": params}
-        for session in self._sessions.live.values():
-            if change.kind != "resource" or self._follows(session, change.uri or ""):
-                session.announce(message)
-
-    def _follows(self, session: Session, uri: str) -> bool:
-        caller = session.subscribed.get(uri)
-        return caller is not None and self.readable(uri, caller)
+    def _concerns(self, change: Change, session: Session) -> bool:
+        if change.kind != "resource":
+            return True
+        caller = session.subscribed.get(change.uri or "")
+        return caller is not None and self.readable(change.uri or "", caller)
 
 
-def lists_changed() -> Generator[dict[str, Any]]:
-    """The messages of the legacy era that make a client read every list again."""
-    for kind in _WANTED:
-        yield {"jsonrpc": "2.0", "method": _list_changed(kind), "params": {}}
+def _tell(tell: Tell, news: Sequence[Change]) -> None:
+    for change in news:
+        tell(change)
 
 
-async def _watch(outbox: Outbox, caller: Caller, again: WhoNow) -> None:
-    """Close an outbox once its caller is no longer who they were."""
-    await until_changed(caller, again)
-    outbox.close()
+async def _refuse(send: Send, refusal: TooManyStreams, request_id: Any) -> None:
+    body = WireError(INTERNAL_ERROR, refusal.message, refusal.details).body(request_id)
+    await send_json(send, body, 503, refusal.headers)
+
+
+@lru_cache(maxsize=16)
+def _written(change: Change) -> bytes:
+    """A change as legacy clients are told, written out once for all of them."""
+    return event(encoded(_message(*_notification(change))))
+
+
+def _message(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
 def _notification(change: Change) -> tuple[str, dict[str, Any]]:

@@ -21,10 +21,11 @@ from gateway.contract import Api, Offer, Refusal, Route
 from gateway.limits.route_limits import RouteLimits
 from gateway.pipeline.pipeline import Pipeline
 from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat, error_format_of
+from gateway.surfaces.http.open_streams import OpenStreams
 from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.rest.endpoint import SHARED, Endpoint, send_cached
 from gateway.surfaces.rest.openapi import Described, Document, document
-from gateway.surfaces.rest.streams import OpenStreams, StreamEndpoint
+from gateway.surfaces.rest.streams import StreamEndpoint
 
 
 def described_routes(offers: Mapping[str, Offer]) -> Iterator[Described]:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from gateway.surfaces.http import revalidation as standing
+from gateway.surfaces.http import open_streams
 from gateway.surfaces.rest import streams
 from gateway.testing import open_test_portal
 from tests.gateway.surfaces import ticking
@@ -24,8 +24,8 @@ async def served() -> AsyncGenerator[Served]:
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the portal does after a time it does at once."""
-    monkeypatch.setattr(standing, "RECHECK_SECONDS", 0.02)
-    monkeypatch.setattr(streams, "HEARTBEAT_SECONDS", 0.02)
+    monkeypatch.setattr(open_streams, "RECHECK_SECONDS", 0.02)
+    monkeypatch.setattr(open_streams, "HEARTBEAT_SECONDS", 0.02)
     monkeypatch.setattr(streams, "STALL_TIMEOUT_SECONDS", 0.2)
     monkeypatch.setattr(streams, "_LAST_EVENT_SECONDS", 0.05)
     monkeypatch.setattr(streams, "_DISCONNECT_SECONDS", 0.05)

@@ -10,7 +10,6 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from gateway.contract import ToolFailed
-from gateway.surfaces.rest import streams
 from gateway.testing import open_test_portal
 from tests.gateway.surfaces import ticking
 from tests.gateway.surfaces.ticking import ALIAS, OWN, now, streams_of
@@ -22,21 +21,23 @@ UPGRADE = (
 )
 
 
-async def test_one_caller_has_so_many_streams_at_once(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(streams, "MAX_CALLER_STREAMS", 1)
-    async with served.listen(f"{OWN}/watch"):
-        answer = await served.get(f"{ALIAS}/watch")
-        assert (answer.status_code, answer.json()["word"]) == (429, "too_many_streams")
-        assert answer.headers["retry-after"]
-        async with served.listen(f"{OWN}/watch", who="public") as other:
-            assert other.response.status_code == 200
-    await until(lambda: len(streams_of(served)) == 0)
-    async with served.listen(f"{OWN}/watch") as again:
-        assert again.response.status_code == 200
-    monkeypatch.setattr(streams, "MAX_OPEN_STREAMS", 0)
-    assert (await served.get(f"{OWN}/watch")).status_code == 429
+async def test_one_caller_has_so_many_streams_at_once() -> None:
+    config = {"limits": {"streams": {"person": 1, "total": 2}}}
+    tiers = {"items": {"ticking": "public"}}
+    async with open_test_portal(ticking, config=config, tiers=tiers) as portal:
+        async with over_network(portal) as served:
+            async with served.listen(f"{OWN}/watch"):
+                answer = await served.get(f"{ALIAS}/watch")
+                assert (answer.status_code, answer.json()["word"]) == (429, "too_many_streams")
+                assert answer.headers["retry-after"]
+                async with served.listen(f"{OWN}/watch", who="public") as other:
+                    assert other.response.status_code == 200
+                    await portal.sign_in("ana")
+                    answer = await served.get(f"{ALIAS}/watch", "ana")
+                    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+            await until(lambda: len(streams_of(served)) == 0)
+            async with served.listen(f"{OWN}/watch") as again:
+                assert again.response.status_code == 200
 
 
 async def test_opening_is_counted() -> None:
@@ -93,7 +94,7 @@ async def test_streams_end_when_the_portal_stops(served: Served) -> None:
             await opened.recv()
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1001
-    assert (await served.get(f"{OWN}/watch")).status_code == 429
+    assert (await served.get(f"{OWN}/watch")).status_code == 503
 
 
 async def test_the_server_stops_though_clients_go_on_reading() -> None:

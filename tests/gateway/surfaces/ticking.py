@@ -21,7 +21,7 @@ from gateway.contract import (
     ToolFailed,
     hookimpl,
 )
-from gateway.surfaces.rest.streams import OpenStreams
+from gateway.surfaces.http.open_streams import OpenStreams
 from tests.servers.streaming import Served
 
 OWN, ALIAS = PREFIXES = ("/spec/v1/ticks", "/api/v1/ticks")

@@ -204,6 +204,7 @@ class Answer:
         self._body: bytes | None = body
         self._left = asyncio.Event()
         self._start: dict[str, Any] = {}
+        self._read: list[dict[str, Any]] = []
         self.task = asyncio.ensure_future(app(scope, self._receive, self._news.put))
 
     async def _receive(self) -> dict[str, Any]:
@@ -240,11 +241,12 @@ class Answer:
 
     async def event(self) -> dict[str, Any] | None:
         """The next JSON-RPC message, from a stream or a plain body; None after the last."""
-        while (chunk := await self.chunk()) is not None:
-            if chunk and not chunk.startswith(b":"):
-                event: dict[str, Any] = from_json(chunk.removeprefix(b"event: message\ndata: "))
-                return event
-        return None
+        while not self._read and (chunk := await self.chunk()) is not None:
+            for part in chunk.split(b"\n\n"):
+                data = part.rpartition(b"data: ")[2]
+                if data and not data.startswith(b":"):
+                    self._read.append(from_json(data))
+        return self._read.pop(0) if self._read else None
 
     async def events(self) -> list[dict[str, Any]]:
         """All the messages that are still to come."""
@@ -274,6 +276,7 @@ class Wire:
         self.portal = portal
         self.tier = tier
         self.session = session
+        self.address = "192.0.2.7"
         self._number = 0
 
     def send(
@@ -303,7 +306,7 @@ class Wire:
             "query_string": b"",
             "root_path": "",
             "headers": raw,
-            "client": ("192.0.2.7", 1),
+            "client": (self.address, 1),
         }
         data = body if isinstance(body, bytes) else to_json(body)
         return Answer(self.portal.app, scope, data)

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from gateway.contract import Change
-from gateway.surfaces.mcp import stream, subscriptions
+from gateway.surfaces.mcp import feed, stream
 from gateway.testing import open_test_portal
 
 LEGACY = "2025-11-25"
@@ -250,30 +251,67 @@ async def test_whoever_signs_in_amid_a_session_is_told_to_read_every_list_again(
         await stream.leave()
 
 
-async def test_there_is_a_last_place_for_streams(wire, monkeypatch):
-    monkeypatch.setattr(subscriptions, "MAX_OPEN_STREAMS", 1)
-    listening = wire.modern("subscriptions/listen", {"notifications": {}})
-    await listening.event()
-    refused = await wire.modern("subscriptions/listen", {"notifications": {}}).reply()
-    assert "Try again later" in refused["error"]["message"]
-    session = await wire.begin()
-    assert (await session.send(b"", method="GET").start()).status == 503
-    await listening.leave()
-    again = wire.modern("subscriptions/listen", {"notifications": {}})
-    assert (await again.event())["method"] == "notifications/subscriptions/acknowledged"
-    await again.leave()
+async def test_there_is_a_last_place_for_streams(moods):
+    config = {"limits": {"streams": {"total": 1}}}
+    async with open_test_portal(moods, config=config, tiers=moods.TIERS) as portal:
+        wire = moods.Wire(portal)
+        listening = wire.modern("subscriptions/listen", {"notifications": {}})
+        await listening.event()
+        session = await wire.begin()
+        for refused in (
+            wire.modern("subscriptions/listen", {"notifications": {}}),
+            session.send(b"", method="GET"),
+        ):
+            answer = await refused.start()
+            assert (answer.status, answer.headers["retry-after"]) == (503, "5")
+            error = (await answer.reply())["error"]
+            assert "Try again later" in error["message"]
+            assert error["data"] == {"retryAfterSeconds": 5}
+        await listening.leave()
+        again = wire.modern("subscriptions/listen", {"notifications": {}})
+        assert (await again.event())["method"] == "notifications/subscriptions/acknowledged"
+        await again.leave()
+
+
+async def test_one_address_and_one_person_have_a_share_of_the_streams_each(moods):
+    config = {"limits": {"streams": {"address": 1, "network": 2, "person": 1}}}
+    async with open_test_portal(moods, config=config, tiers=moods.TIERS) as portal:
+
+        def at(address: str, who: str = "open") -> Any:
+            wire = moods.Wire(portal, who)
+            wire.address = address
+            return wire.modern("subscriptions/listen", {"notifications": {}})
+
+        for address, who, status in (
+            ("192.0.2.7", "open", 200),
+            ("192.0.2.7", "open", 503),
+            ("192.0.2.8", "open", 200),
+            ("192.0.2.9", "open", 503),  # whoever has one address of a network has the others
+            ("198.51.100.1", "open", 200),
+            ("2001:db8:0:aa00::1", "open", 200),
+            ("2001:db8:0:aa00:ffff::1", "open", 503),
+            ("192.0.2.7", "members", 200),  # a person has a share, wherever they are
+            ("198.51.100.2", "members", 503),
+        ):
+            answer = await at(address, who).start()
+            assert (answer.status, address) == (status, address)
+            if status == 503:
+                assert "Close one first" in (await answer.reply())["error"]["message"]
 
 
 async def test_a_reader_that_is_far_too_slow_is_let_go():
-    outbox = stream.Outbox()
+    outbox, own = stream.Outbox(), feed.Feed()
     for _ in range(stream.MAX_WAITING_MESSAGES + 5):
         outbox.send({})
+        own.send({})
     assert outbox.closed
     assert outbox.frames.qsize() == stream.MAX_WAITING_MESSAGES
+    assert own.closed
+    assert len(own._events) == stream.MAX_WAITING_MESSAGES
 
 
 async def test_a_listener_that_was_let_go_gets_what_waited_and_then_the_end(wire, monkeypatch):
-    monkeypatch.setattr(stream, "MAX_WAITING_MESSAGES", 3)
+    monkeypatch.setattr(feed, "MAX_WAITING_MESSAGES", 3)
     listening = wire.modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
     await listening.event()
     for _ in range(5):
@@ -314,5 +352,5 @@ async def test_streams_end_and_calls_finish_when_the_portal_stops(moods):
         assert await legacy.events() == []
         assert "result" in await modern.reply()
         late = await wire.modern("subscriptions/listen", {"notifications": {}}).reply()
-        assert "Try again later" in late["error"]["message"]
+        assert "Try again in a moment" in late["error"]["message"]
     assert moods.paused == ["finished"]

@@ -3,8 +3,8 @@ import pytest
 from auth import ANONYMOUS, Caller, Tier
 from gateway.services.cache import open_cache
 from gateway.surfaces.mcp import sessions as module
+from gateway.surfaces.mcp.feed import Feed
 from gateway.surfaces.mcp.sessions import Sessions
-from gateway.surfaces.mcp.stream import Outbox
 
 KEY = b"k" * 32
 MEMBER = Caller(person="token:ci", tier=Tier.MEMBERS)
@@ -30,7 +30,7 @@ async def test_a_session_is_found_by_its_own_caller_only(sessions):
 
 async def test_a_session_begun_by_a_stranger_becomes_that_of_the_first_who_signs_in(sessions):
     session = sessions.begin(ANONYMOUS, "2025-11-25", {})
-    outbox = Outbox()
+    outbox = Feed()
     with session.stream(outbox):
         assert await sessions.find(session.id, MEMBER) is session
         assert outbox.closed

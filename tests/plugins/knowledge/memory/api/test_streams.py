@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from gateway.surfaces.http import revalidation as standing
+from gateway.surfaces.http import open_streams
 from gateway.testing import open_test_portal
 from plugins.knowledge import plugin
 from plugins.knowledge.memory.api.api import PREFIXES
@@ -268,7 +268,7 @@ async def test_who_may_not_is_told_so_over_each_form(served: Served, prefix: str
 async def test_a_client_whose_token_is_revoked_hears_no_more(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(standing, "RECHECK_SECONDS", 0.02)
+    monkeypatch.setattr(open_streams, "RECHECK_SECONDS", 0.02)
     ana = await served.portal.sign_in("ana")
     async with served.listen(f"{OWN}/stream", "ana", type="updates") as stream:
         await write(served, "Hers.", who="ana")
