@@ -17,7 +17,7 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0
 NODE := tests/node/node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install services dev run test thorough check docs bench coverage mutants versions pins
+.PHONY: help install services dev run test thorough check docs bench coverage mutants versions chaos pins
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -64,6 +64,9 @@ mutants: $(DEV) ## count the mutants that tests kill, set by set; ARGS=rules one
 
 versions: $(DEV) ## run a smaller suite on every other Python that is declared and installed here
 	@$(BIN)/python scripts/versions.py $(ARGS)
+
+chaos: dev ## two replicas, and faults of all kinds for half an hour; ARGS="--minutes 3 --seed 7"
+	@$(BIN)/python -m tests.chaos $(ARGS)
 
 pins: $(DEV) ## compile requirements/ from pyproject.toml; ARGS=--upgrade takes the newest
 	$(BIN)/python scripts/pins.py $(ARGS)
