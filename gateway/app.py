@@ -148,7 +148,7 @@ def _assemble(
     erasures = Erasures(services.shared_database, plugins.offers, log_of_calls)
     scrubbing = config.scrubbing
     answers = AnswerScrub(scrubbing.allow, scrubbing.as_is, enabled=scrubbing.enabled)
-    for each in (log_of_calls, watch, erasures, answers):
+    for each in (log_of_calls, watch, erasures, answers, services.cache):
         board.notices(each.notices)
     return OpenPortal(
         portal=portal,

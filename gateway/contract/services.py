@@ -98,7 +98,7 @@ class Objects(Protocol):
 
 
 class Cache(Protocol):
-    """Short-lived bytes and messages: in this process, or in Redis or Valkey."""
+    """Short-lived bytes and messages, in this process or in Redis; in each while that is away."""
 
     async def get(self, key: str) -> bytes | None:
         """The value, or None where there is none or it has expired."""

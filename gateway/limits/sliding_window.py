@@ -106,4 +106,4 @@ def open_windows(cache: CacheService) -> Windows:
         return MemoryWindows()
     from gateway.limits.sliding_window_redis import RedisWindows
 
-    return RedisWindows(lambda: cache.redis)
+    return RedisWindows(lambda: cache.redis, ask=cache.ask)

@@ -6,11 +6,11 @@ counts, so that nothing comes between; its clock is the server's, which all repl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gateway.limits.sliding_window import Rate, Taken, Windows
-from gateway.services.cache_redis import clear_errors
+from gateway.services.cache_redis import asked_plainly
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -57,12 +57,17 @@ class RedisWindows(Windows):
     Args:
         redis: gives the connection, which is made at first use.
         clock: seconds in place of the server's own clock; for tests.
+        ask: asks the server, and says that it is away without a wait where that is known.
     """
 
     def __init__(
-        self, redis: Callable[[], Redis], clock: Callable[[], float] | None = None
+        self,
+        redis: Callable[[], Redis],
+        clock: Callable[[], float] | None = None,
+        ask: Callable[[Callable[[], Awaitable[Any]]], Awaitable[Any]] = asked_plainly,
     ) -> None:
         self._redis = redis
+        self._ask = ask
         self._clock = clock
         self._script: Any = None
 
@@ -72,8 +77,6 @@ class RedisWindows(Windows):
         numbers: list[int | str] = ["" if self._clock is None else round(self._clock() * 1e6)]
         for rate in rates:
             numbers += [rate.limit, round(rate.seconds * 1e6)]
-        with clear_errors():
-            if self._script is None:
-                self._script = self._redis().register_script(_SCRIPT)
-            which, wait, left = await self._script(keys=keys, args=numbers)
+        script = self._script = self._script or self._redis().register_script(_SCRIPT)
+        which, wait, left = await self._ask(lambda: script(keys=keys, args=numbers))
         return Taken(rates[which - 1], wait / 1e6, left)

@@ -160,7 +160,7 @@ class Services:
         except (DatabaseUnavailable, MigrationFailed) as error:
             raise ConfigError([_problem("database", error)]) from None
         try:
-            await self.shared_cache.get("ready")
+            await self.cache.ready()
         except CacheUnavailable as error:
             raise ConfigError([_problem("cache", error)]) from None
 

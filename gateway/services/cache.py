@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict, defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
@@ -37,6 +37,18 @@ class CacheService(Cache, Protocol):
         """The share of one owner; a prefix holds no ``:``."""
         return ScopedCache(self, prefix)
 
+    async def ready(self) -> None:
+        """See that the server is there, where there is one.
+
+        Raises:
+            CacheUnavailable: it is not.
+        """
+        ...
+
+    def notices(self) -> Iterable[str]:
+        """What an admin should look at: a server that is away."""
+        ...
+
     async def close(self) -> None:
         """Release connections."""
         ...
@@ -59,6 +71,13 @@ class MemoryCache(CacheService):
         self._entries: OrderedDict[str, tuple[bytes, float | None]] = OrderedDict()
         self._bytes = 0
         self._listeners: defaultdict[str, set[asyncio.Queue[bytes]]] = defaultdict(set)
+
+    async def ready(self) -> None:
+        """As in the port."""
+
+    def notices(self) -> Iterable[str]:
+        """As in the port."""
+        return ()
 
     async def get(self, key: str) -> bytes | None:
         """The value, or None where there is none or it has expired."""
@@ -105,6 +124,15 @@ class MemoryCache(CacheService):
             self._listeners[channel].discard(queue)
             if not self._listeners[channel]:
                 del self._listeners[channel]
+
+    def oldest(self) -> tuple[str, bytes, float | None] | None:
+        """The entry that was longest unused: its key, its value and the seconds it has left."""
+        while self._entries:
+            key = next(iter(self._entries))
+            if entry := self._live(key):
+                value, expires = entry
+                return key, value, None if expires is None else expires - self._clock()
+        return None
 
     async def close(self) -> None:
         """Forget everything."""

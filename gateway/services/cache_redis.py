@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from gateway.observability.logs import get_logger
-from gateway.services.cache import CacheService, CacheUnavailable, not_a_number, positive
+from gateway.services.breaker import Breaker, Server
+from gateway.services.cache import (
+    CacheService,
+    CacheUnavailable,
+    MemoryCache,
+    not_a_number,
+    positive,
+)
+from gateway.services.cache_channels import Channels
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
-    from redis.asyncio.client import PubSub
 
 __all__ = ["RedisCache"]
 
-CONNECT_TIMEOUT_SECONDS = 5
-"""Seconds to reach the server."""
-RETRY_INTERVAL_SECONDS = 1
-"""Seconds between two attempts to listen again."""
+TIMEOUT_SECONDS = 0.5
+"""Seconds that the server has for an answer, connecting included. One that takes longer slows
+every call, and counts as away."""
+START_TIMEOUT_SECONDS = 5.0
+"""Seconds that the server has for its first answer."""
 
-log = get_logger(__name__)
+T = TypeVar("T")
 
 
 class RedisCache(CacheService):
-    """Connected at first use; every method raises :class:`CacheUnavailable` without a server.
+    """Connected at first use.
+
+    While the server is away, this process keeps everything for itself, as a cache in memory does:
+    no call fails or waits. What it kept meanwhile goes to the server when that answers again.
 
     Args:
         address: a ``redis://``, ``rediss://`` or ``unix://`` URL.
@@ -34,30 +44,81 @@ class RedisCache(CacheService):
 
     def __init__(self, address: str) -> None:
         self._address = address
+        self._alone = MemoryCache()
 
     @cached_property
     def redis(self) -> Redis:
         """The client, made at first use; it connects when it is first asked."""
         from redis.asyncio import Redis
+        from redis.asyncio.retry import Retry
+        from redis.backoff import NoBackoff
 
         return Redis.from_url(
-            self._address, socket_connect_timeout=CONNECT_TIMEOUT_SECONDS, health_check_interval=30
+            self._address,
+            socket_connect_timeout=TIMEOUT_SECONDS,
+            health_check_interval=30,
+            # At once, for a connection that the server has closed; more would only keep waiting.
+            retry=Retry(NoBackoff(), 1),
         )
+
+    @cached_property
+    def breaker(self) -> Breaker:
+        """Lets nobody wait for a server that is away."""
+        from redis.exceptions import ConnectionError, TimeoutError
+
+        settings = self.redis.connection_pool.connection_kwargs
+        place = settings.get("path") or f"{settings.get('host')}:{settings.get('port', 6379)}"
+        server = Server(
+            name=f"The cache server at {place}",
+            probe=lambda: self.redis.ping(),
+            errors=(ConnectionError, TimeoutError, OSError),
+            unavailable=_unavailable,
+            timeout_seconds=TIMEOUT_SECONDS,
+            meanwhile="each process counts and remembers for itself meanwhile.",
+        )
+        return Breaker(server, self._catch_up)
+
+    @cached_property
+    def _channels(self) -> Channels:
+        # The server has one space of channels for all its databases.
+        database = self.redis.connection_pool.connection_kwargs.get("db") or 0
+        return Channels(lambda: self.redis, f"porch:{database}:", self._alone)
+
+    async def ready(self) -> None:
+        """As in the port."""
+        try:
+            async with asyncio.timeout(START_TIMEOUT_SECONDS):
+                await asked_plainly(self.redis.ping)
+        except TimeoutError:
+            raise _unavailable(f"no answer within {START_TIMEOUT_SECONDS:g} s") from None
+
+    async def ask(self, question: Callable[[], Awaitable[T]]) -> T:
+        """What the server answers to a question of the client's.
+
+        Raises:
+            CacheUnavailable: it is away, or refuses.
+        """
+        with _clear_errors():
+            return await self.breaker.ask(question)
 
     async def get(self, key: str) -> bytes | None:
         """The value, or None where there is none or it has expired."""
-        with clear_errors():
-            return cast("bytes | None", await self.redis.get(key))
+        return await self._ask(
+            lambda: cast("Awaitable[bytes | None]", self.redis.get(key)),
+            lambda: self._alone.get(key),
+        )
 
     async def set(self, key: str, value: bytes, ttl: float | None = None) -> None:
         """Store a value, for ``ttl`` seconds or until it is evicted."""
-        with clear_errors():
-            await self.redis.set(key, value, px=None if ttl is None else _milliseconds(ttl))
+        expiry = None if ttl is None else _milliseconds(ttl)
+        await self._ask(
+            lambda: self.redis.set(key, value, px=expiry),
+            lambda: self._alone.set(key, value, ttl),
+        )
 
     async def delete(self, key: str) -> None:
         """Forget a value; an absent key is not an error."""
-        with clear_errors():
-            await self.redis.delete(key)
+        await self._ask(lambda: self.redis.delete(key), lambda: self._alone.delete(key))
 
     async def increment(self, key: str, ttl: float) -> int:
         """Add one to a counter that expires ``ttl`` seconds after its first increment.
@@ -65,64 +126,93 @@ class RedisCache(CacheService):
         Raises:
             ValueError: the key holds something other than a whole number.
         """
-        from redis.exceptions import ResponseError
-
-        with clear_errors():
-            async with self.redis.pipeline(transaction=True) as both:
-                both.set(key, 0, nx=True, px=_milliseconds(ttl))
-                both.incr(key)
-                try:
-                    return int((await both.execute())[1])
-                except ResponseError as error:
-                    raise not_a_number(key) from error
+        return await self._ask(
+            lambda: self._incremented(key, _milliseconds(ttl)),
+            lambda: self._alone.increment(key, ttl),
+        )
 
     async def publish(self, channel: str, message: bytes) -> None:
-        """Send a message to everyone who listens on the channel now."""
-        with clear_errors():
-            await self.redis.publish(channel, message)
+        """Send a message to everyone who listens on the channel now; here, if need be alone."""
+        await self._ask(
+            lambda: self.redis.publish(self._channels.name(channel), message),
+            lambda: self._alone.publish(channel, message),
+        )
 
-    @asynccontextmanager
-    async def listen(self, channel: str) -> AsyncGenerator[AsyncIterator[bytes]]:
+    def listen(self, channel: str) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
         """Receive the channel's messages from the moment the block is entered.
 
         A connection that is lost is made again; what was published meanwhile is missed.
         """
-        async with self.redis.pubsub() as subscription:
-            with clear_errors():
-                await subscription.subscribe(channel)
-                # From the server's confirmation on, we are sent what is published.
-                await subscription.get_message(timeout=None)
-            yield _messages(subscription, channel)
+        return self._channels.listen(channel)
+
+    def notices(self) -> Iterable[str]:
+        """As in the port."""
+        return self.breaker.notices()
 
     async def close(self) -> None:
         """Close the connections, if any was opened."""
+        if "_channels" in self.__dict__:
+            await self._channels.close()
+        if "breaker" in self.__dict__:
+            await self.breaker.close()
         if "redis" in self.__dict__:
             await self.redis.aclose()
 
+    async def _ask(
+        self, question: Callable[[], Awaitable[Any]], alone: Callable[[], Awaitable[T]]
+    ) -> T:
+        if not self.breaker.is_open:
+            try:
+                return cast(T, await self.ask(question))
+            except CacheUnavailable:
+                if not self.breaker.is_open:  # it refuses
+                    raise
+        return await alone()
 
-async def _messages(subscription: PubSub, channel: str) -> AsyncIterator[bytes]:
-    from redis.exceptions import RedisError
+    async def _incremented(self, key: str, milliseconds: int) -> int:
+        from redis.exceptions import ResponseError
 
-    event: dict[str, Any]
-    while True:
-        try:
-            async for event in subscription.listen():
-                if event["type"] == "message":
-                    yield event["data"]
-        except RedisError as error:
-            log.warning("cache_listening_interrupted", channel=channel, reason=str(error))
-            await asyncio.sleep(RETRY_INTERVAL_SECONDS)
+        async with self.redis.pipeline(transaction=True) as both:
+            both.set(key, 0, nx=True, px=milliseconds)
+            both.incr(key)
+            try:
+                return int((await both.execute())[1])
+            except ResponseError as error:
+                raise not_a_number(key) from error
+
+    async def _catch_up(self) -> None:
+        """Bring to the server what was kept here while it was away."""
+        while (entry := self._alone.oldest()) is not None:
+            key, value, ttl = entry
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                await self.redis.set(key, value, px=None if ttl is None else _milliseconds(ttl))
+            if await self._alone.get(key) == value:  # nothing newer was kept meanwhile
+                await self._alone.delete(key)
+
+
+def _unavailable(why: str) -> CacheUnavailable:
+    return CacheUnavailable(f"The cache server cannot be used: {why}")
+
+
+async def asked_plainly(question: Callable[[], Awaitable[T]]) -> T:
+    """What the server answers, however long it takes.
+
+    Raises:
+        CacheUnavailable: it is away, or refuses.
+    """
+    with _clear_errors():
+        return await question()
 
 
 @contextmanager
-def clear_errors() -> Iterator[None]:
+def _clear_errors() -> Iterator[None]:
     """Raise what goes wrong with the server as :class:`CacheUnavailable`."""
     from redis.exceptions import RedisError
 
     try:
         yield
     except RedisError as error:
-        raise CacheUnavailable(f"The cache server cannot be used: {error}") from error
+        raise _unavailable(str(error)) from error
 
 
 def _milliseconds(ttl: float) -> int:
