@@ -17,7 +17,7 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0
 NODE := tests/node/node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install services dev run test thorough check docs bench coverage mutants versions chaos pins
+.PHONY: help install services dev run test thorough check docs bench coverage mutants versions chaos kills pins
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -67,6 +67,9 @@ versions: $(DEV) ## run a smaller suite on every other Python that is declared a
 
 chaos: dev ## two replicas, and faults of all kinds for half an hour; ARGS="--minutes 3 --seed 7"
 	@$(BIN)/python -m tests.chaos $(ARGS)
+
+kills: dev ## end processes with kill -9 a thousand times; ARGS=100 a hundred times
+	@$(BIN)/python scripts/kills.py $(ARGS)
 
 pins: $(DEV) ## compile requirements/ from pyproject.toml; ARGS=--upgrade takes the newest
 	$(BIN)/python scripts/pins.py $(ARGS)

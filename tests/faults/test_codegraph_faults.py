@@ -8,6 +8,7 @@ import random
 import sqlite3
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -139,8 +140,9 @@ def is_held(database: Path) -> bool:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("most", [FILES, 0], ids=["in place", "as a new layer"])
 def test_an_index_killed_at_random_moments_is_served_whole_or_not_at_all(
-    code: Place, most: int
+    code: Place, most: int, record_property: Callable[[str, object], None]
 ) -> None:
+    record_property("kills", KILLS)
     tree, chance, mark = code.root / "tree", random.Random(20), "one"
     fill(tree, mark)
     database = code.data / "porch.db"

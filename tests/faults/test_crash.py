@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -52,7 +53,10 @@ def _moved_on(portal: Portal, before: int) -> bool:
 
 
 @pytest.mark.timeout(300)
-def test_killed_again_and_again_nothing_is_lost_and_nothing_is_there_twice(civic: Place) -> None:
+def test_killed_again_and_again_nothing_is_lost_and_nothing_is_there_twice(
+    civic: Place, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("kills", 3)
     unfinished = 0
     for _ in range(3):
         portal = civic.serve()

@@ -7,12 +7,13 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx2
 import pytest
 
+from tests.examples import times
 from tests.faults.conftest import Place, Portal
 from tests.faults.playbook import Person, configure, stage, tokens
 from tests.journeys.balancer import empty_database
@@ -20,7 +21,7 @@ from tests.journeys.balancer import empty_database
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180), pytest.mark.one_database]
 
 PEOPLE = ("ana", "ben", "cleo")
-KILLS = 2
+KILLS = times(thorough=8, ordinary=2)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -140,8 +141,9 @@ class Writer:
 
 
 def test_killed_again_and_again_all_that_was_acknowledged_is_there_whole(
-    place: Place, environment: dict[str, str]
+    place: Place, environment: dict[str, str], record_property: Callable[[str, object], None]
 ) -> None:
+    record_property("kills", KILLS)
     writers = [Writer(name) for name in PEOPLE]
     for _ in range(KILLS):
         portal = place.serve(**environment).ready()

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from gateway.services.database import OwnedDatabase, open_database
 from plugins.workflows.store.tables import skills, workflows
+from tests.examples import times
 from tests.faults.conftest import PATIENCE, Place, _environment
 from tests.faults.playbook import configure
 from tests.journeys.balancer import empty_database
@@ -25,7 +26,7 @@ from tests.servers.forked import Forked
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180), pytest.mark.one_database]
 
-MANY, KILLS = 40, 2
+MANY, KILLS = 40, times(thorough=6, ordinary=2)
 T = TypeVar("T")
 
 
@@ -103,8 +104,12 @@ async def kill_at(goal: int, importing: Importing, database: OwnedDatabase) -> N
 
 
 def test_the_rows_and_files_are_those_of_one_clean_import(
-    place: Place, addresses: tuple[str, str], book: Path
+    place: Place,
+    addresses: tuple[str, str],
+    book: Path,
+    record_property: Callable[[str, object], None],
 ) -> None:
+    record_property("kills", KILLS)
     configure(place, "database: env:ADDRESS" if addresses[0] != "sqlite" else "")
     one, other = place.root / "clean", place.root / "killed"
     said = Importing(place, one, addresses[0], book).ended()

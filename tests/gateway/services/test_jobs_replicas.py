@@ -89,8 +89,9 @@ async def states(address: str, data: Path, names: list[str]) -> dict[str, str]:
 
 
 async def test_killed_at_any_step_another_goes_on_and_does_each_recorded_step_once(
-    replicas: Replicas, tmp_path: Path
+    replicas: Replicas, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
+    record_property("kills", len(PLACES))
     cases = {f"dig-{number}-{what}": (number, what) for number, what in PLACES}
     for job, (number, what) in cases.items():
         replicas.start(f"v-{job}", job, job, f"{job}.{number}.{what}" if number else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,11 @@ async def run_and_kill(address: str, data: Path, root: Path, lines: int) -> bool
 @pytest.mark.heavy
 @pytest.mark.timeout(600)
 async def test_an_index_killed_at_any_moment_is_never_served_in_part_and_goes_on(
-    indexed: Bench, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    indexed: Bench,
+    address: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
 ) -> None:
     monkeypatch.setattr(incremental, "MAX_READ", 0)  # as in the process that is killed
     chance = random.Random(11)
@@ -71,6 +76,7 @@ async def test_an_index_killed_at_any_moment_is_never_served_in_part_and_goes_on
         if served != before:
             break
     assert killed > 0
+    record_property("kills", killed)
     await indexed.index()
     after = await indexed.dump()
     await indexed.indexer.rebuild(indexed.source)

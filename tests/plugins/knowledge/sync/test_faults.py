@@ -9,7 +9,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,9 @@ def die_at(library: Any, write: int) -> bool:
     return done.returncode != 0
 
 
-async def test_killed_at_any_write_the_next_start_finishes_the_sync(library: Any) -> None:
+async def test_killed_at_any_write_the_next_start_finishes_the_sync(
+    library: Any, record_property: Callable[[str, object], None]
+) -> None:
     first_version(library)
     await library.sync()
     second_version(library)
@@ -58,6 +60,7 @@ async def test_killed_at_any_write_the_next_start_finishes_the_sync(library: Any
     while await asyncio.to_thread(die_at, library, write):
         write += 2  # what an earlier process has done, the next one has to do again
     assert write > 8
+    record_property("kills", write // 2)
     await library.start()
     assert not (await library.sync()).changed
     assert library.keys == ["file/same", "link/added", "practice/moved", "tag/edited"]

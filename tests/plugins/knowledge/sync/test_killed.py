@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -190,8 +190,9 @@ def some_time_later(chance: random.Random, running: Portals) -> None:
 
 
 def test_killed_at_many_moments_what_is_served_is_what_a_clean_build_serves(
-    tmp_path: Path,
+    tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
+    record_property("kills", KILLS)
     chance = random.Random(SEED)
     with GithubContents() as github:
         history = History.begun(tmp_path / "kb")

@@ -52,8 +52,11 @@ async def killed(data: Path, directory: Path, statement: int) -> None:
 @pytest.mark.heavy
 @pytest.mark.timeout(300)
 async def test_the_rows_are_those_of_one_clean_import(
-    open_another: Callable[[], OwnedDatabase], tmp_path: Path
+    open_another: Callable[[], OwnedDatabase],
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
 ) -> None:
+    record_property("kills", MOMENTS)
     old, new = tmp_path / "old", Path(shutil.copytree(STARTER, tmp_path / "new"))
     older = "name: Code review\nstages:\n- name: Understand\n  items: [{prompt: look}]\n"
     write(old, "workflows/code-review.yaml", older)

@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,9 @@ async def killed(data: Path, moment: int) -> str:
     "moment", [0, *sorted(random.sample(range(30, 1300), OTHERS))], ids=range(OTHERS + 1)
 )
 async def test_a_portal_that_is_killed_completes_the_batch_at_its_next_start(
-    tmp_path: Path, moment: int
+    tmp_path: Path, moment: int, record_property: Callable[[str, object], None]
 ) -> None:
+    record_property("kills", 1)
     url = await killed(tmp_path, moment)
     async with open_test_portal(plugin, data_dir=tmp_path, tiers=TIERS) as portal:
         await portal.sign_in("ana", ANA)

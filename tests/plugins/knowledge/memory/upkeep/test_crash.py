@@ -4,6 +4,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -48,11 +49,13 @@ def killed(data: Path, moment: int) -> bool:
 
 
 async def test_a_pass_that_is_killed_anywhere_is_made_good_by_the_next(
-    data: Path,
+    data: Path, record_property: Callable[[str, object], None]
 ) -> None:
     async with opened("sqlite", data, Clock(), WordEmbedder()) as world:
         wanted = await _filled(world)
-    assert sum(killed(data, moment) for moment in MOMENTS) > len(MOMENTS) // 2
+    kills = sum(killed(data, moment) for moment in MOMENTS)
+    assert kills > len(MOMENTS) // 2
+    record_property("kills", kills)
     clock = Clock()
     clock.time += timedelta(days=LATER)
     async with opened("sqlite", data, clock, WordEmbedder()) as world:
