@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,10 @@ from gateway.surfaces.http.proxies import UnknownProxies
 from gateway.surfaces.routing import Surfaces
 from gateway.toolkit.background import background
 
+_OPENING_SECONDS = 3.0
+"""Seconds for which a request waits for plugins that are opening still."""
+_ANSWERED_AT_ONCE = frozenset({"/healthz", "/readyz", "/metrics"})
+
 log = get_logger(__name__)
 
 
@@ -65,8 +70,8 @@ async def open_portal(
     *,
     tokens: StaticTokens | None = None,
     modules: Sequence[Any] | None = None,
+    wait: bool = True,
     wait_ready: bool = False,
-    retries: bool = True,
     schedules: bool = True,
 ) -> AsyncGenerator[OpenPortal]:
     """Open everything but the surfaces: services, plugins, catalog and pipeline.
@@ -76,10 +81,10 @@ async def open_portal(
         data_dir: where the embedded services keep their data.
         tokens: the static tokens.
         modules: plugin modules to use instead of the installed ones (tests).
+        wait: whether the block begins once all plugins are open, late or failed, or at once.
         wait_ready: whether plugins should finish their first work before they open.
-        retries: whether one that fails is tried again; never where ``wait_ready``.
-        schedules: whether jobs run by their schedules; without, what runs jobs may start late,
-            when one is first queued.
+        schedules: whether it goes on by itself: jobs run by their schedules, and a plugin that
+            fails is tried again. Without, what runs jobs may start late, when one is first queued.
 
     Raises:
         ConfigError: ``tiers.yaml`` is wrong, or a service's address is.
@@ -96,9 +101,12 @@ async def open_portal(
         await stack.enter_async_context(running.changes.carried())
         _signal_plugins(running.changes, found)
         await stack.enter_async_context(
-            running.plugins.opened(running.changes.publish, wait_ready=wait_ready, retries=retries)
+            running.plugins.opened(
+                running.changes.publish, wait=wait, wait_ready=wait_ready, retries=schedules
+            )
         )
-        await stack.enter_async_context(services.jobs_running(on_demand=not schedules))
+        after = None if wait else running.plugins.tried
+        await stack.enter_async_context(services.jobs_running(on_demand=not schedules, after=after))
         await stack.enter_async_context(running.erasures.running())
         await stack.enter_async_context(_tiers_followed(running))
         yield running
@@ -252,6 +260,7 @@ class PortalApp:
         self._modules = modules
         self.running: OpenPortal | None = None
         self._surfaces: Surfaces | None = None
+        self._opening: asyncio.Event | None = None
         self.router = Router(lifespan=self._lifespan)
         config = portal.config
         self._tokens = tokens
@@ -269,6 +278,8 @@ class PortalApp:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one connection."""
+        if self._opening is not None and scope.get("path") not in _ANSWERED_AT_ONCE:
+            await self.answering()
         self._proxies.look(scope)
         await self._door(scope, receive, send)
 
@@ -280,6 +291,11 @@ class PortalApp:
         scope["app"] = self  # where a path leads nowhere, the router then raises
         return await self.router(scope, receive, send)
 
+    async def answering(self) -> None:
+        """Wait until requests are answered: all plugins are open, or have had their time."""
+        if self._opening is not None:
+            await self._opening.wait()
+
     def stopping(self) -> None:
         """Say that the portal is about to stop: streams end, calls in flight go on."""
         if self.running:
@@ -289,9 +305,12 @@ class PortalApp:
 
     @asynccontextmanager
     async def opened(
-        self, *, wait_ready: bool = False, schedules: bool = True
+        self, *, wait: bool = True, wait_ready: bool = False, schedules: bool = True
     ) -> AsyncGenerator[OpenPortal]:
         """Open the portal for as long as the block lasts.
+
+        Where the block begins before all plugins are open, requests wait for them, three seconds
+        at most; from then on they are answered with what is there.
 
         Arguments and errors as in :func:`open_portal`.
         """
@@ -300,6 +319,7 @@ class PortalApp:
             self._data_dir,
             tokens=self._tokens,
             modules=self._modules,
+            wait=wait,
             wait_ready=wait_ready,
             schedules=schedules,
         ) as running:
@@ -309,17 +329,31 @@ class PortalApp:
             self._surfaces = Surfaces(running)
             self._serve_routes()
             running.plugins.opened_late = self._serve_routes
-            # What lives from here on is small; what was loaded so far need not be looked at
-            # again by every full collection.
-            gc.collect()
-            gc.freeze()
-            gc.enable()
-            log.info("portal_open", plugins=sorted(running.plugins.offers))
+            if wait:
+                await self._settle(running)
+            else:
+                self._opening = asyncio.Event()
             try:
-                yield running
+                async with background(*([] if wait else [self._settle(running)])):
+                    yield running
             finally:
                 self.stopping()
                 self.running = None
+
+    async def _settle(self, running: OpenPortal) -> None:
+        """Answer requests once all plugins are open, or three seconds have passed."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(running.plugins.tried(), _OPENING_SECONDS)
+        if self._opening is not None:
+            self._opening.set()
+            self._opening = None
+        await running.plugins.tried()
+        # What lives from here on is small; what was loaded so far need not be looked at
+        # again by every full collection.
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+        log.info("portal_open", plugins=sorted(running.plugins.offers))
 
     def _serve_routes(self) -> None:
         """Answer on the routes of the plugins that are open now."""

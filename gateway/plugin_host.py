@@ -1,4 +1,4 @@
-"""Finds plugins, checks them, opens them in order and closes them in reverse.
+"""Finds plugins, checks them, opens them beside each other and closes them in reverse.
 
 Every plugin is found through the entry-point group ``porch.plugins``, ours included. What goes
 wrong with one plugin is its own affair: the others are served, and health says why.
@@ -6,6 +6,7 @@ wrong with one plugin is its own affair: the others are served, and health says 
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -34,7 +35,7 @@ from gateway.services.secrets import resolve
 
 GROUP = "porch.plugins"
 OPEN_TIMEOUT_SECONDS = 20.0
-"""Seconds after which the portal opens without a plugin, unless its first work is waited for."""
+"""Seconds after which a plugin counts as late, unless its first work is waited for."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 log = get_logger(__name__)
@@ -156,6 +157,7 @@ class PluginHost:
         self._people = people
         self.offers: dict[str, Offer] = {}
         self.opened_late: Callable[[], None] = lambda: None
+        self._openings: list[Opening] = []
         self._is_open = False
 
     def closed(self) -> list[str]:
@@ -164,34 +166,44 @@ class PluginHost:
 
     @asynccontextmanager
     async def opened(
-        self, changed: Any, *, wait_ready: bool = False, retries: bool = True
+        self, changed: Any, *, wait: bool = True, wait_ready: bool = False, retries: bool = True
     ) -> AsyncGenerator[None]:
-        """Open every enabled plugin, and close them in reverse at the end of the block.
+        """Open every enabled plugin beside the others; the end of the block closes them in reverse.
 
         One that takes long or fails holds up nobody: it is served once it has opened.
 
         Args:
             changed: called with each :class:`~gateway.contract.Change` a plugin tells of.
+            wait: whether the block begins when all are open, late or failed, or at once.
             wait_ready: handed on in ``Host.wait_ready``.
             retries: whether one that fails is tried again; never where ``wait_ready``.
         """
         for broken in self._found.broken:
             self._board.expect(broken.name, required=False)
             self._board.failed(broken.name, broken.reason)
-        openings: list[Opening] = []
+        self._catalog.expect(self._found.plugins)
         again = retries and not wait_ready
+        self._is_open = not wait
         try:
             for name, plugin in self._found.plugins.items():
                 if self._portal.section(name).enabled:
                     self._board.expect(name, self._portal.section(name).required)
                     served = partial(self._served, plugin, changed, wait_ready)
-                    openings.append(Opening(name, served, self._board, retries=again))
-                    await openings[-1].tried(None if wait_ready else OPEN_TIMEOUT_SECONDS)
+                    late_after = None if wait_ready else OPEN_TIMEOUT_SECONDS
+                    self._openings.append(
+                        Opening(name, served, self._board, late_after=late_after, retries=again)
+                    )
+            if wait:
+                await self.tried()
             self._is_open = True
             yield
         finally:
-            for opening in reversed(openings):
+            for opening in reversed(self._openings):
                 await opening.close()
+
+    async def tried(self) -> None:
+        """Wait until each plugin is open, has failed once or is late; it goes on behind."""
+        await asyncio.gather(*(each.tried() for each in self._openings))
 
     @asynccontextmanager
     async def _served(self, plugin: Plugin, changed: Any, wait_ready: bool) -> AsyncGenerator[None]:
@@ -201,16 +213,22 @@ class PluginHost:
         host = self.host(name, changed, wait_ready=wait_ready)
         async with _guarded(plugin, config, host) as offer:
             self._services.register_jobs(name, offer.jobs)
-            self.offers[name] = offer
+            self._offer(name, offer)
             self._catalog.add(name, offer, section.alias)
             if self._is_open:
                 await self._come_late(name, changed)
             self._board.opened(name, offer.health)
             yield
 
+    def _offer(self, name: str, offer: Offer) -> None:
+        """Put an offer among the others, which stand in the order of the plugins' names."""
+        offers = {**self.offers, name: offer}
+        self.offers.clear()
+        self.offers.update(sorted(offers.items()))
+
     async def _come_late(self, name: str, changed: Any) -> None:
         """Let those take a plugin in who have looked at what is open already."""
-        log.info("plugin_opened_late", plugin=name)
+        log.info("plugin_opened", plugin=name)
         try:
             await self._services.jobs.take_up(name)
         except Exception:  # the rest of it can be served all the same
@@ -251,7 +269,7 @@ class PluginHost:
         shown = {each: getattr(offer, each) for each in _LISTED}
         self.offers[name] = replace(self.offers[name], **shown)
         before = self._items(name)
-        self._catalog.replace(name, self.offers[name], self._portal.section(name).alias)
+        self._catalog.add(name, self.offers[name], self._portal.section(name).alias)
         for change in changes(name, before, self._items(name)):
             changed(change)
 

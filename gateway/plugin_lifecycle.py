@@ -28,6 +28,7 @@ class Opening:
         name: the plugin's name.
         opened: opens the plugin and serves it, for as long as its block lasts.
         board: is told why it fails.
+        late_after: seconds after which nobody waits for it any more, or None.
         retries: whether it is tried again where it fails, with growing pauses. What is wrong in
             ``portal.yaml`` is not: an admin has to mend that, and start again.
     """
@@ -38,6 +39,7 @@ class Opening:
         opened: Callable[[], AbstractAsyncContextManager[None]],
         board: HealthBoard,
         *,
+        late_after: float | None,
         retries: bool,
     ) -> None:
         self._name = name
@@ -48,21 +50,24 @@ class Opening:
         self._closing = asyncio.Event()
         self._is_open = False
         self._task = asyncio.create_task(self._run())
+        if late_after is not None:
+            loop = asyncio.get_running_loop()
+            timer = loop.call_later(late_after, self._is_late, late_after)
+            self._task.add_done_callback(lambda _: timer.cancel())
 
-    async def tried(self, seconds: float | None) -> None:
-        """Wait until it is open or has failed once; what takes longer goes on behind.
-
-        Args:
-            seconds: how long to wait, or None for as long as it takes.
-        """
+    async def tried(self) -> None:
+        """Wait until it is open, has failed once or is late; it goes on behind."""
         waiting = asyncio.create_task(self._tried.wait())
-        await asyncio.wait({waiting, self._task}, timeout=seconds, return_when="FIRST_COMPLETED")
+        await asyncio.wait({waiting, self._task}, return_when="FIRST_COMPLETED")
         waiting.cancel()
         if self._task.done():
             self._task.result()  # what is no plugin's to raise, such as the wish to end
-        elif not self._tried.is_set():
+
+    def _is_late(self, seconds: float) -> None:
+        if not self._tried.is_set() and not self._task.done():
             log.warning("plugin_opens_late", plugin=self._name, seconds=seconds)
             self._board.late(self._name, f"It did not open within {seconds:g} s.")
+            self._tried.set()
 
     async def close(self) -> None:
         """Close it, or end its opening."""

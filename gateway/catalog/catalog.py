@@ -7,7 +7,7 @@ decides the tier is :mod:`gateway.catalog.tier_rule`, which beside this module o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -64,14 +64,9 @@ class Catalog:
     def __init__(self, rules: TierRules, how_to_rise: HowToRise = _no_way) -> None:
         self._rules = rules
         self.how_to_rise = how_to_rise
-        self._items: dict[Kind, dict[str, Item]] = {
-            "tool": {},
-            "prompt": {},
-            "family": {},
-            "resource": {},
-            "template": {},
-            "skill": {},
-        }
+        kinds: tuple[Kind, ...] = ("tool", "prompt", "family", "resource", "template", "skill")
+        self._items: dict[Kind, dict[str, Item]] = {kind: {} for kind in kinds}
+        self._made: dict[str, Sequence[tuple[str, Item | Rejected]]] = {}
         self._skills = SkillTree()
         self._decisions = self._decide(rules)
         self.row_kinds: dict[str, dict[str, RowKind]] = {}
@@ -81,8 +76,14 @@ class Catalog:
 
     # What plugins bring.
 
+    def expect(self, plugins: Iterable[str]) -> None:
+        """Have plugins count in this order, in lists and where two offer one name."""
+        self._made = dict.fromkeys(plugins, ()) | self._made
+
     def add(self, plugin: str, offer: Offer, alias: Mapping[str, str] | None = None) -> None:
-        """Take in a plugin's offer; what cannot be served is set aside, the rest is served.
+        """Take in a plugin's offer, in place of what it offered before.
+
+        What cannot be served is set aside, the rest is served.
 
         Args:
             plugin: the plugin's name.
@@ -90,54 +91,47 @@ class Catalog:
             alias: new names for its items, from ``portal.yaml``, by the declared name.
         """
         names = alias or {}
+        made: list[tuple[str, Item | Rejected]] = []
+
+        def make(declared: str, how: Callable[..., Item], *args: Any) -> None:
+            made.append((declared, _made(plugin, declared, partial(how, plugin, *args))))
+
         for tool in offer.tools:
-            name = names.get(tool.name, tool.name)
-            self._take(plugin, tool.name, partial(tool_item, plugin, tool, name))
+            make(tool.name, tool_item, tool, names.get(tool.name, tool.name))
         for prompt in offer.prompts:
-            name = names.get(prompt.name, prompt.name)
-            self._take(plugin, prompt.name, partial(prompt_item, plugin, prompt, name))
+            make(prompt.name, prompt_item, prompt, names.get(prompt.name, prompt.name))
         for family in offer.prompt_families:
-            name = names.get(family.name, family.name)
-            self._take(plugin, family.name, partial(family_item, plugin, family, name))
+            make(family.name, family_item, family, names.get(family.name, family.name))
         for resource in offer.resources:
-            self._take(plugin, resource.uri, partial(resource_item, plugin, resource))
+            make(resource.uri, resource_item, resource)
         for template in offer.templates:
-            self._take(plugin, template.uri_template, partial(template_item, plugin, template))
+            make(template.uri_template, template_item, template)
         for skill in offer.skills:
-            self._take(plugin, f"skill:{skill.path}", partial(skill_item, plugin, skill))
-        self._skills = SkillTree(self._items["skill"].values())
+            make(f"skill:{skill.path}", skill_item, skill)
+        self._made[plugin] = made
         self.row_kinds[plugin] = {kind.name: kind for kind in offer.rows}
         self.instructions[plugin] = offer.instructions
+        self._resolve()
+
+    def _resolve(self) -> None:
+        """Serve what was made; of two items with one name that of the plugin that comes first."""
+        known, self.set_aside = {*self.set_aside}, []
+        self._items = {kind: {} for kind in self._items}
+        for plugin, made in self._made.items():
+            for declared, item in made:
+                if isinstance(item, Rejected):
+                    self.set_aside.append(item)
+                elif holder := self._holder(item):
+                    self.set_aside.append(Rejected(plugin, declared, clash(item, declared, holder)))
+                else:
+                    self._items[item.kind][item.name] = item
+        for each in self.set_aside:
+            if each not in known:
+                log.warning(
+                    "item_set_aside", plugin=each.plugin, item=each.item, reason=each.reason
+                )
+        self._skills = SkillTree(self._items["skill"].values())
         self.apply(self._rules)
-
-    def replace(self, plugin: str, offer: Offer, alias: Mapping[str, str] | None = None) -> None:
-        """Take in another offer of a plugin, in place of all that it offered before."""
-        for kind, items in self._items.items():
-            kept = {name: item for name, item in items.items() if item.plugin != plugin}
-            self._items[kind] = kept
-        self.set_aside = [each for each in self.set_aside if each.plugin != plugin]
-        self.add(plugin, offer, alias)
-        # Lists keep the order in which plugins opened, whichever has offered anew since.
-        place = {name: at for at, name in enumerate(self.instructions)}
-        for kind, items in self._items.items():
-            ordered = sorted(items.items(), key=lambda each: place[each[1].plugin])
-            self._items[kind] = dict(ordered)
-
-    def _take(self, plugin: str, name: str, make: Callable[[], Item]) -> None:
-        try:
-            item = make()
-        except BadDeclaration as error:
-            self._set_aside(plugin, name, f"{error}. Its author must mend it.")
-            return
-        except Exception as error:
-            log.exception("item_set_aside", plugin=plugin, item=name)
-            reason = f"{type(error).__name__}: {error}. Its author must mend it."
-            self._set_aside(plugin, name, reason)
-            return
-        if holder := self._holder(item):
-            self._set_aside(plugin, name, clash(item, name, holder))
-            return
-        self._items[item.kind][item.name] = item
 
     def _holder(self, item: Item) -> Item | None:
         # A skill is the resource of its SKILL.md: both have one key in tiers.yaml.
@@ -149,10 +143,6 @@ class Catalog:
             others = self._items["family"].values()
             held += [each for each in others if each.covers(item) or item.covers(each)]
         return next((each for each in held if each), None)
-
-    def _set_aside(self, plugin: str, name: str, reason: str) -> None:
-        log.warning("item_set_aside", plugin=plugin, item=name, reason=reason)
-        self.set_aside.append(Rejected(plugin, name, reason))
 
     # What the rules say.
 
@@ -392,3 +382,14 @@ class Catalog:
 
     def _is_for(self, caller: Caller, item: Item) -> bool:
         return may_use(caller, self._decisions.keys[item.key], self._decisions[item])
+
+
+def _made(plugin: str, declared: str, make: Callable[[], Item]) -> Item | Rejected:
+    try:
+        return make()
+    except BadDeclaration as error:
+        return Rejected(plugin, declared, f"{error}. Its author must mend it.")
+    except Exception as error:
+        log.exception("item_not_made", plugin=plugin, item=declared)
+        reason = f"{type(error).__name__}: {error}. Its author must mend it."
+        return Rejected(plugin, declared, reason)

@@ -81,7 +81,7 @@ async def check_portal(portal: Portal) -> Findings:
     problems += map(str, broken_rules)
     with TemporaryDirectory() as directory:
         beside = _beside(portal, Path(directory), rules_are_good)
-        async with open_portal(beside, Path(directory), retries=False, schedules=False) as running:
+        async with open_portal(beside, Path(directory), schedules=False) as running:
             problems += await _opened(running, known={*misconfigured, *_names(found)})
             for name, plugin in found.plugins.items():
                 if plugin.check and name in running.plugins.offers:

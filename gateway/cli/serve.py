@@ -16,8 +16,9 @@ import click
 from gateway.cli.options import Setup, config_option, data_option, load
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from auth import StaticTokens
-    from gateway.app import PortalApp
 
 
 @click.command()
@@ -104,25 +105,32 @@ def static_tokens(setup: Setup) -> StaticTokens:
 
 def _run(setup: Setup, tokens: StaticTokens) -> None:
     gc.disable()  # what is loaded from here on stays; PortalApp enables it once it is open
+    from gateway.cli.allocator import give_back_freed_memory
+    from gateway.cli.server import held, listen
+
+    give_back_freed_memory()
+    with held(setup.data_dir), listen(setup.portal.config) as tcp:
+        _serve(setup, tokens, tcp)
+    click.echo("Stopped.")
+
+
+def _serve(setup: Setup, tokens: StaticTokens, tcp: socket) -> None:
+    # What takes long to import comes after the port is open: who connects waits, and is answered.
     import uvloop
 
     from gateway.app import PortalApp
-    from gateway.cli.allocator import give_back_freed_memory
-    from gateway.cli.server import held, serve
+    from gateway.cli.server import serve
     from gateway.cli.welcome import Welcome
     from gateway.observability import telemetry
 
-    give_back_freed_memory()
     tracing = telemetry.configure("porch")
-    app: PortalApp = PortalApp(setup.portal, setup.data_dir, tokens)
+    app = PortalApp(setup.portal, setup.data_dir, tokens)
     welcome = Welcome(app, setup.portal, with_tokens=bool(tokens))
     try:
-        with held(setup.data_dir):
-            uvloop.run(serve(app, setup.portal.config, setup.data_dir, welcome.listening))
+        uvloop.run(serve(app, setup.portal.config, setup.data_dir, welcome.listening, tcp))
     finally:
         if tracing is not None:
             tracing.shutdown()
-    click.echo("Stopped.")
 
 
 def _run_again_on_changes() -> None:

@@ -16,14 +16,16 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import uvicorn
 
-from gateway.app import PortalApp
 from gateway.cli.connections import allow_open_files, bounded_protocol
 from gateway.config.models import PortalConfig
 from gateway.errors import ConfigError, Problem
+
+if TYPE_CHECKING:
+    from gateway.app import PortalApp
 
 _MAX_SOCKET_PATH_BYTES = 100
 _MAX_MESSAGE_BYTES = 64 * 1024
@@ -149,7 +151,11 @@ class Local:
 
 
 async def serve(
-    app: PortalApp, config: PortalConfig, data_dir: Path, ready: Callable[[int], None]
+    app: PortalApp,
+    config: PortalConfig,
+    data_dir: Path,
+    ready: Callable[[int], None],
+    tcp: socket.socket | None = None,
 ) -> None:
     """Serve until a signal says to stop; then finish the calls in flight.
 
@@ -158,6 +164,7 @@ async def serve(
         config: where to listen, and how long calls in flight may go on at the end.
         data_dir: the data directory, which the caller holds.
         ready: called with the TCP port once the portal listens.
+        tcp: what :func:`listen` gave; without it the portal begins to listen here.
 
     Raises:
         ConfigError: the port is taken, or the address is not this machine's.
@@ -168,14 +175,15 @@ async def serve(
     # may look at more of them at a time.
     gc.set_threshold(_GC_THRESHOLD_OBJECTS, *gc.get_threshold()[1:])
     allow_open_files(config.limits.connections.total + _OTHER_OPEN_FILES)
-    with _listen(config) as tcp, _unix(local_socket(data_dir)) as unix:
-        async with app.opened():
+    with tcp or listen(config) as tcp, _unix(local_socket(data_dir)) as unix:
+        async with app.opened(wait=False):
             serving = asyncio.create_task(public.serve([tcp]))
             serving_local = asyncio.create_task(local.serve([unix]))
             listening = asyncio.create_task(public.listening.wait())
             await asyncio.wait({serving, listening}, return_when=asyncio.FIRST_COMPLETED)
             if listening.done():
                 _stop_on_signals(public)
+                await app.answering()
                 ready(tcp.getsockname()[1])
             await asyncio.wait({serving})
             listening.cancel()
@@ -222,7 +230,12 @@ def _as_seen(network: IPv4Network | IPv6Network) -> Iterator[IPv4Network | IPv6N
         yield IPv6Network(f"::ffff:{network.network_address}/{96 + network.prefixlen}")
 
 
-def _listen(config: PortalConfig) -> socket.socket:
+def listen(config: PortalConfig) -> socket.socket:
+    """Listen for everyone; who connects waits until :func:`serve` answers.
+
+    Raises:
+        ConfigError: the port is taken, or the address is not this machine's.
+    """
     host, port = config.listen.host, config.listen.port
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     tcp = socket.socket(family, socket.SOCK_STREAM)

@@ -139,8 +139,9 @@ class HealthBoard:
 
     @property
     def opening(self) -> frozenset[str]:
-        """The plugins that the portal has opened without, and that may open still."""
-        return frozenset(self._late)
+        """The plugins that are not open yet, and may be still."""
+        starting = {name for name, fixed in self._fixed.items() if fixed.state == "starting"}
+        return frozenset(self._late | starting)
 
     def notices(self, source: Callable[[], Iterable[str]]) -> None:
         """Add a source of sentences for the admin: items set aside, problems in tiers.yaml."""

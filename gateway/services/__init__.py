@@ -8,7 +8,7 @@ through :meth:`Services.for_plugin`, the gateway itself under the owner's name `
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +24,8 @@ from gateway.services.jobs import JobService, open_jobs
 from gateway.services.migrations import MigrationFailed
 from gateway.services.objects import ObjectService, open_objects
 from gateway.services.secrets import address, resolve
+from gateway.toolkit.background import background
+from gateway.toolkit.retry import backoff
 
 if TYPE_CHECKING:
     from gateway.contract import Job
@@ -35,6 +37,9 @@ __all__ = ["Services", "ServicesConfig", "Shares", "open_services"]
 
 GATEWAY = "gateway"
 """The gateway's own name as an owner; no plugin has it."""
+
+_FIRST_RETRY_SECONDS, _MAX_RETRY_SECONDS = 2.0, 60.0
+"""Seconds until the jobs are launched again where they could not be: at first, and at most."""
 
 log = get_logger(__name__)
 T = TypeVar("T")
@@ -196,13 +201,38 @@ class Services:
         self.jobs.register(plugin, jobs)
 
     @asynccontextmanager
-    async def jobs_running(self, *, on_demand: bool = False) -> AsyncIterator[None]:
-        """Work on the registered jobs for as long as the block lasts (``JobService.launch``)."""
+    async def jobs_running(
+        self, *, on_demand: bool = False, after: Callable[[], Awaitable[None]] | None = None
+    ) -> AsyncIterator[None]:
+        """Work on the registered jobs for as long as the block lasts (``JobService.launch``).
+
+        Args:
+            on_demand: as in ``JobService.launch``.
+            after: what is waited for first, behind the block; None launches before it begins.
+        """
         try:
-            await self.jobs.launch(on_demand=on_demand)
-            yield
+            if after is None:
+                await self.jobs.launch(on_demand=on_demand)
+                yield
+            else:
+                async with background(self._launch_jobs(after, on_demand)):
+                    yield
         finally:
             await self.jobs.close()
+
+    async def _launch_jobs(self, after: Callable[[], Awaitable[None]], on_demand: bool) -> None:
+        await after()
+        for pause in backoff(_FIRST_RETRY_SECONDS, _MAX_RETRY_SECONDS):
+            try:
+                # What is half launched cannot be ended: the end waits for it.
+                await asyncio.shield(self.jobs.launch(on_demand=on_demand))
+                return
+            except Exception as error:
+                log.exception("jobs_not_launched", again_in_seconds=pause)
+                problem = f"services.database: jobs do not run ({type(error).__name__})"
+            self.notices.append(problem)
+            await asyncio.sleep(pause)
+            self.notices.remove(problem)
 
     def signing_key(self) -> bytes:
         """The key that signs what clients bring back; 32 bytes, kept over restarts.

@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from auth import Tier
+from gateway import app as app_module
 from gateway import plugin_host
 from gateway import plugin_lifecycle as openings
 from gateway.app import PortalApp
@@ -213,11 +214,11 @@ async def _until(true):
 
 
 @asynccontextmanager
-async def _serving(tmp_path, *modules):
+async def _serving(tmp_path, *modules, wait=True):
     """A portal that serves, as `porch serve` opens it, and a client of its HTTP surface."""
     portal = load_portal(tmp_path / "config", {"services": {"embedding": "none"}})
     app = PortalApp(portal, tmp_path / "data", modules=list(modules))
-    async with app.opened() as running:
+    async with app.opened(wait=wait) as running:
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
             yield running, http
@@ -339,6 +340,41 @@ async def test_a_plugin_that_is_opening_still_does_not_hold_up_the_end(monkeypat
     async with _serving(tmp_path, _whole("late", never, asyncio.Event())):
         assert diary == []
     assert diary == ["ended"]
+
+
+async def test_a_portal_that_does_not_wait_serves_each_plugin_as_it_opens(monkeypatch, tmp_path):
+    monkeypatch.setattr(app_module, "_OPENING_SECONDS", 0.05)
+    may_open, ran = asyncio.Event(), asyncio.Event()
+    late = _whole("late", may_open.wait, ran)
+    async with _serving(tmp_path, late, _plugin("well"), wait=False) as (running, http):
+        health = (await http.get("/readyz")).json()
+        assert (health["status"], health["plugins"]["late"]["state"]) == ("starting", "starting")
+        assert (await http.get("/api/v1/late/item")).status_code == 404, "what is there answers"
+        assert running.catalog.knows("well_tool")
+        may_open.set()
+        async with asyncio.timeout(20):
+            await running.plugins.tried()
+        await _until_jobs_run(running)
+        await _all_of_it_is_served(running, http, ran)
+        assert list(running.plugins.offers) == ["late", "well"]
+
+
+async def test_a_request_waits_for_plugins_that_open_within_a_moment(tmp_path):
+    may_open = asyncio.Event()
+    late = _whole("late", may_open.wait, asyncio.Event())
+    async with _serving(tmp_path, late, wait=False) as (_, http):
+        answer = asyncio.create_task(http.get("/api/v1/late/item"))
+        assert (await http.get("/healthz")).status_code == 200
+        assert not answer.done()
+        may_open.set()
+        assert (await asyncio.wait_for(answer, 20)).json() == {"name": "late"}
+
+
+async def _until_jobs_run(running):
+    async def run():
+        return running.services.jobs._running
+
+    await _until(run)
 
 
 async def test_an_opening_that_awaits_something_cancelled_fails_alone(monkeypatch, tmp_path):

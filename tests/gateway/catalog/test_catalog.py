@@ -52,6 +52,20 @@ def test_of_two_items_with_one_name_the_later_is_set_aside_with_the_fix():
     assert catalog.tool("a", CALLERS[Tier.MEMBERS]).plugin == "one"
 
 
+def test_which_of_two_plugins_has_a_name_does_not_depend_on_which_opens_first():
+    catalog = Catalog(TierRules())
+    catalog.expect(["one", "two"])
+    catalog.add("two", Offer([_tool("a"), _tool("b")]))
+    assert catalog.tool("a", CALLERS[Tier.MEMBERS]).plugin == "two"
+    catalog.add("one", Offer([_tool("a")]))
+    assert catalog.tool("a", CALLERS[Tier.MEMBERS]).plugin == "one"
+    assert [each.plugin for each in catalog.set_aside] == ["two"]
+    assert [item.plugin for item in catalog.listed("tool", CALLERS[Tier.MEMBERS])] == ["one", "two"]
+    catalog.add("one", Offer())
+    assert catalog.tool("a", CALLERS[Tier.MEMBERS]).plugin == "two"
+    assert catalog.set_aside == []
+
+
 def test_an_alias_serves_both():
     catalog = Catalog(TierRules())
     catalog.add("one", Offer([_tool("a")]))

@@ -304,7 +304,7 @@ def test_an_enclosing_skill_that_comes_later_counts_for_those_inside_it():
     catalog = _catalog(_skill("outer/inner"))
     catalog.add("late", Offer(skills=[_skill("outer", tier=Tier.MEMBERS)]))
     assert _listed(catalog, Tier.PUBLIC) == []
-    catalog.replace("late", Offer())
+    catalog.add("late", Offer())
     assert _listed(catalog, Tier.PUBLIC) == ["skill://outer/inner/SKILL.md"]
 
 

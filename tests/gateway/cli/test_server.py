@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.server import _listen, held
+from gateway.cli.server import held, listen
 from gateway.config.models import PortalConfig
 from gateway.errors import ConfigError
 
@@ -35,7 +35,7 @@ def test_a_data_directory_is_held_by_one_portal_at_a_time(tmp_path: Path) -> Non
 @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="Linux has it")
 def test_a_connection_whose_client_reads_nothing_breaks_after_a_minute() -> None:
     config = PortalConfig.model_validate({"listen": {"host": "127.0.0.1", "port": 0}})
-    with _listen(config) as listener:
+    with listen(config) as listener:
         listener.setblocking(True)
         with socket.create_connection(listener.getsockname()):
             connection = listener.accept()[0]

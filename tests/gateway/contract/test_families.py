@@ -99,7 +99,7 @@ def test_an_alias_keeps_a_family_a_family(theirs: str, ours: str) -> None:
 
 def test_what_a_family_held_is_free_once_it_is_offered_no_more() -> None:
     catalog = catalog_of(Offer(prompt_families=[family("day-*")]))
-    catalog.replace("one", Offer(prompts=[prompt("day-x")]))
+    catalog.add("one", Offer(prompts=[prompt("day-x")]))
     assert aside(catalog) == []
     assert catalog.prompt("day-x", CALLERS[Tier.OPEN]).kind == "prompt"
 
