@@ -17,7 +17,7 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0
 NODE := tests/node/node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install services dev run test thorough check docs bench coverage mutants versions chaos kills pins
+.PHONY: help install services dev run test thorough check docs bench coverage mutants versions chaos kills pins image
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -73,6 +73,9 @@ kills: dev ## end processes with kill -9 a thousand times; ARGS=100 a hundred ti
 
 pins: $(DEV) ## compile requirements/ from pyproject.toml; ARGS=--upgrade takes the newest
 	$(BIN)/python scripts/pins.py $(ARGS)
+
+image: $(DEV) ## build the container image, with an engine or without; ARGS=--check runs it
+	$(BIN)/python -m scripts.image $(ARGS)
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
