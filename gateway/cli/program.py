@@ -21,10 +21,12 @@ _OWN = {
     "token": "gateway.cli.tokens",
     "people": "gateway.cli.people",
     "audit": "gateway.cli.audit",
+    "backup": "gateway.cli.backup:backup",
+    "restore": "gateway.cli.backup:restore",
     "schema": "gateway.cli.schemas",
     "new-plugin": "gateway.cli.new_plugin",
 }
-"""Our own commands and the modules that have them, each under the name ``command``."""
+"""Our own commands and the modules that have them, under the name ``command`` or after a colon."""
 
 
 class Program(click.Group):
@@ -41,7 +43,8 @@ class Program(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """One of our own commands, or a plugin's."""
         if module := _OWN.get(cmd_name):
-            command: click.Command = import_module(module).command
+            place, _, name = module.partition(":")
+            command: click.Command = getattr(import_module(place), name or "command")
             return command
         from gateway.cli.plugin_commands import PluginCommands, plugin_behind
 

@@ -12,7 +12,7 @@ from auth import ANONYMOUS, Caller, Tier
 from gateway.contract.apis import Allowance, Api, Refusal
 from gateway.contract.backend_errors import is_outage
 from gateway.contract.config_types import ConfigPath, Duration, SafeUrl, SecretRef
-from gateway.contract.directories import follow, follow_each
+from gateway.contract.directories import follow, follow_each, rebuildable
 from gateway.contract.exchange import Exchange
 from gateway.contract.families import ListedResource, PromptFamily, ResourceLister
 from gateway.contract.offers import (
@@ -152,4 +152,5 @@ __all__ = [
     "is_outage",
     "near",
     "piece",
+    "rebuildable",
 ]

@@ -1,4 +1,4 @@
-"""Directories that are followed: work is done again whenever a file in them changes."""
+"""Directories of plugins: those that are followed, and those that can be built again."""
 
 from __future__ import annotations
 
@@ -18,12 +18,30 @@ STEP_MS = 50
 RETRY_SECONDS = 5
 """How long until work that failed is tried again."""
 
+CACHE_TAG = "CACHEDIR.TAG"
+_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55\n"
+
 _GIT_TELLS = ("HEAD", "packed-refs")
 
 
 Work = Callable[[], Awaitable[bool]]
 WorkOn = Callable[[frozenset[Path]], Awaitable[bool]]
 """``await work(directories)``: brings those up to date; false where it has to be tried again."""
+
+
+def rebuildable(directory: Path) -> Path:
+    """Make a directory whose contents can be built again, and mark it so: backups leave it out.
+
+    The mark is the one that other programs know too (Cache Directory Tagging Specification).
+
+    Returns:
+        The directory.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    tag = directory / CACHE_TAG
+    if not tag.exists():
+        tag.write_text(_SIGNATURE)
+    return directory
 
 
 async def follow(directories: Sequence[Path], work: Work, *, rescan: int = 60) -> None:

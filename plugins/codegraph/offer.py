@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gateway.contract import Host, Offer, Tier
+from gateway.contract import Host, Offer, Tier, rebuildable
 from plugins.codegraph.api import routes
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.indexer.indexer import Indexer
@@ -96,6 +96,7 @@ async def opened(config: CodegraphConfig, host: Host) -> AsyncGenerator[Offer]:
         host: the plugin's services.
     """
     await host.database.migrate(MIGRATIONS)
+    rebuildable(host.data_dir)
     base = CoreParts.of(config, host)
     problems = await declare(base.repositories, config)
     hours = config.workspace_hours

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from gateway.contract import Host
+from gateway.contract import Host, rebuildable
 from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.store import Store
@@ -57,7 +57,7 @@ async def open_handle(
     index, rules = knowledge.index, rules_of(config, host.scrub)
     try:
         sources = await open_sources(config, host)
-        sync = Sync(sources, host.objects, store, index, rules, host.data_dir)
+        sync = Sync(sources, host.objects, store, index, rules, rebuildable(host.data_dir))
         await sync.load()
         knowledge.set_unfinished(sync.status.unfinished)
         sync_loop = SyncLoop(host, store, sync, sources, namespace)
