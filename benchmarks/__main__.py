@@ -19,6 +19,7 @@ SECTIONS = {
     "access": "what each kind of credential adds to a call, and memory after 100,000 callers",
     "scrubbing": "secrets found in arguments, innocent lines touched, and what looking takes",
     "startup": "time from spawn to the first right answer, and memory",
+    "streams": "10,000 clients that listen and 1,000 that call: memory, latencies, a storm, idle",
     "idle": "what a portal costs that nobody uses",
     "skills": "1,000 skills listed and read beside a bare mcp server, and their index",
     "workflows": "search, select and add at 10,000 workflows beside a bare mcp server",

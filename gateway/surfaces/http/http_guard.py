@@ -127,7 +127,10 @@ class HttpGuard:
         context = await self._context(scope, headers, request_id, send)
         if context is not None:
             scope[KEY] = context
-            await self._app(scope, receive, send)
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                del scope[KEY]  # it holds the scope; a cycle would wait for the collector
 
     async def _context(
         self, scope: Scope, headers: dict[str, str], request_id: str, send: Send

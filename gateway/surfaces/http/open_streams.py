@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from enum import Enum
 from typing import Protocol, TypeVar
 
-from auth import BadCredential, Caller
+from auth import ANONYMOUS, BadCredential, Caller
 from auth.credentials import BEARER
 from auth.stores import StoreUnavailable
 from gateway.limits.stream_shares import StreamShares, TooManyStreams
@@ -64,7 +64,7 @@ class _Place:
 
     def __init__(self, stream: OpenStream, context: CallContext, beats_at: float) -> None:
         self.stream: OpenStream | None = stream
-        self.context = context
+        self.context: CallContext | None = context
         self.beats_at = beats_at
 
 
@@ -109,7 +109,7 @@ class OpenStreams:
             try:
                 yield
             finally:
-                place.stream = None
+                place.stream = place.context = None  # it may wait a while to be passed over
                 self._places[key].discard(place)
                 if not self._places[key]:
                     del self._places[key]
@@ -129,6 +129,7 @@ class OpenStreams:
                 await self._beat()
         finally:
             self._watching = None
+            self._beating.clear()
 
     async def _recheck(self) -> None:
         """Look at every stream, by credential; a slow look-up holds up no more than its own."""
@@ -170,16 +171,18 @@ def _who(context: CallContext) -> tuple[object, ...]:
 
 async def _recheck(key: tuple[object, ...], places: set[_Place]) -> None:
     """End the streams of one credential whose callers are no longer who they were."""
-    some, now = next(iter(places)), None
-    if key is _NOBODY:  # who brings no credential is nobody, whatever happens
-        now = _rights(some.context.caller)
+    some, now = next(iter(places)).context, None
+    if key is _NOBODY or some is None:  # who brings no credential is nobody, whatever happens
+        now = _rights(ANONYMOUS)
     else:
         # Who cannot be recognised any more hears no more.
         with suppress(BadCredential, StoreUnavailable, TimeoutError):
-            now = _rights(await within(_LOOKUP_TIMEOUT_SECONDS, some.context.again(), TimeoutError))
+            now = _rights(await within(_LOOKUP_TIMEOUT_SECONDS, some.again(), TimeoutError))
     async for place in portions(list(places)):
-        stream = place.stream
-        if stream is not None and (_rights(place.context.caller) != now or not stream.allowed()):
+        stream, context = place.stream, place.context
+        if stream is None or context is None:  # it has ended meanwhile
+            continue
+        if _rights(context.caller) != now or not stream.allowed():
             stream.end(Why.CHANGED)
 
 
