@@ -12,6 +12,10 @@ _CLASSES = frozenset({"08", "25", "28", "3D", "40", "53", "55", "57", "58"})
 lost race, no room, locked, stopped, broken."""
 
 
+class DatabaseAway(ConnectionError):
+    """The database does not answer, and nobody waits for it until it does."""
+
+
 def is_outage(error: BaseException) -> bool:
     """Whether a service is to blame: it does not answer, is locked, full, or being stopped.
 
@@ -34,3 +38,20 @@ def _is_servers(error: DBAPIError) -> bool:
     if isinstance(getattr(error.orig, "__cause__", None), ValueError):
         return False  # a value that asyncpg cannot send
     return isinstance(error, exc.InterfaceError | exc.OperationalError)
+
+
+def is_database_away(error: BaseException | None) -> bool:
+    """Whether a failure comes of a database that cannot do its work just now.
+
+    Args:
+        error: what something raised that uses the database, perhaps from an error of it.
+    """
+    from sqlalchemy.exc import SQLAlchemyError
+
+    while error is not None:
+        if isinstance(error, DatabaseAway):
+            return True
+        if isinstance(error, SQLAlchemyError) and is_outage(error):
+            return True
+        error = error.__cause__
+    return False

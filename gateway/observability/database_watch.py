@@ -15,9 +15,6 @@ CHECK_INTERVAL_SECONDS = 1.0
 """Seconds between two questions, however many ask for the portal's health."""
 TIMEOUT_SECONDS = 2.0
 """Seconds that the database has to answer."""
-OUTAGE_GRACE_SECONDS = 10.0
-"""Seconds without an answer after which the portal is not ready: one replica that lost its
-database must not be sent people, and a database that only starts anew must not empty the pool."""
 
 
 class DatabaseWatch:
@@ -36,11 +33,7 @@ class DatabaseWatch:
         self._asking: asyncio.Task[None] | None = None
 
     async def there(self) -> bool:
-        """Whether the portal can count on the database; those who ask at once share one answer.
-
-        Returns:
-            False where it has not answered for so long that people are better sent elsewhere.
-        """
+        """Whether the database answers; those who ask at once share one answer."""
         if self._asking is None and self._clock() - self._last_check >= CHECK_INTERVAL_SECONDS:
             self._last_check = self._clock()
             self._asking = asyncio.create_task(self._ask())
@@ -50,14 +43,15 @@ class DatabaseWatch:
             await asyncio.wait({self._asking}, timeout=TIMEOUT_SECONDS)
         if self._asking is not None:
             self._missed()
-        return self._away() < OUTAGE_GRACE_SECONDS
+        return self._away_since is None
 
     def notices(self) -> Iterator[str]:
         """Notices for admins, from the first check without an answer on."""
         if self._away_since is not None:
             yield (
                 f"The database has not answered for {self._away():.0f} s. Check that it is up and "
-                "can be reached; nobody can sign in or use a token meanwhile."
+                "can be reached. What is open and needs no database is served; nobody can sign in "
+                "or use a token."
             )
 
     def _away(self) -> float:

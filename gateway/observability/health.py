@@ -41,9 +41,12 @@ _FORWARDED = frozenset(
         "x-real-ip",
     }
 )
+_SERVES = ("ok", "degraded")
+"""States of a plugin that answers."""
 _PRIVATE = {"Cache-Control": "no-store"}
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
+Status = Literal["ok", "degraded", "starting", "failed", "stopping"]
 Ask = Callable[[], Awaitable[Health]]
 
 log = get_logger(__name__)
@@ -63,22 +66,22 @@ class Report:
     """How the portal is.
 
     Attributes:
-        status: ``ok``, ``starting``, ``failed`` (a required plugin, or what all need) or
-            ``stopping``.
+        status: ``ok``, ``degraded`` (what all need is away, and something is served without it),
+            ``starting``, ``failed`` (a required plugin, or all of them) or ``stopping``.
         plugins: each plugin, in the order they were named.
         notices: what an admin should look at, one sentence each.
         chains: how the logs of chains are followed, by the chain's id.
     """
 
-    status: Literal["ok", "starting", "failed", "stopping"]
+    status: Status
     plugins: tuple[PluginHealth, ...]
     notices: tuple[str, ...]
     chains: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def ready(self) -> bool:
-        """Whether the portal can do its work."""
-        return self.status == "ok"
+        """Whether the portal can do its work, or what of it needs no database."""
+        return self.status in ("ok", "degraded")
 
     def details(self) -> dict[str, Any]:
         """The report as JSON values, for admins."""
@@ -152,7 +155,9 @@ class HealthBoard:
         self._chains = source
 
     def needs(self, there: Callable[[], Awaitable[bool]]) -> None:
-        """Add something that the portal cannot work without, such as its database.
+        """Add something without which the portal does less, such as its database.
+
+        All replicas lose it at once. So the portal stays ready for what it can still do.
 
         Args:
             there: says whether it is there, within the deadline and without raising.
@@ -195,12 +200,12 @@ class HealthBoard:
                     detail=now.detail,
                 )
 
-    def _status(
-        self, plugins: tuple[PluginHealth, ...], there: bool
-    ) -> Literal["ok", "starting", "failed", "stopping"]:
+    def _status(self, plugins: tuple[PluginHealth, ...], there: bool) -> Status:
         if self._stopping:
             return "stopping"
-        if not there or any(p.required and p.health.state == "failed" for p in plugins):
+        if not there:
+            return "degraded" if any(p.health.state in _SERVES for p in plugins) else "failed"
+        if any(p.required and p.health.state == "failed" for p in plugins):
             return "failed"
         if any(p.health.state == "starting" for p in plugins):
             return "starting"

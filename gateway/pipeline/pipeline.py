@@ -19,6 +19,7 @@ from typing import Any
 from auth import Caller
 from gateway.catalog.items import Item
 from gateway.contract import ToolFailed
+from gateway.contract.backend_errors import is_database_away
 from gateway.contract.paging import CURSOR_ARGUMENT, Listing
 from gateway.contract.streams import StreamEvent
 from gateway.errors import PortalError
@@ -42,6 +43,12 @@ from gateway.toolkit.first_step import within
 
 _Attempt = tuple[str, bytes, Exception | asyncio.CancelledError | None]
 """How an attempt ended: the word for the records, the rendered answer, the error."""
+
+_UNAVAILABLE = "unavailable"
+_AWAY = (
+    "The portal's database does not answer just now. Try again in a minute; where this was to "
+    "write something, look first whether it is there. What needs no database works meanwhile."
+)
 
 log = get_logger(__name__)
 
@@ -283,6 +290,9 @@ def _rendered(target: Target, answer: Any, redactions: Sequence[Redaction]) -> b
 
 
 def _broken(item: Item, context: CallContext, error: BaseException) -> _Attempt:
+    if is_database_away(error):
+        log.warning("call_without_database", item=item.key, reason=type(error).__name__)
+        return _UNAVAILABLE, b"", ToolFailed(_UNAVAILABLE, _AWAY)
     log.error("call_failed", item=item.key, exc_info=error)
     return "internal_error", b"", InternalError(context.request_id)
 

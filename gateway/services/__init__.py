@@ -164,6 +164,7 @@ class Services:
             await self.shared_database.migrate(migrations)
         except (DatabaseUnavailable, MigrationFailed) as error:
             raise ConfigError([_problem("database", error)]) from None
+        self.database.watch()
         try:
             await self.cache.ready()
         except CacheUnavailable as error:
@@ -291,13 +292,15 @@ class _Opening:
         secret = self._checked("vectors_key", lambda: resolve(key, self._root)) if key else None
         api_key = secret.get_secret_value() if secret else None
         cache = self._at("cache", open_cache)
+        database = self._at("database", lambda at: open_database(at, data_dir))
+        shared = cache.scoped(GATEWAY)
         return Services(
             data_dir=data_dir,
-            database=self._at("database", lambda at: open_database(at, data_dir)),
+            database=database,
             vectors=self._at("vectors", lambda at: open_vectors(at, data_dir, api_key=api_key)),
             objects=self._at("objects", lambda at: open_objects(at, data_dir)),
             cache=cache,
-            jobs=self._at("database", lambda at: open_jobs(at, data_dir, cache.scoped(GATEWAY))),
+            jobs=self._at("database", lambda at: open_jobs(at, data_dir, shared, database.check)),
             embedder=self._model("embedding", open_embedder),
             reranker=self._model("reranker", open_reranker),
             notices=self._notices,

@@ -16,6 +16,7 @@ from gateway.services import migrations as revisions
 from gateway.services import sqlite
 from gateway.services.clients import need
 from gateway.services.database_errors import without_values
+from gateway.services.database_guard import CONNECT_TIMEOUT_SECONDS, DatabaseGuard
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -44,6 +45,7 @@ class DatabaseService:
         self._data_dir = data_dir
         self._migrating = asyncio.Lock()
         self._writers = sqlite.Writers()
+        self._guard: DatabaseGuard | None = None
 
     @cached_property
     def engine(self) -> AsyncEngine:
@@ -52,8 +54,14 @@ class DatabaseService:
 
         if not self._embedded:
             url = _for_asyncpg(self._address)
-            engine = create_async_engine(url, pool_pre_ping=True, hide_parameters=True)
+            engine = create_async_engine(
+                url,
+                pool_pre_ping=True,
+                hide_parameters=True,
+                connect_args={"timeout": CONNECT_TIMEOUT_SECONDS},
+            )
             without_values(engine.sync_engine)
+            self._guard = DatabaseGuard(engine, _plain(self._address), f"{url.host}:{url.port}")
             return engine
         self._data_dir.mkdir(parents=True, exist_ok=True)
         return sqlite.opened(self._data_dir / "porch.db")
@@ -145,10 +153,26 @@ class DatabaseService:
             return sqlite.changing_tables(self.engine, self._writers)
         return _holding_lock(self.engine, lock)
 
+    def watch(self) -> None:
+        """See from now on whether a server that was used before answers."""
+        if self._guard is not None:
+            self._guard.watch()
+
+    def check(self) -> None:
+        """Go on where the database answers, as far as is known.
+
+        Raises:
+            DatabaseAway: it does not.
+        """
+        if self._guard is not None:
+            self._guard.breaker.check()
+
     async def close(self) -> None:
         """Close the connections, if any was opened."""
         if "engine" not in self.__dict__:
             return
+        if self._guard is not None:
+            await self._guard.close()
         await self.engine.dispose()
         if self._embedded:
             from gateway.services.sqlite_driver import gone
@@ -203,6 +227,11 @@ def is_postgres(address: str) -> bool:
     """Whether an address is PostgreSQL's, with or without a driver's name in it."""
     scheme, separator, _ = address.partition("://")
     return bool(separator) and scheme.partition("+")[0] in ("postgresql", "postgres")
+
+
+def _plain(address: str) -> str:
+    """An address without the name of a driver."""
+    return "postgresql://" + address.partition("://")[2]
 
 
 def _for_asyncpg(address: str) -> URL:

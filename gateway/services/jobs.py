@@ -24,6 +24,7 @@ from gateway.services.jobs_owned import OwnedJobs
 from gateway.services.jobs_progress import ProgressBoard
 from gateway.services.jobs_queues import APPLICATION, make_queues, settings_of
 from gateway.services.jobs_run import Run, as_json
+from gateway.services.jobs_schedules import apply_schedules, check_schedule
 from gateway.services.jobs_sqlite import Connection
 from gateway.services.jobs_worker import QueueWorker
 from gateway.toolkit.background import cancel, every
@@ -40,6 +41,11 @@ SCHEMA = "porch_jobs"
 JOBS_FILE = "jobs.db"
 """The file of DBOS's tables in the data directory, beside SQLite."""
 _CLOSE_TIMEOUT_SECONDS = 5.0
+_LINE = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5} | {
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+"""Settings of libpq for connections of DBOS, in seconds and milliseconds."""
 _LISTENER_INTERVAL_SECONDS = 0.25
 """Seconds between two looks of DBOS's listener for messages between jobs. We send none, so a look
 costs next to nothing; but closing waits for the next one, and DBOS's default is a whole second."""
@@ -60,11 +66,19 @@ class JobService:
         address: ``sqlite``, or a ``postgresql://`` URL.
         data_dir: where ``jobs.db`` lies, for SQLite.
         cache: where replicas see each other's progress, or None.
+        check: raises where the database is known to be away: DBOS would wait for it without end.
     """
 
-    def __init__(self, address: str, data_dir: Path, cache: Cache | None = None) -> None:
+    def __init__(
+        self,
+        address: str,
+        data_dir: Path,
+        cache: Cache | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         self._address = address
         self._data_dir = data_dir
+        self._check = check
         self._jobs: dict[str, Job] = {}
         self._workflows: dict[str, Workflow] = {}
         self._tasks: dict[str, asyncio.Task[Any]] = {}
@@ -91,7 +105,7 @@ class JobService:
             name = f"{plugin}/{job.name}"
             if name in declared or name in self._jobs:
                 raise ValueError(f"The plugin {plugin} declares the job {job.name} twice.")
-            _check_schedule(name, job.schedule)
+            check_schedule(name, job.schedule)
             declared[name] = job
         self._jobs |= declared
 
@@ -132,7 +146,7 @@ class JobService:
                 self._workflows[name] = self._declare(name, self._jobs[name])
             for name in names:
                 await DBOS.register_queue_async(name, **settings_of(self._jobs[name]))
-            await asyncio.to_thread(self._schedule)
+            await asyncio.to_thread(apply_schedules, self._jobs, self._workflows)
             await self._go_on(names)
             self._worker.wake()
 
@@ -145,7 +159,7 @@ class JobService:
         self._running = True
         # On the loop's own thread: DBOS runs its workflows on the loop it finds here.
         DBOS.launch()
-        await asyncio.to_thread(self._schedule)
+        await asyncio.to_thread(apply_schedules, self._jobs, self._workflows)
         if self._lease.is_shared and self._beating is None:
             beats = every(HEARTBEAT_SECONDS, self._beat, _missed, at_once=True)
             self._beating = asyncio.create_task(beats)
@@ -269,6 +283,7 @@ class JobService:
         return self._address == "sqlite" and not (self._data_dir / JOBS_FILE).exists()
 
     async def _need_running(self) -> None:
+        self._check()
         if self._is_launched and not self._running:
             async with self._launching:  # where a new life begins, it has begun then
                 if self._on_demand and self._is_launched and not self._running:
@@ -305,6 +320,8 @@ class JobService:
         }
         if self._address == "sqlite":
             config["db_engine_kwargs"] = {"connect_args": {"factory": Connection}}
+        else:  # its threads give up a line on which nothing is answered
+            config["db_engine_kwargs"] = {"connect_args": _LINE}
         make_queues(url, SCHEMA, self._jobs)
         self._worker = QueueWorker(self._workflows.keys)
         self._worker.take_over()
@@ -335,45 +352,27 @@ class JobService:
 
         return DBOS.workflow(name=name)(workflow)
 
-    def _schedule(self) -> None:
-        from dbos import DBOS
 
-        wanted = {
-            n: job.schedule
-            for n, job in self._jobs.items()
-            if job.schedule and n in self._workflows
-        }
-        for known in DBOS.list_schedules():
-            if known["schedule_name"] not in wanted:
-                DBOS.delete_schedule(known["schedule_name"])
-        DBOS.apply_schedules(
-            [
-                {
-                    "schedule_name": name,
-                    "workflow_fn": self._workflows[name],
-                    "schedule": cron,
-                    "context": None,
-                    "queue_name": name,
-                }
-                for name, cron in wanted.items()
-            ]
-        )
-
-
-def open_jobs(address: str, data_dir: Path, cache: Cache | None = None) -> JobService:
+def open_jobs(
+    address: str,
+    data_dir: Path,
+    cache: Cache | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> JobService:
     """The jobs service at an address; nothing is opened before ``launch``.
 
     Args:
         address: ``sqlite`` (the file ``jobs.db``), or a ``postgresql://`` URL.
         data_dir: the portal's data directory.
         cache: where replicas see each other's progress, or None.
+        check: as of :class:`JobService`.
 
     Raises:
         ValueError: the address is neither.
     """
     if address != "sqlite" and not is_postgres(address):
         raise ValueError("The jobs are kept in 'sqlite' or at a postgresql:// URL.")
-    return JobService(address, data_dir, cache)
+    return JobService(address, data_dir, cache, check)
 
 
 def _url(address: str, data_dir: Path) -> str:
@@ -384,12 +383,3 @@ def _url(address: str, data_dir: Path) -> str:
 
 def _missed(error: Exception) -> None:
     log.debug("jobs_heartbeat_missed", reason=type(error).__name__)
-
-
-def _check_schedule(name: str, schedule: str | None) -> None:
-    if schedule is None:
-        return
-    from croniter import croniter
-
-    if not croniter.is_valid(schedule, second_at_beginning=True):
-        raise ValueError(f"The schedule of the job {name} is no cron expression: {schedule!r}.")

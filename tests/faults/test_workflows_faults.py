@@ -17,7 +17,7 @@ from sqlalchemy import insert, text
 from gateway.contract import Database
 from gateway.testing import RequestRefused, TestPortal
 from plugins.workflows.store import tables
-from tests.faults.conftest import Place
+from tests.faults.conftest import Place, eventually
 from tests.faults.playbook import Person, configure, tokens
 from tests.faults.playbook import stage as work
 from tests.faults.test_outages import _fill, _small_disk
@@ -130,6 +130,7 @@ def test_a_database_that_is_away_is_said_to_be_and_all_works_once_it_is_back(
         assert AWAY in ana.refused("add_workflow", name="Lost", stages=[work("Look")])
         assert AWAY in ana.refused("get_available_workflows", task="prune")
         cable.join()
+        eventually(lambda: ana.attempt("get_next_step", **step)[0], "it is read again")
         assert ana.call("get_next_step", **step)["content"] == "Do Cut."
         assert ana.found("prune") == [made["id"]]
         assert portal.stop() == 0

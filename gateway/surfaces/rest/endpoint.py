@@ -26,6 +26,7 @@ from gateway.scrubbing.report import HEADER, header
 from gateway.scrubbing.scrubber import Redaction
 from gateway.surfaces.http.body import BodyRefused, ClientLeft
 from gateway.surfaces.http.error_formats import ErrorFormat
+from gateway.surfaces.http.errors import RETRY_AFTER_SECONDS
 from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.http.responses import Headers, send_json
 from gateway.surfaces.rest.openapi import Described
@@ -34,6 +35,8 @@ from gateway.surfaces.rest.parameters import given, parsed
 SHARED = b"public, max-age=300, stale-while-revalidate=3600"
 """What caches do with what everyone may read."""
 _OWN = b"private, no-cache"
+_STATUS = {"not_found": 404, "unavailable": 503}
+"""Statuses of failures whose code says more than that the request was wrong."""
 
 
 class Endpoint:
@@ -139,7 +142,9 @@ class Endpoint:
             private = ((b"cache-control", _OWN), (b"vary", b"Authorization"))
             headers, refusal = (*own, *private), _refused(error, context)
         elif isinstance(error, ToolFailed):
-            status = 404 if error.code == "not_found" else 400
+            status = _STATUS.get(error.code, 400)
+            if status == 503:
+                headers = (*headers, (b"retry-after", b"%d" % RETRY_AFTER_SECONDS))
             refusal = Refusal(status, error.code, error.message, context.request_id, error.details)
         elif isinstance(error, BodyRefused):
             headers = (*headers, *error.headers)

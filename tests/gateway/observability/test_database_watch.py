@@ -7,12 +7,9 @@ from socket import socket
 
 import pytest
 
+from gateway.contract import Health
 from gateway.observability import database_watch
-from gateway.observability.database_watch import (
-    CHECK_INTERVAL_SECONDS,
-    OUTAGE_GRACE_SECONDS,
-    DatabaseWatch,
-)
+from gateway.observability.database_watch import CHECK_INTERVAL_SECONDS, DatabaseWatch
 from gateway.observability.health import HealthBoard
 from gateway.services.database import open_database
 from tests.auth.clocks import Clock
@@ -45,23 +42,35 @@ async def test_a_database_that_answers_is_there(address: str, tmp_path: Path) ->
     await service.close()
 
 
-async def test_one_that_is_away_for_long_makes_the_portal_not_ready_until_it_is_back(
+async def healthy() -> Health:
+    return Health()
+
+
+async def unable() -> Health:
+    return Health("failed", "the database is away")
+
+
+async def test_without_it_a_portal_that_serves_something_is_ready_and_degraded(
     absent: str, tmp_path: Path, clock: Clock
 ) -> None:
     away, back = open_database(absent, tmp_path), open_database("sqlite", tmp_path)
     watch, board = DatabaseWatch(away.for_owner("gateway"), clock), HealthBoard()
+    for name, health in (("knowledge", healthy), ("workflows", unable)):
+        board.expect(name, required=True)
+        board.opened(name, health)
     board.needs(watch.there)
     board.notices(watch.notices)
     first = await board.report()
-    assert first.status == "ok"
+    assert (first.status, first.ready) == ("degraded", True)
     assert first.notices[0].startswith("The database has not answered for 0 s.")
-    clock.pass_(OUTAGE_GRACE_SECONDS)
-    later = await board.report()
-    assert (later.status, later.ready) == ("failed", False)
-    assert later.notices[0].startswith("The database has not answered for 10 s.")
+    board.opened("knowledge", unable)
+    nothing = await board.report()
+    assert (nothing.status, nothing.ready) == ("failed", False)
+    for name in ("knowledge", "workflows"):
+        board.opened(name, healthy)
     watch._database = back.for_owner("gateway")
     clock.pass_(CHECK_INTERVAL_SECONDS)
-    assert (await board.report()).ready
+    assert (await board.report()).status == "ok"
     assert list(watch.notices()) == []
     await away.close()
     await back.close()
@@ -98,6 +107,6 @@ async def test_one_that_says_nothing_holds_up_no_one(
         address = f"postgresql://somebody@127.0.0.1:{silent.getsockname()[1]}/portal"
         service = open_database(address, tmp_path)
         watch = DatabaseWatch(service.for_owner("gateway"))
-        assert await watch.there()
+        assert not await watch.there()
         assert list(watch.notices()) != []
         await service.close()
