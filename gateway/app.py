@@ -38,6 +38,7 @@ from gateway.observability.database_watch import DatabaseWatch
 from gateway.observability.health import HealthBoard
 from gateway.observability.logs import get_logger
 from gateway.observability.metrics import Metrics
+from gateway.observability.portal_metrics import show_portal
 from gateway.open_portal import OpenPortal
 from gateway.pipeline.answer_scrub import AnswerScrub
 from gateway.pipeline.argument_scrub import ArgumentScrub
@@ -47,6 +48,7 @@ from gateway.plugin_host import Found, PluginHost, discover
 from gateway.scrubbing.rules import shipped
 from gateway.scrubbing.scrubber import Scrubber
 from gateway.services import Services, open_services
+from gateway.services.service_metrics import show_services
 from gateway.surfaces.http.cors import Cors
 from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat
 from gateway.surfaces.http.errors import plain_page
@@ -150,7 +152,7 @@ def _assemble(
     board.needs(watch.there)
     board.notices(lambda: [*services.notices, *_of_the_files(portal, tiers, catalog)])
     board.notices(lambda: [f"roles: {why}" for why in authentication.facts.silent.values()])
-    show_following(authentication.followers, board, metrics)
+    _show(services, authentication, board, watch, log_of_calls, metrics)
     people = KnownPeople(authentication.stores, authentication.resolver)
     plugins = PluginHost(portal, found, services, catalog, board, people)
     erasures = Erasures(services.shared_database, plugins.offers, log_of_calls)
@@ -172,6 +174,20 @@ def _assemble(
         authentication=authentication,
         erasures=erasures,
     )
+
+
+def _show(
+    services: Services,
+    authentication: Authentication,
+    board: HealthBoard,
+    watch: DatabaseWatch,
+    log_of_calls: AuditLog,
+    metrics: Metrics,
+) -> None:
+    """Have health and metrics tell of the parts."""
+    show_following(authentication.followers, board, metrics)
+    show_services(services, metrics)
+    show_portal(board, watch, log_of_calls, metrics)
 
 
 def _pipeline(

@@ -28,6 +28,8 @@ from gateway.config.portal import Environment, load_portal
 from gateway.config.variables import variable_of
 from gateway.contract import ANONYMOUS, Plugin, Tier
 from gateway.observability import logs
+from gateway.observability.metrics import Metrics
+from gateway.surfaces.routing import Surfaces
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "reference"
@@ -124,6 +126,28 @@ def details(item: Item) -> Iterator[str]:
     if result := item.entry.get("outputSchema"):
         yield "Result:"
         yield from tables(result, level=4)
+
+
+def metrics(shown: Metrics) -> str:
+    """Every metric that the portal shows, by name."""
+    return page(
+        "# Metrics",
+        "What `/metrics` shows of the portal itself; beside them stand `process_*`, which "
+        "Prometheus's own library reads. What they are for says "
+        "[health](../admins/health.md#metrics).",
+        rows(
+            ("metric", "kind", "labels", "meaning"),
+            *(
+                (
+                    f"`{each.name}`",
+                    each.kind,
+                    ", ".join(f"`{n}`" for n in each.labels),
+                    each.meaning,
+                )
+                for each in shown.families()
+            ),
+        ),
+    )
 
 
 def command_line() -> str:
@@ -241,12 +265,14 @@ async def pages() -> dict[str, str]:
         portal = load_portal(CONFIG, {"services": {"embedding": "none"}, **sources})
         async with open_portal(portal, Path(data)) as running:
             catalog = running.catalog
+            Surfaces(running).routes()  # they show numbers of their own
             if missing := set(plugins) - catalog.plugins():
                 sys.exit(f"These plugins did not open: {', '.join(missing)}. Run `porch check`.")
             return {
                 "configuration.md": configuration(),
                 "tiers.md": tiers(catalog),
                 "cli.md": command_line(),
+                "metrics.md": metrics(running.metrics),
                 **{f"{name}-tools.md": items_of(name, catalog) for name in plugins},
             }
 

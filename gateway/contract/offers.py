@@ -316,11 +316,13 @@ class Health:
     Attributes:
         detail: one sentence for the admin.
         facts: JSON values worth a look, such as counts.
+        behind: whether what it serves is known to be older than what its sources hold.
     """
 
     state: Literal["ok", "starting", "degraded", "failed"] = "ok"
     detail: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    behind: bool = False
 
 
 async def _well() -> Health:

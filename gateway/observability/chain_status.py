@@ -20,14 +20,14 @@ def show_following(followers: Followers, board: HealthBoard, metrics: Metrics) -
     metrics.gauges(
         "chain_block",
         "The block up to which a chain's logs were read for roles.",
-        "chain",
-        lambda: {str(each.chain): each.block or 0 for each in followers.states},
+        ("chain",),
+        lambda: {(str(each.chain),): each.block or 0 for each in followers.states},
     )
     metrics.gauges(
         "chain_heard_seconds",
         "Seconds since a chain's logs were last read to their end.",
-        "chain",
-        lambda: {str(each.chain): _since(each.heard) for each in followers.states if each.heard},
+        ("chain",),
+        lambda: {(str(each.chain),): _since(each.heard) for each in followers.states if each.heard},
     )
 
 

@@ -49,12 +49,14 @@ class DatabaseWatch:
         """Notices for admins, from the first check without an answer on."""
         if self._away_since is not None:
             yield (
-                f"The database has not answered for {self._away():.0f} s. Check that it is up and "
-                "can be reached. What is open and needs no database is served; nobody can sign in "
-                "or use a token."
+                f"The database has not answered for {self.away_seconds:.0f} s. Check that it is up "
+                "and can be reached. What is open and needs no database is served; nobody can "
+                "sign in or use a token."
             )
 
-    def _away(self) -> float:
+    @property
+    def away_seconds(self) -> float:
+        """For how long it has not answered; 0 while it does."""
         return 0.0 if self._away_since is None else self._clock() - self._away_since
 
     async def _ask(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
@@ -103,9 +104,13 @@ class HealthBoard:
 
     Args:
         deadline: seconds a plugin has to answer.
+
+    Attributes:
+        last: the last report, or None before the first.
     """
 
     def __init__(self, deadline: float = HEALTH_TIMEOUT_SECONDS) -> None:
+        self.last: Report | None = None
         self._deadline = deadline
         self._required: dict[str, bool] = {}
         self._fixed: dict[str, Health] = {}
@@ -117,6 +122,7 @@ class HealthBoard:
         self._chains: Callable[[], Mapping[str, Any]] = dict
         self._stopping = False
         self._last: dict[str, str] = {}
+        self._behind_since: dict[str, float] = {}
 
     def expect(self, name: str, required: bool) -> None:
         """Name a plugin that is about to open; it is ``starting`` until more is said."""
@@ -183,7 +189,21 @@ class HealthBoard:
             redactor.text(sentence) for source in self._notices for sentence in source()
         )
         self._log_changes(plugins)
-        return Report(self._status(plugins, all(there)), plugins, notices, self._chains())
+        self._note_behind(plugins)
+        self.last = Report(self._status(plugins, all(there)), plugins, notices, self._chains())
+        return self.last
+
+    def behind(self) -> dict[str, float]:
+        """For how many seconds what each plugin serves has been known to be out of date."""
+        now = time.monotonic()
+        return {name: now - self._behind_since.get(name, now) for name in self._ask}
+
+    def _note_behind(self, plugins: tuple[PluginHealth, ...]) -> None:
+        for plugin in plugins:
+            if plugin.health.behind:
+                self._behind_since.setdefault(plugin.name, time.monotonic())
+            else:
+                self._behind_since.pop(plugin.name, None)
 
     def _log_changes(self, plugins: tuple[PluginHealth, ...]) -> None:
         """Log a plugin's state when it changes, not at every question."""
@@ -261,6 +281,7 @@ def health_routes(
             return _forbidden()
         report = await board.report()
         metrics.plugin_health({p.name: p.health.state for p in report.plugins})
+        await metrics.refresh()
         text = await asyncio.to_thread(metrics.render)
         return Response(text, headers=_PRIVATE, media_type=_METRICS_TYPE)
 

@@ -5,19 +5,23 @@ An instance has its own registry, so that two portals (or two tests) in one proc
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from itertools import accumulate
+from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
     HistogramMetricFamily,
-    Metric,
 )
+from prometheus_client.core import Metric as Family
 from prometheus_client.registry import Collector
+
+from gateway.observability.logs import get_logger
 
 UNKNOWN = "unknown"
 """The label of an item that the portal does not have."""
@@ -28,8 +32,14 @@ _BOUNDS = (*map(str, _BUCKETS), "+Inf")
 _LABELS = ("item", "kind", "tier", "outcome")
 _MAX_SERIES = 2_000
 _STATES = ("ok", "starting", "degraded", "failed")
+_REFRESH_SECONDS = 2.0
+"""Seconds that what must be asked for elsewhere has before a scrape goes on with what was known."""
 
 Key = tuple[str, str, str, str]
+Numbers = Mapping[tuple[str, ...], float]
+"""Numbers by the values of their labels."""
+
+log = get_logger(__name__)
 
 
 class _Series:
@@ -42,6 +52,44 @@ class _Series:
         self.seconds = 0.0
         self.size = 0
         self.buckets = [0] * len(_BOUNDS)
+
+
+class Count:
+    """A number that only grows, for each value of some labels; made by :meth:`Metrics.count`."""
+
+    def __init__(self) -> None:
+        self.numbers: Counter[tuple[str, ...]] = Counter()
+
+    def add(self, *labels: str) -> None:
+        """Count one more; past a bound of series all others share one."""
+        if labels not in self.numbers and len(self.numbers) >= _MAX_SERIES:
+            labels = (UNKNOWN,) * len(labels)
+        self.numbers[labels] += 1
+
+
+class Metric(NamedTuple):
+    """What one metric is called and means, for documentation.
+
+    Attributes:
+        name: as it is scraped, with its prefix and, where it only grows, ``_total``.
+        kind: ``counter``, ``gauge`` or ``histogram``.
+        labels: the names of its labels.
+        meaning: one line.
+    """
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    meaning: str
+
+
+class _Read(NamedTuple):
+    """Numbers that are read at each scrape."""
+
+    family: type[GaugeMetricFamily] | type[CounterMetricFamily]
+    meaning: str
+    labels: tuple[str, ...]
+    numbers: Callable[[], Numbers]
 
 
 class Metrics(Collector):
@@ -60,9 +108,16 @@ class Metrics(Collector):
         self._known = known
         self._series: dict[Key, _Series] = {}
         self._health: dict[str, str] = {}
-        self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
-        self._labelled: dict[str, tuple[str, str, Callable[[], Mapping[str, float]]]] = {}
-        self._redacted: Counter[tuple[str, str]] = Counter()
+        self._read: dict[str, _Read] = {}
+        self._refreshed: list[Callable[[], Awaitable[object]]] = []
+        self._redacted = self.count(
+            "secrets_redacted",
+            "Secrets taken out of arguments, by the rule that found them.",
+            "rule",
+            "item",
+        )
+        self._limits = self.count("limits_reached", "Calls that a limit has refused.", "limit")
+        self.gauge("calls_in_flight", "Calls that run now.", lambda: self.in_flight)
         self._registry = CollectorRegistry()
         self._registry.register(self)
         ProcessCollector(registry=self._registry)
@@ -95,7 +150,11 @@ class Metrics(Collector):
             rule: the name of the rule that found it.
             item: the name of the item that was called.
         """
-        self._redacted[rule, item if self._known(item) else UNKNOWN] += 1
+        self._redacted.add(rule, item if self._known(item) else UNKNOWN)
+
+    def limit_reached(self, limit: str) -> None:
+        """Count a call that a limit has refused, by the limit's name."""
+        self._limits.add(limit)
 
     def _new_series(self, item: str, kind: str, tier: str, outcome: str) -> _Series:
         if not self._known(item):
@@ -104,28 +163,71 @@ class Metrics(Collector):
             item, outcome = UNKNOWN, "other"
         return self._series.setdefault((item, kind, tier, outcome), _Series())
 
-    def gauge(self, name: str, description: str, read: Callable[[], float]) -> None:
+    def count(self, name: str, meaning: str, *labels: str) -> Count:
+        """A counter to add to.
+
+        Args:
+            name: the metric's name, without the prefix ``porch_`` and the ending ``_total``.
+            meaning: one line on what it counts, with its unit.
+            labels: the names of its labels, whose values callers cannot make up.
+        """
+        counted = Count()
+        self.counters(name, meaning, labels, lambda: counted.numbers)
+        return counted
+
+    def gauge(self, name: str, meaning: str, read: Callable[[], float]) -> None:
         """Show a number that is read at each scrape, such as the open sessions.
 
         Args:
             name: the metric's name, without the prefix ``porch_``.
-            description: one line on what it counts, with its unit.
-            read: gives the number; it must be quick.
+            meaning: one line on what it counts, with its unit.
+            read: gives the number; it must be quick, and runs in any thread.
         """
-        self._gauges[name] = (description, read)
+        self.gauges(name, meaning, (), lambda: {(): read()})
 
     def gauges(
-        self, name: str, description: str, label: str, read: Callable[[], Mapping[str, float]]
+        self, name: str, meaning: str, labels: tuple[str, ...], read: Callable[[], Numbers]
     ) -> None:
-        """Show numbers that are read at each scrape, one for each value of a label.
+        """Show numbers that are read at each scrape, one for each value of the labels.
 
         Args:
             name: the metric's name, without the prefix ``porch_``.
-            description: one line on what it counts, with its unit.
-            label: the label's name.
-            read: gives the numbers by the label's value; it must be quick.
+            meaning: one line on what it counts, with its unit.
+            labels: their names.
+            read: gives the numbers by the labels' values; it must be quick, and runs in any thread.
         """
-        self._labelled[name] = (description, label, read)
+        self._read[name] = _Read(GaugeMetricFamily, meaning, labels, read)
+
+    def counters(
+        self, name: str, meaning: str, labels: tuple[str, ...], read: Callable[[], Numbers]
+    ) -> None:
+        """Show sums that somebody else keeps, as :meth:`gauges` does numbers that may fall."""
+        self._read[name] = _Read(CounterMetricFamily, meaning, labels, read)
+
+    def before(self, refresh: Callable[[], Awaitable[object]]) -> None:
+        """Have something asked for before each scrape that cannot be read at once."""
+        self._refreshed.append(refresh)
+
+    async def refresh(self) -> None:
+        """Ask for what :meth:`before` named; what does not answer in time stays as it was."""
+        asked = [asyncio.ensure_future(each()) for each in self._refreshed]
+        if not asked:
+            return
+        _, late = await asyncio.wait(asked, timeout=_REFRESH_SECONDS)
+        for task in late:
+            task.cancel()
+        for task in asked:
+            if task.done() and not task.cancelled() and (error := task.exception()):
+                log.debug("metric_not_refreshed", error=str(error))
+
+    def families(self) -> list[Metric]:
+        """What there is to scrape of the portal's own, by name."""
+        found = []
+        for family in self.collect():
+            ending = "_total" if family.type == "counter" else ""
+            labels = tuple(getattr(family, "_labelnames", ()))
+            found.append(Metric(family.name + ending, family.type, labels, family.documentation))
+        return sorted(found)
 
     def plugin_health(self, states: dict[str, str]) -> None:
         """Replace the plugins' states, by plugin name, as the health board found them."""
@@ -135,10 +237,9 @@ class Metrics(Collector):
         """Everything in Prometheus' text format 0.0.4; may run in a thread, it takes a while."""
         return generate_latest(self._registry)
 
-    def collect(self) -> Iterator[Metric]:
+    def collect(self) -> Iterator[Family]:
         """Give Prometheus' library the numbers of this moment."""
         yield from self._calls()
-        yield self._secrets()
         health = GaugeMetricFamily(
             "porch_plugin_health", "1 for the state a plugin is in.", labels=("plugin", "state")
         )
@@ -146,28 +247,10 @@ class Metrics(Collector):
             for state in _STATES:
                 health.add_metric((plugin, state), float(state == now))
         yield health
-        yield GaugeMetricFamily(
-            "porch_calls_in_flight", "Calls that run now.", value=self.in_flight
-        )
-        for name, (description, read) in self._gauges.items():
-            yield GaugeMetricFamily(f"porch_{name}", description, value=read())
-        for name, (description, label, numbers) in self._labelled.items():
-            gauge = GaugeMetricFamily(f"porch_{name}", description, labels=(label,))
-            for value, number in numbers().items():
-                gauge.add_metric((value,), number)
-            yield gauge
+        for name, each in list(self._read.items()):
+            yield _family(name, each)
 
-    def _secrets(self) -> Metric:
-        redacted = CounterMetricFamily(
-            "porch_secrets_redacted",
-            "Secrets taken out of arguments, by the rule that found them.",
-            labels=("rule", "item"),
-        )
-        for labels, count in list(self._redacted.items()):
-            redacted.add_metric(labels, count)
-        return redacted
-
-    def _calls(self) -> Iterator[Metric]:
+    def _calls(self) -> Iterator[Family]:
         calls = CounterMetricFamily("porch_calls", "Calls by outcome.", labels=_LABELS)
         sizes = CounterMetricFamily(
             "porch_response_bytes", "Bytes of the answers.", labels=_LABELS, unit="bytes"
@@ -181,3 +264,13 @@ class Metrics(Collector):
             buckets = list(zip(_BOUNDS, accumulate(series.buckets), strict=True))
             times.add_metric(labels, buckets, series.seconds)
         yield from (calls, sizes, times)
+
+
+def _family(name: str, read: _Read) -> Family:
+    family = read.family(f"porch_{name}", read.meaning, labels=read.labels)
+    try:
+        for labels, number in list(read.numbers().items()):
+            family.add_metric(labels, number)
+    except Exception as error:  # one number less, rather than none at all
+        log.warning("metric_not_read", metric=name, error=str(error))
+    return family

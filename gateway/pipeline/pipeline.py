@@ -147,6 +147,7 @@ class Pipeline:
             return await call.limit(target.item.name if target else "")
         except LimitReached as reached:
             reached.item = target.item.key if target else ""
+            self._metrics.limit_reached(reached.taken.rate.name)
             raise
 
     async def _run(

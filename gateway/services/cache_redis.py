@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -100,6 +100,16 @@ class RedisCache(CacheService):
         """
         with _clear_errors():
             return await self.breaker.ask(question)
+
+    def connections(self) -> Mapping[str, int]:
+        """The connections that are ``used`` now, and those that are ``idle``."""
+        if "redis" not in self.__dict__:
+            return {"used": 0, "idle": 0}
+        pool: Any = self.redis.connection_pool
+        return {
+            "used": len(pool._in_use_connections),
+            "idle": len(pool._available_connections),
+        }
 
     async def get(self, key: str) -> bytes | None:
         """The value, or None where there is none or it has expired."""

@@ -10,7 +10,7 @@ import asyncio
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gateway.services import migrations as revisions
 from gateway.services import sqlite
@@ -19,7 +19,7 @@ from gateway.services.database_errors import without_values
 from gateway.services.database_guard import CONNECT_TIMEOUT_SECONDS, DatabaseGuard
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator
+    from collections.abc import AsyncGenerator, Generator, Mapping
 
     from sqlalchemy import URL
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -166,6 +166,15 @@ class DatabaseService:
         """
         if self._guard is not None:
             self._guard.breaker.check()
+
+    @property
+    def connections(self) -> Mapping[str, int]:
+        """The connections that are ``used`` now, those that are ``idle``, and the most of them."""
+        if "engine" not in self.__dict__:
+            return {"used": 0, "idle": 0, "most": 0}
+        pool: Any = self.engine.pool
+        most = pool.size() + max(0, pool._max_overflow)
+        return {"used": pool.checkedout(), "idle": pool.checkedin(), "most": most}
 
     async def close(self) -> None:
         """Close the connections, if any was opened."""

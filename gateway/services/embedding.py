@@ -73,6 +73,11 @@ class ThreadedEmbedder:
         """How much the model was used so far; an index without changes does not use it."""
         return self._thread.usage
 
+    @property
+    def waiting(self) -> int:
+        """How many batches and questions wait for their turn."""
+        return self._thread.waiting
+
     async def warm(self) -> None:
         """Open the model now, off the event loop, and learn its dimensions.
 

@@ -26,6 +26,7 @@ from gateway.services.jobs_queues import APPLICATION, make_queues, settings_of
 from gateway.services.jobs_run import Run, as_json
 from gateway.services.jobs_schedules import apply_schedules, check_schedule
 from gateway.services.jobs_sqlite import Connection
+from gateway.services.jobs_tally import JobsTally
 from gateway.services.jobs_worker import QueueWorker
 from gateway.toolkit.background import cancel, every
 
@@ -83,6 +84,7 @@ class JobService:
         self._workflows: dict[str, Workflow] = {}
         self._tasks: dict[str, asyncio.Task[Any]] = {}
         self.board = ProgressBoard(cache)
+        self.tally = JobsTally(self._workflows)
         self._running = False
         self._is_launched = False
         self._on_demand = False
@@ -344,8 +346,9 @@ class JobService:
                 await self._lease.hold()
                 # A schedule hands in its moment instead of a payload.
                 values = payload if isinstance(payload, dict) else {"scheduled": str(payload)}
-                result = await job.run(Run(job_id, self.board, self._lease), values)
-                return as_json(result, f"The result of {name}")
+                with self.tally.counted(name):
+                    result = await job.run(Run(job_id, self.board, self._lease), values)
+                    return as_json(result, f"The result of {name}")
             finally:
                 self._tasks.pop(job_id, None)
                 self.board.ended(job_id)

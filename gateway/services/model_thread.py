@@ -69,6 +69,11 @@ class ModelThread(Generic[M]):
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
+    @property
+    def waiting(self) -> int:
+        """How much work waits for its turn."""
+        return self._waiting.qsize()
+
     def submit(self, urgency: Urgency, texts: int, run: Callable[[M], R]) -> Future[R]:
         """Queue ``run(model)``; equally urgent work runs in the order it came.
 

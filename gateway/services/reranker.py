@@ -88,6 +88,11 @@ class ThreadedReranker:
         """How much the model was used so far."""
         return self._thread.usage
 
+    @property
+    def waiting(self) -> int:
+        """How many batches and questions wait for their turn."""
+        return self._thread.waiting
+
     async def scores(self, query: str, passages: Sequence[str]) -> list[float]:
         """How well each passage answers the query: the sigmoid of the model's judgement.
 

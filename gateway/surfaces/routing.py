@@ -180,8 +180,12 @@ class Surfaces:
         running, config = self._running, self._running.portal.config
         live = self._sessions.live
         streams = self.streams
-        running.metrics.gauge("streams", "Streams that are open here.", lambda: len(streams))
-        running.metrics.gauge("mcp_sessions", "Legacy sessions held here.", lambda: len(live))
+        shown = running.metrics
+        surface = ("surface",)
+        shown.gauges("streams", "Streams that are open.", surface, lambda: streams.by_surface)
+        refused = "Streams that were refused because all places were taken."
+        shown.counters("streams_refused", refused, surface, lambda: streams.refused)
+        shown.gauge("mcp_sessions", "Legacy sessions that are held.", lambda: len(live))
         return Endpoint(
             Modern(self._methods, self._subscriptions, self._about.server),
             self._legacy,
@@ -234,6 +238,12 @@ class Surfaces:
             believed=config.roles.cache,
             archive=Archive(self._running.plugins.offers, self._running.plugins.closed),
             deleted=self._running.erasures.soon,
+            tried=self._running.metrics.count(
+                "sign_ins",
+                "Attempts to sign in: signed_in, linked, refused or too_many.",
+                "way",
+                "outcome",
+            ).add,
         )
         return Pages(parts)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gateway.contract import Health
@@ -39,6 +39,10 @@ class Status:
 
     def health(self) -> Health:
         """``starting`` until every source was tried once; ``degraded`` where one failed."""
+        behind = bool(self.errors or self.missing() or self.reading)
+        return replace(self._health(), behind=behind)
+
+    def _health(self) -> Health:
         facts = self._facts()
         if self.errors:
             served = bool(self.indexes)  # A source that holds nothing is served, too.

@@ -8,7 +8,7 @@ else waits while there are many, and there is none while no stream is open.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import contextmanager, suppress
 from enum import Enum
@@ -73,9 +73,15 @@ class OpenStreams:
 
     Args:
         shares: says how many there may be.
+
+    Attributes:
+        by_surface: how many are open: ``mcp`` those of changes, ``rest`` those of plugins' APIs.
+        refused: how many were not opened because all places were taken, likewise.
     """
 
     def __init__(self, shares: StreamShares) -> None:
+        self.by_surface: Counter[tuple[str, ...]] = Counter({("mcp",): 0, ("rest",): 0})
+        self.refused: Counter[tuple[str, ...]] = Counter({("mcp",): 0, ("rest",): 0})
         self._shares = shares
         self._places: dict[tuple[object, ...], set[_Place]] = {}
         self._beating: deque[_Place] = deque()
@@ -99,7 +105,7 @@ class OpenStreams:
         """
         if self._closing:
             raise TooManyStreams("The portal stops. Try again in a moment.", item)
-        with self._shares.hold(context.caller, context.peer, item):
+        with self._counted(item), self._shares.hold(context.caller, context.peer, item):
             now = asyncio.get_running_loop().time()
             place, key = _Place(stream, context, now + HEARTBEAT_SECONDS), _who(context)
             self._places.setdefault(key, set()).add(place)
@@ -113,6 +119,18 @@ class OpenStreams:
                 self._places[key].discard(place)
                 if not self._places[key]:
                     del self._places[key]
+
+    @contextmanager
+    def _counted(self, item: str) -> Generator[None]:
+        surface = ("rest" if item else "mcp",)  # only what a plugin streams is an item
+        self.by_surface[surface] += 1
+        try:
+            yield
+        except TooManyStreams:
+            self.refused[surface] += 1
+            raise
+        finally:
+            self.by_surface[surface] -= 1
 
     def close(self) -> None:
         """End every stream, because the portal stops."""

@@ -222,6 +222,7 @@ class Frame:
         """
         wait = self.parts.attempts.allow(client_address(request.scope))
         if wait is not None:
+            self.parts.tried("any", "too_many")
             seconds = max(1, round(wait))
             raise Refused(
                 429,

@@ -47,6 +47,7 @@ class PageParts:
         believed: how long a role is believed before it is looked up again.
         archive: writes what people take with them.
         deleted: told that somebody deleted their account; returns at once.
+        tried: told of each attempt to sign in: by which way, and how it ended.
     """
 
     name: str
@@ -66,3 +67,4 @@ class PageParts:
     believed: timedelta = timedelta(minutes=5)
     archive: Archive = field(default_factory=Archive)
     deleted: Callable[[], None] = lambda: None
+    tried: Callable[[str, str], None] = lambda way, outcome: None

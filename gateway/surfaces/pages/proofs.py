@@ -74,6 +74,7 @@ class Proofs:
         agent = request.headers.get("user-agent", "")
         cookie = await parts.sessions.begin(person.id, agent, account)
         log.info("signed_in", person=person.id, provider=account.provider)
+        parts.tried(account.provider, "signed_in")
         response = self._frame.go(visitor, purpose.next, await self._another(person, account))
         lifetime = parts.sign_in.tokens.session.total_seconds()
         self._frame.cookies.put(response, self._frame.cookies.session, cookie, lifetime)
@@ -104,15 +105,18 @@ class Proofs:
             await self._frame.parts.accounts.link(visitor.person.id, account)
         except AccountTaken:
             log.info("link_refused", person=visitor.person.id, provider=account.provider)
+            self._frame.parts.tried(account.provider, "refused")
             message = (
                 f"{what} already signs in as another person here. To have it here, sign in with "
                 "it first and delete that person's account, or unlink it there. Then link it."
             )
             return self._frame.go(visitor, "/account", ("error", message))
         log.info("account_linked", person=visitor.person.id, provider=account.provider)
+        self._frame.parts.tried(account.provider, "linked")
         return self._frame.go(visitor, "/account", ("done", f"{what} is linked."))
 
     def failed(self, visitor: Visitor, purpose: Purpose, provider: str, reason: str) -> Response:
         """Back to the sign-in, with what went wrong in plain words."""
         log.info("sign_in_failed", provider=provider, reason=reason)
+        self._frame.parts.tried(provider, "refused")
         return self._frame.go(visitor, f"/signin?{purpose.query}", ("error", reason))

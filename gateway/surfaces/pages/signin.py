@@ -100,6 +100,7 @@ class _Redirect:
         self._proofs = proofs
         self._sealer = sealer
         self._path = f"/signin/{path}"
+        self._way = path.partition("/")[0]
         self._provider = provider
 
     def routes(self) -> list[Route]:
@@ -114,7 +115,7 @@ class _Redirect:
         try:
             begun = await self._provider.begin(self._callback(visitor))
         except BadCredential as bad:
-            return self._proofs.failed(visitor, purpose, self._provider.label, bad.reason)
+            return self._proofs.failed(visitor, purpose, self._way, bad.reason)
         response = self._frame.leave(_checked(begun.url))
         self._remember(response, request, visitor, purpose, begun.remembered)
         if visitor.is_new:
@@ -127,12 +128,12 @@ class _Redirect:
             purpose, remembered = self._remembered(request, visitor)
         except BadSeal:
             reason = "This sign-in was not begun in this browser, or too long ago. Sign in again."
-            return self._proofs.failed(visitor, Purpose("/account"), self._provider.label, reason)
+            return self._proofs.failed(visitor, Purpose("/account"), self._way, reason)
         try:
             query = dict(request.query_params)
             account = await self._provider.finish(self._callback(visitor), query, remembered)
         except BadCredential as bad:
-            response = self._proofs.failed(visitor, purpose, self._provider.label, bad.reason)
+            response = self._proofs.failed(visitor, purpose, self._way, bad.reason)
         else:
             response = await self._proofs.proved(request, visitor, account, purpose)
         self._frame.cookies.drop_long(response, request.cookies, self._frame.cookies.begun)

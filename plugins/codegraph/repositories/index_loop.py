@@ -90,13 +90,14 @@ class IndexLoop:
             "late_removals": late,
         }
         failed = [f"{each.name}: {each.state.error}" for each in found if each.state.error]
+        behind = bool(failed or facts["indexing"] or facts["waiting"])
         said = [*self._problems, *failed]
         if late:
             names = ", ".join(late)
             said.insert(0, f"Removed more than 24 hours ago and not purged: {names}.")
         if said:
-            return Health("degraded", " ".join(said)[:1000], facts)
-        return Health("ok", _detail(found), facts)
+            return Health("degraded", " ".join(said)[:1000], facts, behind)
+        return Health("ok", _detail(found), facts, behind)
 
     async def _once(self) -> None:
         for repository in await self._jobs.repositories.all():

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -190,6 +191,12 @@ class SyncLoop:
 
     async def health(self) -> Health:
         """``starting`` until the first sync is done; ``degraded`` while notes need mending."""
+        status = self._sync.status
+        late = any(one.error or not one.is_served for one in self.followers)
+        behind = late or bool(status.error) or not status.ready or self._sync.is_running
+        return replace(self._health(), behind=behind)
+
+    def _health(self) -> Health:
         status = self._sync.status
         served = self.documents
         errors = sum(problem.severity == "error" for problem in status.problems)

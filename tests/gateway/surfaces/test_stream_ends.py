@@ -176,4 +176,4 @@ async def test_a_silent_stream_gives_signs_of_life(served: Served, soon: None) -
 async def test_how_many_are_open_is_a_metric(served: Served) -> None:
     async with served.socket(f"{OWN}/watch") as opened:
         await told(opened)
-        assert "porch_streams 1.0" in (await served.portal.get("/metrics")).text
+        assert 'porch_streams{surface="rest"} 1.0' in (await served.portal.get("/metrics")).text

@@ -164,3 +164,15 @@ async def test_many_things_are_looked_at_in_portions(monkeypatch: pytest.MonkeyP
     async with background(other()):
         assert [each async for each in module.portions(range(95))] == list(range(95))
         assert others >= 9
+
+
+async def test_open_and_refused_streams_are_counted_by_surface() -> None:
+    streams = OpenStreams(StreamShares(Streams(total=2)))
+    with streams.place(People().context(None), Heard()):
+        with streams.place(People().context(None), Heard(), "garden/ticks"):
+            assert streams.by_surface == {("mcp",): 1, ("rest",): 1}
+            with pytest.raises(TooManyStreams), streams.place(People().context(None), Heard()):
+                pass
+            assert streams.by_surface == {("mcp",): 1, ("rest",): 1}
+    assert streams.by_surface == {("mcp",): 0, ("rest",): 0}
+    assert streams.refused == {("mcp",): 1, ("rest",): 0}

@@ -61,6 +61,7 @@ class PagesPortal:
         stores: what they remember in.
         resolver: decides tiers.
         consents: what OAuth clients ask people for.
+        tried: the attempts to sign in: the way and what came of each.
     """
 
     app: Starlette
@@ -68,6 +69,7 @@ class PagesPortal:
     stores: Stores
     resolver: Resolver
     consents: Consents
+    tried: list[tuple[str, str]]
 
     def asked(self, **changes: Any) -> str:
         """A sealed consent request, as ``/authorize`` makes it."""
@@ -123,6 +125,7 @@ async def open_pages(
     wallet = WalletSignIn(
         site, Sealer(KEY, "wallet"), stores.spent, config.wallet.chains, f"Sign in to {name}."
     )
+    tried: list[tuple[str, str]] = []
     parts = PageParts(
         name=name,
         site=site,
@@ -138,9 +141,10 @@ async def open_pages(
         sign_in=config,
         wallet=wallet if config.wallet.enabled else None,
         redirects=redirects or {},
+        tried=lambda way, outcome: tried.append((way, outcome)),
     )
     try:
-        yield PagesPortal(_app(parts), parts, stores, resolver, consents)
+        yield PagesPortal(_app(parts), parts, stores, resolver, consents, tried)
     finally:
         await tokens.settled()
         await facts.close()

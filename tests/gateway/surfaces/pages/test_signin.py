@@ -62,6 +62,7 @@ async def test_a_wallet_signs_a_person_in(browser: Browser, portal: PagesPortal)
     assert key.address in browser.page.text
     (person,) = [person async for person in portal.stores.people.everyone()]
     assert person.accounts[0].subject == f"wallet:{key.address}"
+    assert portal.tried == [("wallet", "signed_in")]
 
 
 async def test_a_wallet_can_sign_by_hand_and_without_scripts(browser: Browser) -> None:
@@ -103,7 +104,9 @@ async def test_what_cannot_sign_in_is_said_in_words(
     assert words in answer.json()["error"]
 
 
-async def test_a_signature_of_another_wallet_signs_nobody_in(browser: Browser) -> None:
+async def test_a_signature_of_another_wallet_signs_nobody_in(
+    browser: Browser, portal: PagesPortal
+) -> None:
     await browser.get("/signin?next=/account")
     other = Key.create()
     signed = other.sign_message(encode_defunct(text="Hello")).signature.hex()
@@ -112,6 +115,7 @@ async def test_a_signature_of_another_wallet_signs_nobody_in(browser: Browser) -
     assert urlsplit(str(page.url)).path == "/signin"
     assert 'role="alert"' in page.text
     assert browser.client.cookies.get("porch_session") is None
+    assert portal.tried == [("wallet", "refused")]
 
 
 async def test_a_message_signs_in_once(browser: Browser, browse: Opening) -> None:
@@ -162,6 +166,15 @@ async def test_a_portal_without_wallets_has_no_way_for_them(
 
 
 # Elsewhere.
+
+
+async def test_attempts_by_a_provider_are_counted(
+    with_oidc: PagesPortal, browse: Opening, provider: IdentityProvider
+) -> None:
+    await _through(browse(with_oidc))
+    stranger = browse(with_oidc)
+    await stranger.get("/signin/oidc/example/callback?code=made-up&state=made-up")
+    assert with_oidc.tried == [("oidc", "signed_in"), ("oidc", "refused")]
 
 
 async def test_a_provider_signs_a_person_in(with_oidc: PagesPortal, browse: Opening) -> None:
@@ -351,3 +364,4 @@ async def test_too_many_attempts_are_put_off(tmp_path: Path, browse: Opening) ->
         told = await browser.client.get(address, headers={"accept": "application/json"})
         assert told.status_code == 429
         assert "Try again in" in told.json()["error"]
+        assert portal.tried == [("any", "too_many")] * 2
