@@ -84,6 +84,7 @@ class GithubContents:
             an end), ``away`` (redirects to another host), ``tar_cut`` (half a tarball).
         failing: a status that everything is answered with, or 0.
         delay: seconds that each answer takes; setting it to 0 ends all waiting.
+        company: how many requests are open before a content is answered.
         prompt: how many more questions are answered without that delay.
         no_etags: whether it sends none.
         app: the id, installation and public key (PEM) of a GitHub App that gets tokens.
@@ -102,6 +103,7 @@ class GithubContents:
         self.behaves = "well"
         self.failing = 0
         self.delay = 0.0
+        self.company = 0
         self.prompt = 0
         self.no_etags = False
         self.app: tuple[str, int, bytes] | None = None
@@ -178,6 +180,8 @@ class GithubContents:
         self.prompt -= 1
         while self.delay and time.monotonic() < end:  # noqa: ASYNC110  (any thread may end it)
             await asyncio.sleep(0.01)
+        if "/contents/" in request.url.path:
+            await self._accompanied()
         if (trouble := self._trouble(request)) is not None:
             return trouble
         rest = request.scope["raw_path"].decode().strip("/").split("/")
@@ -194,6 +198,11 @@ class GithubContents:
             return RedirectResponse(f"{self.url}/{path}{query}", 301)
         path = "/".join(map(unquote, parts))
         return await asyncio.to_thread(self._repository, request, name, what, path)
+
+    async def _accompanied(self) -> None:
+        end = time.monotonic() + 30
+        while self.most_at_once < self.company and time.monotonic() < end:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
     def _trouble(self, request: Request) -> Response | None:
         token = _token(request)

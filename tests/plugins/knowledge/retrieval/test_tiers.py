@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from gateway.contract import Caller, Health, Tier, ToolFailed
+from gateway.contract import Caller, Health, Offer, Tier, ToolFailed
 from plugins.knowledge.offer import offer
 from tests.examples import examples
 
@@ -32,9 +32,8 @@ async def unasked() -> Health:
     raise AssertionError("nobody asks how it is")
 
 
-async def everything_shown(knowledge: Any, question: str, caller: Caller) -> str:
+async def everything_shown(offered: Offer, question: str, caller: Caller) -> str:
     """All that tools, resources, templates, prompts' completion and routes show a caller."""
-    offered = offer(knowledge, unasked)
     shown: list[Any] = []
 
     async def show(awaitable: Any) -> None:
@@ -89,7 +88,7 @@ async def everything_shown(knowledge: Any, question: str, caller: Caller) -> str
 async def test_no_surface_shows_a_document_above_the_callers_tier(
     base, make, documents, question, moved
 ) -> None:
-    store = base.knowledge.store
+    store, offered = base.knowledge.store, offer(base.knowledge, unasked)
     await base.remove(*[entry.key for entry in store.entries(Tier.MEMBERS)])
     (first_type, first_number, _), *others = documents
     for tiers in (documents, [(first_type, first_number, moved), *others]):
@@ -109,6 +108,6 @@ async def test_no_surface_shows_a_document_above_the_callers_tier(
             ]
         )
         for caller_tier in Tier:
-            shown = await everything_shown(base.knowledge, question, Caller("x", caller_tier))
+            shown = await everything_shown(offered, question, Caller("x", caller_tier))
             for content_type, number, tier in tiers:
                 assert (mark(content_type, number) in shown) == caller_tier.allows(tier)

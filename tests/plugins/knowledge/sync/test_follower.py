@@ -44,7 +44,7 @@ def read(branch: Branch) -> list[str]:
 
 async def test_eight_notes_are_fetched_at_a_time_and_each_once(branch: Branch) -> None:
     branch.history.commit(many(20))
-    branch.github.delay = 0.05
+    branch.github.company = follower.MAX_CONCURRENT_FETCHES
     assert "error" not in await branch.follower.follow()
     assert len(branch.library.keys) == 20
     assert len(read(branch)) == len(set(read(branch))) == 20
