@@ -27,7 +27,7 @@ def github_server() -> Iterator[GithubContents]:
 async def branch(library: Any, github_server: GithubContents, tmp_path: Path) -> Any:
     github_server.answers()
     github_server.requests.clear()
-    github_server.most_at_once = 0
+    github_server.most_at_once = github_server.company = 0
     made = Branch(library, github_server, tmp_path)
     async with made.started():
         yield made
