@@ -1,0 +1,23 @@
+"""Two replicas keep their promises while what they stand on is killed, cut, slowed and filled."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.chaos.run import chaos
+
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
+
+SEED = 7
+MINUTES = 3.0
+
+
+def test_nothing_is_lost_doubled_or_shown_to_strangers_and_every_queue_moves(
+    postgres_url: str, redis_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    faults: list[str] = []
+    ledger = chaos(SEED, MINUTES, postgres_url, redis_url, faults.append)
+    assert not ledger.broken, "\n".join([*faults, "", *sorted(set(ledger.broken))[:30]])
+    assert len(ledger.written) > 100
+    assert len(ledger.batches) > 10
+    assert len(faults) >= 8
