@@ -350,7 +350,8 @@ class PortalApp:
             else:
                 self._opening = asyncio.Event()
             try:
-                async with background(*([] if wait else [self._settle(running)])):
+                settling = [] if wait else [self._settle(running)]
+                async with background(self._surfaces.relay.listen(), *settling):
                     yield running
             finally:
                 self.stopping()

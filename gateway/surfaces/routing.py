@@ -42,6 +42,7 @@ from gateway.surfaces.mcp.legacy import Legacy
 from gateway.surfaces.mcp.lists import Listing
 from gateway.surfaces.mcp.methods import Methods
 from gateway.surfaces.mcp.modern import Modern
+from gateway.surfaces.mcp.relay import Relay
 from gateway.surfaces.mcp.sessions import Sessions
 from gateway.surfaces.mcp.state import StateSigner
 from gateway.surfaces.mcp.step_up import StepUp
@@ -68,6 +69,7 @@ class Surfaces:
     Attributes:
         streams: the streams of changes and of plugins' APIs, which end when the portal stops.
         upstreams: callers' credentials for the plugins' upstreams.
+        relay: what clients of the legacy era say of calls, here and in other replicas.
         dialects: how what lies at a path says what is no result.
     """
 
@@ -75,6 +77,7 @@ class Surfaces:
         self._running = running
         self._who = running.authentication
         self._sessions = Sessions(self._who.key, running.services.shared_cache)
+        self.relay = Relay(self._who.key, running.services.shared_cache)
         self.upstreams = Upstreams(running.plugins.offers)
         self.dialects = ErrorFormats(())
         self.streams = OpenStreams(StreamShares(running.portal.config.limits.streams))
@@ -172,7 +175,7 @@ class Surfaces:
 
     @cached_property
     def _legacy(self) -> Legacy:
-        return Legacy(self._methods, self._about, self._sessions, self._subscriptions)
+        return Legacy(self._methods, self._about, self._sessions, self._subscriptions, self.relay)
 
     @cached_property
     def mcp(self) -> Endpoint:

@@ -27,6 +27,7 @@ from gateway.surfaces.mcp.envelope import (
 )
 from gateway.surfaces.mcp.methods import Methods, Result
 from gateway.surfaces.mcp.modern import settle, validate
+from gateway.surfaces.mcp.relay import Relay
 from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session, Sessions
@@ -44,15 +45,22 @@ class Legacy:
         about: answers ``initialize``.
         sessions: the sessions.
         subscriptions: says which resources a caller may follow.
+        relay: takes in what clients say of calls.
     """
 
     def __init__(
-        self, methods: Methods, about: About, sessions: Sessions, subscriptions: Subscriptions
+        self,
+        methods: Methods,
+        about: About,
+        sessions: Sessions,
+        subscriptions: Subscriptions,
+        relay: Relay,
     ) -> None:
         self._methods = methods
         self._about = about
         self._sessions = sessions
         self._subscriptions = subscriptions
+        self._relay = relay
         self._eras = {v: Era(v, about.server) for v in HANDSHAKE_PROTOCOL_VERSIONS}
         self._own = {
             "ping": _ping,
@@ -75,7 +83,7 @@ class Legacy:
         if session is None:
             return None
         if not request_like:
-            _take(message, session)
+            await self._relay.take(session, message)
             return await send_json(send, b"", 202)
         request = self._request(message, context, session)
         work = self._run(request, session)
@@ -141,6 +149,7 @@ class Legacy:
             session.capabilities,
             progress_token=meta.get("progressToken"),
             session=session,
+            relay=self._relay,
         )
         return Request(
             id=message["id"],
@@ -153,17 +162,14 @@ class Legacy:
         )
 
     async def _run(self, request: Request, session: Session) -> stream.Reply:
-        task = session.running[request.id] = asyncio.current_task()
-        try:
-            return await settle(request, self._answer(request, session))
-        except asyncio.CancelledError:
-            if task is not None:
-                task.uncancel()  # the request was cancelled, and its answer says so
-            error = WireError(CANCELLED, "The client cancelled the request.")
-            return stream.Reply(error.body(request.id))
-        finally:
-            if session.running.get(request.id) is task:  # not a later one's with the same id
-                del session.running[request.id]
+        with self._relay.request(session, request.id):
+            try:
+                return await settle(request, self._answer(request, session))
+            except asyncio.CancelledError:
+                if (task := asyncio.current_task()) is not None:
+                    task.uncancel()  # the request was cancelled, and its answer says so
+                error = WireError(CANCELLED, "The client cancelled the request.")
+                return stream.Reply(error.body(request.id))
 
     async def _answer(self, request: Request, session: Session) -> Result:
         validate(request.method, request.era.version, request.params)
@@ -194,19 +200,6 @@ def _ping(request: Request, session: Session) -> bytes:
 def _set_level(request: Request, session: Session) -> bytes:
     session.log_level = request.params["level"]
     return _EMPTY
-
-
-def _take(message: Mapping[str, Any], session: Session) -> None:
-    """Take in a notification, or the client's answer to a question of ours."""
-    if "method" not in message:
-        answer = session.asked.get(str(message.get("id")))
-        if answer is not None and not answer.done():
-            answer.set_result(message)
-    elif message["method"] == "notifications/cancelled":
-        request_id = message.get("params", {}).get("requestId")
-        task = session.running.get(request_id) if isinstance(request_id, str | int) else None
-        if task is not None:
-            task.cancel()
 
 
 def _no_session(message: Mapping[str, Any]) -> WireError:

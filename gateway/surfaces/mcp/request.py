@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from auth import Caller
 from gateway.contract import ToolFailed
 from gateway.pipeline.call_context import CallContext
+from gateway.surfaces.mcp.relay import Relay
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session
 from gateway.surfaces.mcp.stream import Outbox
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-
-_numbers = itertools.count(1)
 
 
 class Request(NamedTuple):
@@ -60,6 +58,7 @@ class Channel:
         progress_token: the client's token, where it asked for progress.
         log_level: the least level the client wants, or None for no logs.
         session: the legacy session through which the client may be asked, or None.
+        relay: finds the client's answers, where there is a session.
     """
 
     def __init__(
@@ -69,12 +68,14 @@ class Channel:
         progress_token: Any = None,
         log_level: str | None = None,
         session: Session | None = None,
+        relay: Relay | None = None,
     ) -> None:
         self.outbox = outbox
         self.capabilities = capabilities
         self._token = progress_token
         self._log_level = log_level
         self._session = session
+        self._relay = relay
         self._done = float("-inf")
 
     @property
@@ -109,22 +110,21 @@ class Channel:
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Send a request on this call's stream and await the client's answer."""
-        session, capability = self._session, method.partition("/")[0]
-        if session is None or not self.can_ask:
+        capability = method.partition("/")[0]
+        if self._session is None or self._relay is None or not self.can_ask:
             raise ToolFailed("cannot_ask", f"This client cannot answer {method} here.")
         if capability not in self.capabilities:
             raise ToolFailed("cannot_ask", f"This client did not declare {capability}.")
-        number = f"porch-{next(_numbers)}"
-        answer = session.asked[number] = asyncio.get_running_loop().create_future()
         gone = asyncio.ensure_future(self.outbox.wait_closed())
-        try:
-            self.outbox.send(
-                {"jsonrpc": "2.0", "id": number, "method": method, "params": dict(params)}
-            )
-            await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            gone.cancel()
-            del session.asked[number]
+        with self._relay.question(self._session) as (number, answer):
+            try:
+                self.outbox.send(
+                    {"jsonrpc": "2.0", "id": number, "method": method, "params": dict(params)}
+                )
+                either: set[asyncio.Future[Any]] = {answer, gone}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                gone.cancel()
         if not answer.done():
             raise ToolFailed("client_left", f"The client left before it answered {method}.")
         return _answered(method, answer.result())

@@ -8,7 +8,6 @@ keeps beside that (a log level, resource subscriptions, the open stream) is its 
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import secrets
 import time
@@ -42,6 +41,7 @@ class Session:
 
     def __init__(self, session_id: str, claims: Mapping[str, Any]) -> None:
         self.id = session_id
+        self.mark = mark_of(session_id)
         self.version: str = claims["v"]
         self.person: str | None = claims["p"]
         self.capabilities: Mapping[str, Any] = claims["c"]
@@ -51,8 +51,6 @@ class Session:
         self.log_level = "info"
         self.subscribed: dict[str, Caller] = {}
         self.streams: list[Feed] = []
-        self.running: dict[str | int, asyncio.Task[Any] | None] = {}
-        self.asked: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
 
     def become(self, person: str) -> None:
         """Make a stranger's session that of a person, who sees more than the stranger did."""
@@ -159,5 +157,10 @@ def _askable(capabilities: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {n: {part: {} for part in _ASKABLE[n] if part in d} for n, d in declared.items()}
 
 
+def mark_of(session_id: str) -> str:
+    """What replicas call a session among themselves; nobody can use it as the id."""
+    return hashlib.sha256(session_id.encode()).hexdigest()
+
+
 def _fate(session_id: str) -> str:
-    return "mcp-session:" + hashlib.sha256(session_id.encode()).hexdigest()
+    return "mcp-session:" + mark_of(session_id)
