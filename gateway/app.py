@@ -22,7 +22,6 @@ from gateway.catalog.upgrade_hint import UpgradeHint
 from gateway.changes import Changes
 from gateway.config.access_check import check_access
 from gateway.config.addresses import MEMBERS_PATH
-from gateway.config.models import PortalConfig, Scrubbing
 from gateway.config.portal import Portal
 from gateway.config.tiers_file import TierRulesFile, Tiers, check_keys
 from gateway.contract import Change
@@ -42,6 +41,7 @@ from gateway.observability.portal_metrics import show_portal
 from gateway.open_portal import OpenPortal
 from gateway.pipeline.answer_scrub import AnswerScrub
 from gateway.pipeline.argument_scrub import ArgumentScrub
+from gateway.pipeline.bulkheads import Bulkheads
 from gateway.pipeline.pager import Cursors
 from gateway.pipeline.pipeline import Pipeline
 from gateway.plugin_host import Found, PluginHost, discover
@@ -163,7 +163,7 @@ def _assemble(
     return OpenPortal(
         portal=portal,
         catalog=catalog,
-        pipeline=_pipeline(config, log_of_calls, metrics, catalog, authentication, answers),
+        pipeline=_pipeline(portal, log_of_calls, metrics, catalog, authentication, answers),
         plugins=plugins,
         board=board,
         audit=log_of_calls,
@@ -191,28 +191,25 @@ def _show(
 
 
 def _pipeline(
-    config: PortalConfig,
+    portal: Portal,
     log_of_calls: AuditLog,
     metrics: Metrics,
     catalog: Catalog,
     authentication: Authentication,
     answers: AnswerScrub,
 ) -> Pipeline:
+    config, scrubbing = portal.config, portal.config.scrubbing
+    rules = shipped(scrubbing.allow) if scrubbing.allow else None
+    deadline = config.limits.call.total_seconds()
     return Pipeline(
         log_of_calls,
         metrics,
-        config.limits.call.total_seconds(),
         Cursors(Sealer(authentication.key, "tool-page")),
         catalog.allows,
-        ArgumentScrub(_scrubber(config.scrubbing)),
+        ArgumentScrub(Scrubber(rules) if scrubbing.enabled else None),
         answers,
+        Bulkheads(lambda name: portal.section(name).bulkhead, deadline),
     )
-
-
-def _scrubber(config: Scrubbing) -> Scrubber | None:
-    if not config.enabled:
-        return None
-    return Scrubber(shipped(config.allow) if config.allow else None)
 
 
 def _of_the_files(portal: Portal, tiers: TierRulesFile, catalog: Catalog) -> list[str]:

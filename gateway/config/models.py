@@ -28,6 +28,7 @@ from pydantic import (
 from auth.site import LOOPBACK, Site, is_safe
 from gateway.config.access import Chains, Roles, SignIn
 from gateway.config.addresses import DOORS
+from gateway.config.bulkheads import PluginBounds
 from gateway.contract.config_types import Address, CallRate, Duration, Place, SecretRef
 
 _PORTS = {"http": 80, "https": 443}
@@ -234,6 +235,10 @@ class PluginKeys(BaseModel):
     alias: dict[str, Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,45}\*?$")]] = Field(
         default_factory=dict,
         description="Other names for tools and prompts, {their_name: new_name}; mends a clash.",
+    )
+    bulkhead: PluginBounds = Field(
+        default_factory=PluginBounds,
+        description="How much of the portal the plugin's calls may take.",
     )
 
 

@@ -62,6 +62,8 @@ class Tool:
         timeout: seconds a call may take, or None for the portal's own deadline.
         input_schema: a raw JSON schema (2020-12), for tools that have no pydantic model.
         output_schema: a raw JSON schema of the structured content, likewise.
+        calls_at_once: how many calls of it may run at once, or None for as many as the plugin's;
+            more wait. For what takes much of something, such as processor or memory.
         opaque: arguments that hold bytes, digests or texts of the portal's own, in which no secret
             is looked for: names as callers write them, with dots into objects and through lists,
             such as ``attachments.base64``. ``cursor`` is always one.
@@ -84,6 +86,7 @@ class Tool:
     output_schema: Mapping[str, Any] | None = None
     page: Page | None = None
     opaque: tuple[str, ...] = ()
+    calls_at_once: int | None = None
 
     @classmethod
     def of(cls, function: Callable[..., Awaitable[Any]], **overrides: Any) -> Tool:

@@ -30,9 +30,11 @@ from gateway.observability.logs import get_logger
 from gateway.observability.metrics import Metrics
 from gateway.observability.redaction import redactor
 from gateway.observability.telemetry import call_span
+from gateway.observability.tracebacks import Tracebacks
 from gateway.pipeline import exchange as exchanges
 from gateway.pipeline.answer_scrub import AnswerScrub
 from gateway.pipeline.argument_scrub import ArgumentScrub
+from gateway.pipeline.bulkheads import Bulkheads
 from gateway.pipeline.call import Call, InternalError, Outcome, Target
 from gateway.pipeline.call_context import CallContext
 from gateway.pipeline.exchange import CallExchange, Gate
@@ -44,6 +46,7 @@ from gateway.toolkit.first_step import within
 _Attempt = tuple[str, bytes, Exception | asyncio.CancelledError | None]
 """How an attempt ended: the word for the records, the rendered answer, the error."""
 
+_tracebacks = Tracebacks()
 _UNAVAILABLE = "unavailable"
 _AWAY = (
     "The portal's database does not answer just now. Try again in a minute; where this was to "
@@ -59,30 +62,32 @@ class Pipeline:
     Args:
         audit: where every call is recorded.
         metrics: where every call is counted.
-        deadline: seconds a call may take where its item does not say otherwise.
         cursors: seals where pages of results end.
         gate: says which other tools the caller of a call may use.
         arguments: takes secrets out of the arguments.
         answers: takes secrets out of what is answered.
+        bulkheads: how much each plugin and item may take, and how long.
     """
 
     def __init__(
         self,
         audit: AuditLog,
         metrics: Metrics,
-        deadline: float,
         cursors: Cursors,
         gate: Gate,
         arguments: ArgumentScrub,
         answers: AnswerScrub,
+        bulkheads: Bulkheads,
     ) -> None:
         self._audit = audit
         self._metrics = metrics
-        self._deadline = deadline
         self._cursors = cursors
         self._gate = gate
         self._arguments = arguments
         self._answers = answers
+        self._bulkheads = bulkheads
+        waiting = "Calls that wait because their plugin is busy."
+        metrics.gauges("calls_waiting", waiting, ("plugin",), bulkheads.waiting)
 
     async def call(self, call: Call) -> Outcome:
         """Take one call through every stage.
@@ -160,10 +165,12 @@ class Pipeline:
         )
         entered = exchanges.enter(exchange)
         self._metrics.in_flight += 1
-        with call_span(kind, item.name, context.caller.tier, call.trace) as span:
-            outcome, body, error = await self._hidden(target, raw, context, exchange)
-            span.set_outcome(outcome, failed=error is not None)
-        self._metrics.in_flight -= 1
+        try:
+            with call_span(kind, item.name, context.caller.tier, call.trace) as span:
+                outcome, body, error = await self._hidden(target, raw, context, exchange)
+                span.set_outcome(outcome, failed=error is not None)
+        finally:
+            self._metrics.in_flight -= 1
         exchange.end()
         exchanges.leave(entered)
         seconds, redactions = perf_counter() - started, exchange.redactions
@@ -197,6 +204,7 @@ class Pipeline:
         item = target.item
         try:
             value = await self._value(target, raw, context, exchange)
+            self._bulkheads.check(item, value)
             answer, found = await self._answers.answer(item, value)
             self._count_redactions(item, found)
             return "ok", _rendered(target, answer, exchange.redactions), None
@@ -210,7 +218,9 @@ class Pipeline:
                 return "cancelled", b"", cancelled
             # Nobody cancelled this call: the item awaited something of its own that was.
             return _broken(item, context, cancelled)
-        except Exception as error:
+        except GeneratorExit:  # the call itself is thrown away
+            raise
+        except BaseException as error:  # an item may not end the portal: SystemExit fails as others
             return _broken(item, context, error)
 
     async def _value(
@@ -237,12 +247,25 @@ class Pipeline:
         pager: Pager | None = None,
         after: Place | None = None,
     ) -> Any:
-        name, seconds = target.item.name, target.item.timeout or self._deadline
+        item = target.item
+        heads, entered = self._bulkheads.of(item), 0
+        seconds = heads[-1].seconds or item.timeout or self._bulkheads.deadline
 
         def late() -> ToolFailed:
-            return ToolFailed("deadline", f"{name} took longer than {seconds:g} s. Ask for less.")
+            text = f"{item.name} took longer than {seconds:g} s. Ask for less."
+            return ToolFailed("deadline", text)
 
-        return await within(seconds, _found(target, args, context.caller, pager, after), late)
+        try:
+            for head in heads:
+                if head.running >= head.calls:
+                    await head.wait(seconds)
+                else:
+                    head.running += 1
+                entered += 1
+            return await within(seconds, _found(target, args, context.caller, pager, after), late)
+        finally:
+            for head in heads[:entered]:
+                head.leave()
 
     def _count_redactions(self, item: Item, found: Sequence[Redaction]) -> None:
         for each in found:
@@ -294,7 +317,7 @@ def _broken(item: Item, context: CallContext, error: BaseException) -> _Attempt:
     if is_database_away(error):
         log.warning("call_without_database", item=item.key, reason=type(error).__name__)
         return _UNAVAILABLE, b"", ToolFailed(_UNAVAILABLE, _AWAY)
-    log.error("call_failed", item=item.key, exc_info=error)
+    log.error("call_failed", item=item.key, **_tracebacks.fields(item.key, error))
     return "internal_error", b"", InternalError(context.request_id)
 
 

@@ -35,7 +35,7 @@ from gateway.surfaces.rest.parameters import given, parsed
 SHARED = b"public, max-age=300, stale-while-revalidate=3600"
 """What caches do with what everyone may read."""
 _OWN = b"private, no-cache"
-_STATUS = {"not_found": 404, "unavailable": 503}
+_STATUS = {"not_found": 404, "busy": 503, "unavailable": 503}
 """Statuses of failures whose code says more than that the request was wrong."""
 
 
