@@ -21,8 +21,9 @@ from gateway.surfaces.mcp.sessions import Session
 
 __all__ = ["Answer", "Relay"]
 
-LIFETIME_SECONDS = 300.0
-"""Seconds for which what is passed on is believed; clocks of replicas may differ by as much."""
+LIFETIME_SECONDS = 24 * 3600.0
+"""Seconds for which what is passed on is believed: more than clocks of replicas ever differ. Sent
+again, it finds nothing to act on: the id of a question is used once."""
 MAX_ID_CHARACTERS = 200
 """Characters of the id of a cancelled request that is passed on."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import uuid
 from collections.abc import AsyncIterator
 from typing import Any
@@ -122,6 +123,19 @@ async def test_nobody_answers_for_another_session_or_without_the_key(
         await hears.take(client, answer_to(number, by="the client"))
         async with asyncio.timeout(10):
             assert (await answer)["result"] == {"by": "the client"}
+
+
+@pytest.mark.parametrize("seconds", [-3600, 3600])
+async def test_a_replica_whose_clock_is_wrong_passes_on_too(
+    pair: tuple[Relay, Relay], cache: Cache, seconds: int
+) -> None:
+    asks, hears = pair
+    hears._sealer = Sealer(KEY, "mcp-relay", lambda: time.time() + seconds)
+    client = session(cache)
+    with asks.question(client) as (number, answer):
+        await hears.take(client, answer_to(number, yes=True))
+        async with asyncio.timeout(10):
+            assert (await answer)["result"] == {"yes": True}
 
 
 class Counting:
