@@ -96,6 +96,9 @@ class SignedOut:
     sid: str | None
 
 
+_HOLDERS = ("grant:", "token:")
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What a credential proves, before any rule is applied.
@@ -125,6 +128,11 @@ class Identity:
     tags: frozenset[str] = frozenset()
     expires: float | None = None
 
+    @property
+    def holder(self) -> str | None:
+        """The tag of the grant or the token that the credential belongs to, or None."""
+        return next((tag for tag in self.tags if tag.startswith(_HOLDERS)), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -143,6 +151,8 @@ class Caller:
         sign_in_again: whether signing in again would make one of these facts known.
         consented: whether a client got the credential by its person's consent, so that it can ask
             for a higher ceiling; the holder of any other credential cannot.
+        client: what tells the holder of the credential from others of the same person, such as
+            ``grant:ID`` or ``token:ID``; None where it says only whose it is.
     """
 
     person: str | None
@@ -156,6 +166,7 @@ class Caller:
     degraded: bool = False
     sign_in_again: bool = False
     consented: bool = False
+    client: str | None = None
 
     @property
     def anonymous(self) -> bool:

@@ -189,6 +189,7 @@ def _caller(
         tools=identity.tools,
         ceiling=identity.ceiling,
         consented=identity.provider == BY_CONSENT,
+        client=identity.holder,
     )
 
 

@@ -100,11 +100,11 @@ class Services(_Section):
 
 
 class CallsByTier(_Section):
-    """How many tool calls over MCP one caller may make, by their tier."""
+    """How many tool calls over MCP one person, or one address, may make, by their tier."""
 
-    open: CallRate = Field("60 in 60s", description="For callers who have not signed in.")
-    public: CallRate = Field("60 in 60s", description="For people who have signed in.")
-    members: CallRate = Field("60 in 60s", description="For members.")
+    open: CallRate = Field("300 in 60s", description="For one address, signed out.")
+    public: CallRate = Field("600 in 60s", description="For people who have signed in.")
+    members: CallRate = Field("1200 in 60s", description="For members.")
 
 
 def _by_tier(value: Any) -> Any:
@@ -158,8 +158,26 @@ class Limits(_Section):
         CallsByTier, BeforeValidator(_by_tier, json_schema_input_type=CallRate | CallsByTier)
     ] = Field(
         default_factory=CallsByTier,
-        description="How many tool calls over MCP one caller may make, by default 60 in 60s; none "
-        "is no limit. One value for everybody, or {open: …, public: …, members: …}.",
+        description="How many tool calls over MCP one person may make, or one address, signed out: "
+        "one value for everybody, or {open: …, public: …, members: …}; none is no limit, and then "
+        "neither shares nor repeats count.",
+    )
+    client_percent: int = Field(
+        50,
+        ge=1,
+        le=100,
+        description="How much of a person's calls one of their applications may make, in percent.",
+    )
+    network_addresses: int = Field(
+        4,
+        ge=1,
+        description="Addresses whose calls all callers of one network have together, signed out: "
+        "IPv4 of 24 bits, IPv6 of 56.",
+    )
+    repeats: CallRate = Field(
+        "20 in 60s",
+        description="How often an agent may make the same call with the same arguments, before it "
+        "is told that it runs in circles; none is no limit.",
     )
     tools: Annotated[dict[str, CallRate], BeforeValidator(_or_empty)] = Field(
         default_factory=dict,

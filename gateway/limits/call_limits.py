@@ -1,17 +1,24 @@
-"""How many tools one caller may call, so that an agent that runs in circles is told to stop.
+"""How many tools one caller may call, and how an agent that runs in circles is told to stop.
 
-An agent reads results, not HTTP: a refusal is a result that says so (kap10, "Runaway Agent
-Protection"). REST has limits of its own (:mod:`gateway.limits.route_limits`).
+A person has a budget of calls, and each of their applications a share of it; who is signed out has
+that of their address, and all of a network have one together. Well below, whoever makes the same
+call with the same arguments again and again is told that this is a loop (kap10, "Runaway Agent
+Protection"). An agent reads results, not HTTP: a refusal is a result that says so. REST has limits
+of its own (:mod:`gateway.limits.route_limits`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import to_json
 
 from auth import Caller, Tier
 from gateway.contract.suggestions import unknown
 from gateway.errors import Problem
+from gateway.limits.networks import network_of
 from gateway.limits.rate_counter import (
     LimitReached,
     RateCounter,
@@ -27,7 +34,10 @@ if TYPE_CHECKING:
     from gateway.config.models import Limits
     from gateway.config.portal import Portal
 
-_TOOL = "tool:"
+_TOOL, _CLIENT, _NETWORK, _REPEATS = "tool:", "client:", "network:", "repeats"
+_DIGEST_BYTES = 16
+_MAX_KEY_BYTES = 64
+"""The longest key of BLAKE2b."""
 
 
 class RateLimited(LimitReached):
@@ -35,19 +45,45 @@ class RateLimited(LimitReached):
 
     Args:
         taken: the rate that says no, and how long to wait.
-        tool: the tool, where the rate is its own.
+        tool: the tool, or nothing where there is none that the caller may use.
+        anonymous: whether the caller has not signed in.
     """
 
-    def __init__(self, taken: Taken, tool: str | None) -> None:
-        rate = taken.rate
-        super().__init__(
-            f"You have called {tool or 'tools'} {times(rate)} within {rate.seconds:g} s, which is "
-            "the limit. This usually means that you are in a loop: pause, look at what you know "
-            "already, and ask the person you work for how to go on. Do not just call again. "
-            f"The next call is answered in {seconds_to_wait(taken)} s.",
-            taken,
-            details_of(taken) | ({"tool": tool} if tool else {}),
-        )
+    def __init__(self, taken: Taken, tool: str, *, anonymous: bool) -> None:
+        rate, wait = taken.rate, seconds_to_wait(taken)
+        much = f"{times(rate)} within {rate.seconds:g} s"
+        details = details_of(taken)
+        if rate.name == _REPEATS:
+            details |= {"scope": "repeats", "tool": tool}
+            text = (
+                f"You have called {tool} with the same arguments {much}, and its answer is hardly "
+                "another one now. This usually means that you are in a loop: pause, look at what "
+                "you know already, and ask the person you work for how to go on. Do not just call "
+                f"again. Other calls are answered; this one is again in {wait} s."
+            )
+        elif rate.name.startswith(_TOOL):
+            details |= {"scope": "tool", "tool": tool}
+            text = f"You have called {tool} {much}, which is its limit. {_next(wait)}"
+        else:
+            scope, whose = _scope(rate.name, anonymous=anonymous)
+            details |= {"scope": scope}
+            text = f"{whose} called tools {much}, which is the limit. {_next(wait)}"
+        super().__init__(text, taken, details)
+
+
+def _next(wait: int) -> str:
+    return f"Do with fewer calls: ask for more at a time. The next call is answered in {wait} s."
+
+
+def _scope(name: str, *, anonymous: bool) -> tuple[str, str]:
+    """What a budget is of, for programs and in words."""
+    if name.startswith(_CLIENT):
+        return "client", "This application has used its share of its person's calls: it has"
+    if name.startswith(_NETWORK):
+        return "network", "Sign in to have calls of your own. Callers of your network have"
+    if anonymous:
+        return "address", "Sign in to have calls of your own. Callers of your address have"
+    return "person", "All applications of your person together have"
 
 
 class CallLimits:
@@ -56,22 +92,33 @@ class CallLimits:
     Args:
         limits: the section of ``portal.yaml``.
         counting: what counts.
+        key: makes digests of arguments, the same on every replica; no argument is kept.
     """
 
-    def __init__(self, limits: Limits, counting: RateCounter) -> None:
+    def __init__(self, limits: Limits, counting: RateCounter, key: bytes = b"") -> None:
         calls = {tier: getattr(limits.calls, tier.value) for tier in Tier}
         self._calls = {tier: named_rate(tier.value, rate) for tier, rate in calls.items()}
         self._tools = {name: named_rate(_TOOL + name, each) for name, each in limits.tools.items()}
+        self._repeats = named_rate(_REPEATS, limits.repeats)
+        self._client_percent = limits.client_percent
+        self._network_addresses = limits.network_addresses
         self._counting = counting
-        self._rates: dict[tuple[Tier, str], tuple[Rate, ...]] = {}
+        self._key = key[:_MAX_KEY_BYTES]
 
-    async def take(self, caller: Caller, peer: str, tool: str) -> Taken | None:
+    async def take(
+        self,
+        caller: Caller,
+        peer: str,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> Taken | None:
         """Count one call.
 
         Args:
             caller: who calls.
             peer: where from, which is what anonymous callers are told apart by.
             tool: the tool, or nothing where there is none that the caller may use.
+            arguments: what it is called with; JSON values.
 
         Returns:
             How much is left; None where nothing is limited.
@@ -79,28 +126,45 @@ class CallLimits:
         Raises:
             RateLimited: it is too many.
         """
-        rates = self._of(caller.tier, tool)
+        rates = list(self._rates(caller, peer, tool, arguments or {}))
         if not rates:
             return None
         taken = await self._counting.take(caller, peer, rates)
         if taken.wait_seconds > 0:
-            raise RateLimited(taken, tool if taken.rate.name.startswith(_TOOL) else None)
+            raise RateLimited(taken, tool, anonymous=caller.anonymous)
         return taken
 
-    def _of(self, tier: Tier, tool: str) -> tuple[Rate, ...]:
-        if tool not in self._tools:
-            tool = ""
-        key = (tier, tool)
-        rates = self._rates.get(key)
-        if rates is None:
-            rates = self._rates[key] = tuple(self._applicable_rates(tier, tool))
-        return rates
-
-    def _applicable_rates(self, tier: Tier, tool: str) -> Iterator[Rate]:
-        own, of_all = self._tools.get(tool), self._calls[tier]
-        if tool and own is None:
+    def _rates(
+        self, caller: Caller, peer: str, tool: str, arguments: Mapping[str, Any]
+    ) -> Iterator[Rate]:
+        own, budget = self._tools.get(tool), self._calls[caller.tier]
+        if own is None and tool in self._tools:  # written as none: its calls do not count
             return
-        yield from (rate for rate in (of_all, own) if rate is not None)
+        if budget is not None:
+            yield budget
+            if (share := self._share(caller, peer, budget)) is not None:
+                yield share
+        if own is not None:
+            yield own
+        if budget is not None and self._repeats is not None and tool:
+            who = f"{caller.person}/{caller.client}" if caller.person else peer
+            digest = self._digest(f"{who}/{tool}/", arguments)
+            yield Rate(*self._repeats[:3], digest, shown=False)
+
+    def _share(self, caller: Caller, peer: str, budget: Rate) -> Rate | None:
+        """The part of a budget that one application has, or what a network has together."""
+        tier, limit, seconds, *_ = budget
+        if caller.person is None:
+            most, network = limit * self._network_addresses, network_of(peer)
+            return Rate(_NETWORK + tier, most, seconds, network) if network != peer else None
+        if caller.client is None or self._client_percent == 100:
+            return None
+        most = max(1, limit * self._client_percent // 100)
+        return Rate(_CLIENT + tier, most, seconds, f"{caller.person}/{caller.client}")
+
+    def _digest(self, beginning: str, arguments: Mapping[str, Any]) -> str:
+        written = beginning.encode() + to_json(arguments, inf_nan_mode="constants")
+        return blake2b(written, digest_size=_DIGEST_BYTES, key=self._key).hexdigest()
 
 
 def unknown_tools(portal: Portal, catalog: Catalog) -> list[Problem]:

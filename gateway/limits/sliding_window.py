@@ -27,18 +27,22 @@ class Rate(NamedTuple):
             the same limit and seconds.
         limit: times within the seconds; at least 1.
         seconds: the length of the window, whichever moment it is counted from.
+        key: who does it, where that is not whom the other rates are of.
+        shown: whether a caller is told how much of it is left.
     """
 
     name: str
     limit: int
     seconds: float
+    key: str = ""
+    shown: bool = True
 
 
 class Taken(NamedTuple):
     """What came of doing it once more.
 
     Attributes:
-        rate: the rate that says no for longest, or the one that is nearest to it.
+        rate: the rate that says no for longest, or that of those shown which is nearest to it.
         wait_seconds: seconds until it is allowed; 0 where it was allowed, and counted.
         left: how often it may be done now before the rate says no.
     """
@@ -55,8 +59,8 @@ class Windows(Protocol):
         """Count once more for a key under every rate, or under none where one says no.
 
         Args:
-            key: who.
-            rates: at least one.
+            key: who, but for rates that have a key of their own.
+            rates: at least one; the first is shown.
 
         Raises:
             CacheUnavailable: a server that counts does not answer.
@@ -84,13 +88,13 @@ class MemoryWindows(Windows):
         limiters = self._limiters
         tight, longest, least = rates[0], -1.0, 0
         for rate in rates:
-            wait, left = (limiters.get(rate.name) or self._new(rate)).look(key)
-            if wait > longest or (wait == longest and left < least):
+            wait, left = (limiters.get(rate.name) or self._new(rate)).look(rate.key or key)
+            if wait > longest or (wait == longest and left < least and rate.shown):
                 tight, longest, least = rate, wait, left
         if longest > 0:
             return Taken(tight, longest, 0)
         for rate in rates:
-            limiters[rate.name].count(key)
+            limiters[rate.name].count(rate.key or key)
         return Taken(tight, 0.0, least - 1)
 
     def _new(self, rate: Rate) -> Limiter:

@@ -38,7 +38,7 @@ for i, key in ipairs(KEYS) do
   if used >= limit then
     local due = tonumber(redis.call('LINDEX', key, used - limit)) + span - now
     if due > wait then wait, full = due, i end
-  elseif left < 0 or limit - used - 1 < left then
+  elseif ARGV[2 * #KEYS + 1 + i] == '1' and (left < 0 or limit - used - 1 < left) then
     left, tight = limit - used - 1, i
   end
 end
@@ -73,10 +73,11 @@ class RedisWindows(Windows):
 
     async def take(self, key: str, rates: Sequence[Rate]) -> Taken:
         """As in the port."""
-        keys = [f"{PREFIX}:{rate.name}:{key}" for rate in rates]
+        keys = [f"{PREFIX}:{rate.name}:{rate.key or key}" for rate in rates]
         numbers: list[int | str] = ["" if self._clock is None else round(self._clock() * 1e6)]
         for rate in rates:
             numbers += [rate.limit, round(rate.seconds * 1e6)]
+        numbers += [int(rate.shown) for rate in rates]
         script = self._script = self._script or self._redis().register_script(_SCRIPT)
         which, wait, left = await self._ask(lambda: script(keys=keys, args=numbers))
         return Taken(rates[which - 1], wait / 1e6, left)

@@ -158,7 +158,7 @@ class Surfaces:
         running = self._running
         catalog, pipeline = running.catalog, running.pipeline
         signer = StateSigner(self._who.key)
-        limits = CallLimits(running.portal.config.limits, self._counting)
+        limits = CallLimits(running.portal.config.limits, self._counting, self._who.key)
         calls = Calls(catalog, pipeline, self.upstreams, signer, limits)
         listing = Listing(catalog, signer)
         running.board.notices(listing.listers.notices)

@@ -26,7 +26,7 @@ RECHECK_SECONDS = 2.0
 what was revoked hears nothing more within 5 s, also where it was revoked at another replica."""
 HEARTBEAT_SECONDS = 15.0
 """Seconds between two signs of life."""
-PORTION_STREAMS = 100
+PORTION_STREAMS = 50
 """Streams that are looked at or told in one step of the event loop."""
 _LOOKUP_TIMEOUT_SECONDS = 10.0
 """Seconds in which it must be found out who a caller is."""

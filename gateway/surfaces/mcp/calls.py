@@ -91,7 +91,7 @@ class Calls:
             run = _declared(item, Tool).run
             return Target(item, run, item.parse, render, self._resumed(request, item, given))
 
-        limit = partial(self._limits.take, context.caller, context.peer)
+        limit = partial(self._limits.take, context.caller, context.peer, arguments=given)
         return self._call(request, name, find, given, limit)
 
     def _prompt(self, request: Request) -> Call:

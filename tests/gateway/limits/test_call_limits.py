@@ -25,30 +25,7 @@ from gateway.limits.rate_counter import RETRY_INTERVAL_SECONDS, RateCounter
 from gateway.limits.sliding_window import MemoryWindows, Rate, Taken, Windows, open_windows
 from gateway.services.cache import CacheUnavailable
 from gateway.testing import RequestRefused, TestPortal, open_test_portal
-
-ANA = Caller(person="person:ana", tier=Tier.MEMBERS)
-BEN = Caller(person="person:ben", tier=Tier.PUBLIC)
-STRANGER = Caller(person=None, tier=Tier.OPEN)
-
-
-def limits(**written: Any) -> Limits:
-    return Limits.model_validate(written)
-
-
-async def allowed(counted: CallLimits, caller: Caller, tool: str = "", peer: str = "a") -> int:
-    """How many calls are answered before one is not; at most 100."""
-    for number in range(100):
-        try:
-            await counted.take(caller, peer, tool)
-        except RateLimited:
-            return number
-    return 100
-
-
-@pytest.mark.parametrize("tier", list(Tier))
-async def test_sixty_calls_in_sixty_seconds_are_answered_by_default(tier: Tier) -> None:
-    counted = CallLimits(Limits(), RateCounter(MemoryWindows()))
-    assert await allowed(counted, Caller(person="person:ana", tier=tier)) == 60
+from tests.gateway.limits.callers import ANA, BEN, STRANGER, allowed, limits
 
 
 async def test_each_tier_has_its_own_limit() -> None:
@@ -58,7 +35,7 @@ async def test_each_tier_has_its_own_limit() -> None:
     )
     assert await allowed(counted, STRANGER) == 3
     assert await allowed(counted, BEN) == 5
-    assert await allowed(counted, ANA) == 100
+    assert await allowed(counted, ANA) == 2000
 
 
 async def test_people_are_told_apart_by_who_they_are_and_strangers_by_where_they_are() -> None:
@@ -79,7 +56,7 @@ async def test_a_tool_s_own_limit_holds_beside_that_of_all_calls() -> None:
 
 async def test_calls_of_a_tool_without_limit_do_not_count() -> None:
     counted = CallLimits(limits(calls=2, tools={"watch": "none"}), RateCounter(MemoryWindows()))
-    assert await allowed(counted, ANA, "watch") == 100
+    assert await allowed(counted, ANA, "watch") == 2000
     assert await allowed(counted, ANA, "sow") == 2
 
 
@@ -98,12 +75,11 @@ async def test_a_refusal_says_what_happens_and_what_to_do() -> None:
         "retryAfterSeconds": 10,
         "limit": 1,
         "window": 10.0,
+        "scope": "tool",
         "tool": "dig",
     }
     await counted.take(ANA, "a", "sow")
-    with pytest.raises(
-        RateLimited, match=r"tools 2 times within 60 s.*in a loop: pause.*ask the person"
-    ) as refused:
+    with pytest.raises(RateLimited, match=r"called tools 2 times within 60 s") as refused:
         await counted.take(ANA, "a", "sow")
     assert dict(refused.value.headers)[b"retry-after"] == b"60"
     clock[0] = 60
@@ -288,10 +264,18 @@ def check_three(answers: Sequence[httpx2.Response]) -> None:
     first, *_, refused = (each.json()["result"] for each in answers)
     assert first["content"][0]["text"] == "dug"
     assert refused["isError"]
-    assert "you are in a loop" in refused["content"][0]["text"]
+    assert "called tools 2 times within 60 s" in refused["content"][0]["text"]
     error = json.loads(refused["content"][-1]["text"])["error"]
     assert error["code"] == "rate_limited"
     assert error["details"]["retryAfterSeconds"] == int(answers[-1].headers["retry-after"])
+
+
+async def test_a_loop_over_mcp_is_told_in_a_result() -> None:
+    async with limited("100 in 60s", repeats=2) as portal:
+        for _ in range(2):
+            assert not (await portal.call("dig")).is_error
+        assert "in a loop" in (await portal.call("dig")).text
+        assert not (await portal.call("hidden")).is_error
 
 
 async def test_only_tool_calls_over_mcp_are_counted() -> None:
@@ -311,7 +295,7 @@ async def test_refused_and_unknown_tools_count_too() -> None:
         assert "Requires members access" in (await portal.call("hidden", tier="open")).text
         with pytest.raises(RequestRefused):
             await portal.call("nothing", tier="open")
-        assert "loop" in (await portal.call("nothing", tier="open")).text
+        assert "limit" in (await portal.call("nothing", tier="open")).text
 
 
 async def test_a_limit_of_a_tool_tells_nothing_of_it_to_whoever_may_not_know_it() -> None:
