@@ -32,9 +32,9 @@ from gateway.identity.known_people import KnownPeople
 from gateway.limits.call_limits import unknown_tools
 from gateway.observability import audit
 from gateway.observability.audit import AuditLog
-from gateway.observability.chain_status import show_following
 from gateway.observability.database_watch import DatabaseWatch
 from gateway.observability.health import HealthBoard
+from gateway.observability.last_minute import LastMinute
 from gateway.observability.logs import get_logger
 from gateway.observability.metrics import Metrics
 from gateway.observability.portal_metrics import show_portal
@@ -60,7 +60,7 @@ from gateway.toolkit.background import background
 
 _OPENING_SECONDS = 3.0
 """Seconds for which a request waits for plugins that are opening still."""
-_ANSWERED_AT_ONCE = frozenset({"/healthz", "/readyz", "/metrics"})
+_ANSWERED_AT_ONCE = frozenset({"/healthz", "/readyz", "/metrics", "/admin/status"})
 
 log = get_logger(__name__)
 
@@ -111,6 +111,7 @@ async def open_portal(
         await stack.enter_async_context(services.jobs_running(on_demand=not schedules, after=after))
         await stack.enter_async_context(running.erasures.running())
         await stack.enter_async_context(_tiers_followed(running))
+        await stack.enter_async_context(running.last_minute.kept())
         yield running
 
 
@@ -142,13 +143,12 @@ def _assemble(
     authentication: Authentication,
 ) -> OpenPortal:
     config = portal.config
-    members_url, can_sign_in = config.url + MEMBERS_PATH, authentication.methods.any
-    hint = UpgradeHint(config.name, config.url, members_url, can_sign_in)
+    url, can_sign_in = config.url, authentication.methods.any
+    hint = UpgradeHint(config.name, url, url + MEMBERS_PATH, can_sign_in)
     catalog = Catalog(tiers.current, how_to_rise=hint)
     metrics = Metrics(catalog.knows)
     log_of_calls = AuditLog(services.shared_database, config.audit.retention)
-    board = HealthBoard()
-    watch = DatabaseWatch(services.shared_database)
+    board, watch = HealthBoard(), DatabaseWatch(services.shared_database)
     board.needs(watch.there)
     board.notices(lambda: [*services.notices, *_of_the_files(portal, tiers, catalog)])
     board.notices(lambda: [f"roles: {why}" for why in authentication.facts.silent.values()])
@@ -156,8 +156,8 @@ def _assemble(
     people = KnownPeople(authentication.stores, authentication.resolver)
     plugins = PluginHost(portal, found, services, catalog, board, people)
     erasures = Erasures(services.shared_database, plugins.offers, log_of_calls)
-    scrubbing = config.scrubbing
-    answers = AnswerScrub(scrubbing.allow, scrubbing.as_is, enabled=scrubbing.enabled)
+    scrubs = config.scrubbing
+    answers = AnswerScrub(scrubs.allow, scrubs.as_is, enabled=scrubs.enabled)
     for each in (log_of_calls, watch, erasures, answers, services.cache):
         board.notices(each.notices)
     return OpenPortal(
@@ -168,6 +168,7 @@ def _assemble(
         board=board,
         audit=log_of_calls,
         metrics=metrics,
+        last_minute=LastMinute(metrics),
         changes=Changes(services.shared_cache),
         services=services,
         tiers=tiers,
@@ -185,9 +186,8 @@ def _show(
     metrics: Metrics,
 ) -> None:
     """Have health and metrics tell of the parts."""
-    show_following(authentication.followers, board, metrics)
     show_services(services, metrics)
-    show_portal(board, watch, log_of_calls, metrics)
+    show_portal(board, watch, log_of_calls, authentication.followers, metrics)
 
 
 def _pipeline(

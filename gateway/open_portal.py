@@ -12,6 +12,7 @@ from gateway.identity.authentication import Authentication
 from gateway.identity.erasures import Erasures
 from gateway.observability.audit import AuditLog
 from gateway.observability.health import HealthBoard
+from gateway.observability.last_minute import LastMinute
 from gateway.observability.metrics import Metrics
 from gateway.pipeline.pipeline import Pipeline
 from gateway.plugin_host import PluginHost
@@ -29,6 +30,7 @@ class OpenPortal:
     board: HealthBoard
     audit: AuditLog
     metrics: Metrics
+    last_minute: LastMinute
     changes: Changes
     services: Services
     tiers: TierRulesFile

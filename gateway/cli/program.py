@@ -12,6 +12,8 @@ from gateway.cli.options import EXIT
 
 _OWN = {
     "serve": "gateway.cli.serve",
+    "status": "gateway.cli.status",
+    "doctor": "gateway.cli.doctor",
     "check": "gateway.cli.check",
     "call": "gateway.cli.call",
     "tools": "gateway.cli.tools",
@@ -121,6 +123,8 @@ def main(debug: bool) -> None:
       porch call search_knowledge query="who may use what"
       porch tools --as open                           what a stranger may use
       porch check                                     is everything set up well?
+      porch status                                    what does the portal do now?
+      porch doctor                                    what should be mended first?
 
     Each command has its own --help, with examples. Its configuration is read from ./config, its
     data kept in ./data; --config and --data, or PORCH_CONFIG and PORCH_DATA, name others.

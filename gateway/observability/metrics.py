@@ -220,6 +220,15 @@ class Metrics(Collector):
             if task.done() and not task.cancelled() and (error := task.exception()):
                 log.debug("metric_not_refreshed", error=str(error))
 
+    def totals(self) -> tuple[Counter[str], float]:
+        """All calls by outcome, and the seconds that they took together."""
+        outcomes: Counter[str] = Counter()
+        seconds = 0.0
+        for (_, _, _, outcome), series in list(self._series.items()):
+            outcomes[outcome] += series.count
+            seconds += series.seconds
+        return outcomes, seconds
+
     def families(self) -> list[Metric]:
         """What there is to scrape of the portal's own, by name."""
         found = []

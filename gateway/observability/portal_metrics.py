@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
+from auth.chain.followers import Followers
 from gateway.observability.audit import AuditLog
+from gateway.observability.chain_status import show_following
 from gateway.observability.database_watch import DatabaseWatch
 from gateway.observability.health import HealthBoard
 from gateway.observability.metrics import Metrics
 
 
 def show_portal(
-    board: HealthBoard, watch: DatabaseWatch, audit: AuditLog, metrics: Metrics
+    board: HealthBoard,
+    watch: DatabaseWatch,
+    audit: AuditLog,
+    followers: Followers,
+    metrics: Metrics,
 ) -> None:
     """Have it shown by ``/metrics``, as the last report of the board says."""
+    show_following(followers, board, metrics)
     metrics.gauges(
         "info", "1, for the version that runs.", ("version",), lambda: {(version("porch"),): 1}
     )

@@ -35,6 +35,14 @@ class VectorsUnavailable(Exception):
 class VectorStore(Vectors, Protocol):
     """A vector store as the gateway holds it: it can also be closed."""
 
+    async def ready(self) -> None:
+        """Return once it answers.
+
+        Raises:
+            VectorsUnavailable: it does not.
+        """
+        ...
+
     async def close(self) -> None:
         """Make everything durable and let go of files and connections."""
         ...

@@ -85,6 +85,9 @@ class EdgeVectors:
         check_name(name)
         return await self._write(lambda: self._opened(name, spec))
 
+    async def ready(self) -> None:
+        """As in the port: what is embedded is always there."""
+
     async def drop(self, name: str) -> None:
         """Remove a collection and all its points; an absent one is not an error."""
         check_name(name)

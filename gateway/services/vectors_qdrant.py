@@ -83,6 +83,11 @@ class QdrantVectors:
             await self._index(name, spec)
         return QdrantCollection(self._client, name, identity)
 
+    async def ready(self) -> None:
+        """As in the port."""
+        with _reported():
+            await self._client.collection_exists("porch")
+
     async def drop(self, name: str) -> None:
         """Remove a collection and all its points; an absent one is not an error."""
         check_name(name)

@@ -31,6 +31,7 @@ from gateway.observability.logs import get_logger
 from gateway.open_portal import OpenPortal
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.admin.routes import Admin, admin_routes
+from gateway.surfaces.admin.status import Status
 from gateway.surfaces.http.error_formats import ErrorFormats
 from gateway.surfaces.http.open_streams import OpenStreams
 from gateway.surfaces.http.request_context import context_of
@@ -123,7 +124,7 @@ class Surfaces:
         ]
         return wire, [
             *health_routes(running.board, running.metrics, self._may_see),
-            *admin_routes(self._admin()),
+            *admin_routes(self._admin(), self._status().answer),
             *oauth_routes(self._oauth()),
             *self._pages.routes(),
         ]
@@ -196,6 +197,10 @@ class Surfaces:
             self.upstreams,
             int(config.limits.body),
         )
+
+    def _status(self) -> Status:
+        live = self._sessions.live
+        return Status(self._running, self.streams, lambda: len(live))
 
     def _admin(self) -> Admin:
         who = self._who

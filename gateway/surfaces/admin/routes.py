@@ -124,9 +124,15 @@ async def _together(people: AsyncIterator[Person]) -> AsyncIterator[list[Person]
     yield group
 
 
-def admin_routes(admin: Admin) -> list[Route]:
-    """The routes below ``/admin``."""
+def admin_routes(admin: Admin, status: Answer) -> list[Route]:
+    """The routes below ``/admin``.
+
+    Args:
+        admin: answers about items and people.
+        status: says what the portal does now.
+    """
     return [
+        Route("/admin/status", endpoint=_for_admins(status)),
         Route("/admin/tools", endpoint=_for_admins(admin.tools)),
         Route("/admin/explain", endpoint=_for_admins(admin.explain)),
         Route("/admin/tiers-diff", endpoint=_for_admins(admin.diff), methods=["POST"]),

@@ -1,0 +1,126 @@
+"""What an admin should mend, from what a running portal says of itself and from its machine."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from collections.abc import Iterator, Mapping
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+LATE_JOB_SECONDS = 15 * 60
+"""Seconds after which a job that waits is a problem."""
+BEHIND_SECONDS = 3600
+"""Seconds after which what a plugin serves is too old."""
+FULL_BYTES, SCARCE_BYTES = 512 * 1024**2, 2 * 1024**3
+"""Free bytes below which the data directory is full, and below which room is scarce."""
+
+_SERVICES = {
+    "database": "See that it is up and can be reached from here; sign-in and tokens need it.",
+    "cache": "See that Redis is up and can be reached from here; each process counts for itself.",
+    "vectors": "See that Qdrant is up and can be reached from here; search goes on by words.",
+}
+
+
+class Weight(IntEnum):
+    """How much a finding weighs; the heaviest is mended first."""
+
+    BROKEN = 1
+    RISK = 2
+    ADVICE = 3
+
+
+class Finding(NamedTuple):
+    """One thing to mend.
+
+    Attributes:
+        weight: how much it matters.
+        what: what is wrong, and where.
+        todo: what to do about it.
+    """
+
+    weight: Weight
+    what: str
+    todo: str
+
+
+def of_portal(found: Mapping[str, Any]) -> Iterator[Finding]:
+    """What is wrong with a portal that runs.
+
+    Args:
+        found: the answer of ``GET /admin/status``.
+    """
+    for service in found["services"]:
+        if service["state"] != "ok":
+            what = f"The {service['name']} is away: {service['detail']}"
+            yield Finding(Weight.BROKEN, what, _SERVICES[service["name"]])
+    for plugin in found["plugins"]:
+        yield from _of_plugin(plugin)
+    for job in found["jobs"]:
+        yield from _of_job(job)
+    errors = sum(found["calls"]["outcomes"].get(each, 0) for each in ("internal_error", "deadline"))
+    if errors:
+        yield Finding(
+            Weight.RISK,
+            f"{errors} calls of the last minute failed or ran out of time.",
+            "`porch audit --by tool --outcome internal_error` says where; the log has the reason.",
+        )
+    for notice in found["notices"]:
+        yield Finding(
+            Weight.RISK, notice, "The sentence says where; `porch status` shows the rest."
+        )
+
+
+def _of_plugin(plugin: Mapping[str, Any]) -> Iterator[Finding]:
+    name, state = plugin["name"], plugin["state"]
+    if state == "failed":
+        weight = Weight.BROKEN if plugin["required"] else Weight.RISK
+        todo = "Mend what the reason names. What failed to open is tried again by itself."
+        yield Finding(weight, f"The plugin {name} is not served: {plugin['detail']}", todo)
+    elif state == "degraded":
+        todo = "It serves with less until that is mended."
+        yield Finding(Weight.RISK, f"The plugin {name} is degraded: {plugin['detail']}", todo)
+    if plugin["behind_seconds"] > BEHIND_SECONDS:
+        hours = plugin["behind_seconds"] / 3600
+        what = f"What the plugin {name} serves has been out of date for {hours:.0f} h."
+        yield Finding(Weight.RISK, what, "See that its sources can be read.")
+
+
+def _of_job(job: Mapping[str, Any]) -> Iterator[Finding]:
+    if "problem" in job:
+        todo = "See that the database of the jobs is up and can be reached."
+        yield Finding(Weight.BROKEN, f"The jobs cannot be read: {job['problem']}", todo)
+        return
+    if job.get("waiting") and job["oldest_seconds"] > LATE_JOB_SECONDS:
+        minutes = job["oldest_seconds"] // 60
+        what = f"A job of {job['name']} has been open for {minutes} min, and others wait for it."
+        todo = "Look for its name in the log. A start anew goes on with the step it had reached."
+        yield Finding(Weight.BROKEN, what, todo)
+    if failed := job["ended"].get("failed"):
+        what = f"{failed} jobs of {job['name']} have failed since the start."
+        yield Finding(Weight.RISK, what, "Look for its name in the log: it says why.")
+
+
+def of_machine(data_dir: Path, static_tokens: bool, public: bool) -> Iterator[Finding]:
+    """What is wrong with the machine that a portal runs on.
+
+    Args:
+        data_dir: its data directory.
+        static_tokens: whether static tokens are set.
+        public: whether its address is one that others can reach.
+    """
+    place = next(each for each in (data_dir, *data_dir.parents) if each.exists())
+    free = shutil.disk_usage(place).free
+    if free < SCARCE_BYTES:
+        weight = Weight.BROKEN if free < FULL_BYTES else Weight.RISK
+        what = f"The disk of {data_dir} has {free / 1024**2:,.0f} MiB left."
+        yield Finding(weight, what, "Make room, or move the data directory to a larger disk.")
+    if data_dir.exists() and data_dir.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        what = f"Other users of this machine can look into {data_dir}."
+        todo = f"`chmod 700 {data_dir}`: it holds who called what, and documents of all tiers."
+        yield Finding(Weight.RISK, what, todo)
+    if static_tokens and public:
+        what = "PORCH_STATIC_TOKENS is set on a portal that others can reach."
+        todo = "Unset it and make tokens with `porch token create`, which end and can be revoked."
+        yield Finding(Weight.RISK, what, todo)

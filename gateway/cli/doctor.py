@@ -1,0 +1,104 @@
+"""``porch doctor``: what an admin should mend, the heaviest first, each with what to do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from gateway.cli.connection import request_portal
+from gateway.cli.options import EXIT, Setup, emit, json_option, with_setup
+
+if TYPE_CHECKING:
+    from gateway.cli.checkup import Findings
+    from gateway.cli.diagnosis import Finding
+
+_HEADS = {
+    1: ("Broken: people feel it now", "red"),
+    2: ("At risk: mend it soon", "yellow"),
+    3: ("Worth knowing", "cyan"),
+}
+
+
+@click.command()
+@json_option
+@with_setup
+@click.pass_context
+def command(ctx: click.Context, setup: Setup, as_json: bool) -> None:
+    """Say what an admin should mend, in order, each with what to do.
+
+    It asks the portal that runs on this data directory, looks at the machine, and checks the
+    configuration as `porch check` does. It changes nothing. The exit code is 1 where something
+    is broken or at risk.
+
+    \b
+    Examples:
+      porch doctor
+      porch doctor --json
+    """
+    findings = asyncio.run(_examined(setup))
+    if as_json:
+        emit([{**each._asdict(), "weight": each.weight.name.lower()} for each in findings])
+    else:
+        for line in lines(findings):
+            click.echo(line)
+    serious = any(each.weight < 3 for each in findings)
+    ctx.exit(EXIT.PROBLEM if serious else EXIT.DONE)
+
+
+async def _examined(setup: Setup) -> list[Finding]:
+    """Everything that was found, the heaviest first, nothing twice."""
+    from gateway.cli.checkup import check_portal
+    from gateway.cli.diagnosis import Finding, Weight, of_machine, of_portal
+    from gateway.observability import logs
+
+    logs.configure("critical")
+    config = setup.portal.config
+    running = await request_portal(setup, "GET", "/admin/status")
+    told = (
+        {f"{each['name']}: {each['detail']}" for each in running["plugins"]} if running else set()
+    )
+    findings = [*_of_check(await check_portal(setup.portal), told)]
+    if running is None:
+        what = f"No portal runs on {setup.data_dir}."
+        findings.append(Finding(Weight.RISK, what, "Start it with `porch serve`, or name --data."))
+    else:
+        findings += of_portal(running)
+    tokens = bool(setup.environment.static_tokens.get_secret_value())
+    findings += of_machine(setup.data_dir, tokens, not config.is_local)
+    lightest_first = sorted(findings, key=lambda each: each.weight, reverse=True)
+    unique = {each.what: each for each in lightest_first}
+    return sorted(unique.values(), key=lambda each: each.weight)
+
+
+def _of_check(checked: Findings, told: Collection[str]) -> Iterator[Finding]:
+    """What the check of the configuration found, without what the running portal tells as well."""
+    from gateway.cli.diagnosis import Finding, Weight
+
+    for problem in checked.problems:
+        if problem not in told:
+            yield Finding(Weight.BROKEN, problem, "Mend that line; `porch check` looks again.")
+    for note in checked.notes:
+        yield Finding(Weight.ADVICE, note, "Nothing has to be done.")
+
+
+def lines(findings: Sequence[Finding]) -> Iterator[str]:
+    """The findings for a person, 80 columns wide."""
+    from gateway.cli.render import style
+    from gateway.cli.status import folded
+
+    if not findings:
+        yield style("✓ Nothing to mend.", fg="green", bold=True)
+        return
+    head = 0
+    for number, each in enumerate(findings, start=1):
+        if each.weight != head:
+            if head:
+                yield ""
+            head = each.weight
+            text, colour = _HEADS[head]
+            yield style(text, fg=colour, bold=True)
+        yield from folded(f"{number:>2}. ", each.what)
+        yield from folded("    → ", each.todo)
