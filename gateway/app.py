@@ -297,10 +297,9 @@ class PortalApp:
         await self._door(scope, receive, send)
 
     async def _served(self, scope: Any, receive: Any, send: Any) -> None:
+        # Most requests are MCP's: they skip the list of routes.
         if self._surfaces is not None and self._surfaces.is_mcp(scope):
-            return await self._surfaces.mcp(
-                scope, receive, send
-            )  # most requests are; no list of routes
+            return await self._surfaces.mcp(scope, receive, send)
         scope["app"] = self  # where a path leads nowhere, the router then raises
         return await self.router(scope, receive, send)
 
