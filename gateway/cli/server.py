@@ -8,7 +8,6 @@ import fcntl
 import gc
 import hashlib
 import os
-import signal
 import socket
 import stat
 import tempfile
@@ -21,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 import uvicorn
 
 from gateway.cli.connections import allow_open_files, bounded_protocol
+from gateway.cli.drain import Drain
 from gateway.config.models import PortalConfig
 from gateway.errors import ConfigError, Problem
 
@@ -169,20 +169,22 @@ async def serve(
     Raises:
         ConfigError: the port is taken, or the address is not this machine's.
     """
-    public = _Public(_uvicorn(app, config), app.stopping)
-    local = _Server(_uvicorn(Local(app), config))
     # A call leaves no cycles behind, so the collector, which by default looks every 700 objects,
     # may look at more of them at a time.
     gc.set_threshold(_GC_THRESHOLD_OBJECTS, *gc.get_threshold()[1:])
     allow_open_files(config.limits.connections.total + _OTHER_OPEN_FILES)
     with tcp or listen(config) as tcp, _unix(local_socket(data_dir)) as unix:
-        async with app.opened(wait=False):
+        async with app.opened(wait=False) as running:
+            seconds = config.limits.drain.total_seconds()
+            drain = Drain(app, seconds, running.board.stop, lambda: _stop(public))
+            public = _Public(_uvicorn(drain, config), app.stopping)
+            local = _Server(_uvicorn(Local(app), config))
             serving = asyncio.create_task(public.serve([tcp]))
             serving_local = asyncio.create_task(local.serve([unix]))
             listening = asyncio.create_task(public.listening.wait())
             await asyncio.wait({serving, listening}, return_when=asyncio.FIRST_COMPLETED)
             if listening.done():
-                _stop_on_signals(public)
+                drain.follow_signals()
                 await app.answering()
                 ready(tcp.getsockname()[1])
             await asyncio.wait({serving})
@@ -191,16 +193,10 @@ async def serve(
             await asyncio.gather(serving, serving_local)
 
 
-def _stop_on_signals(server: uvicorn.Server) -> None:
-    """Stop at the first signal, finishing calls in flight; at the second, without them."""
-
-    def stop() -> None:
-        server.force_exit = server.should_exit
-        server.should_exit = True
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(RuntimeError, ValueError):  # not in the main thread
-            asyncio.get_running_loop().add_signal_handler(number, stop)
+def _stop(server: uvicorn.Server) -> None:
+    """Stop it, finishing calls in flight; the second time without them."""
+    server.force_exit = server.should_exit
+    server.should_exit = True
 
 
 def _uvicorn(app: Any, config: PortalConfig) -> uvicorn.Config:

@@ -151,6 +151,11 @@ class Limits(_Section):
     body: ByteSize = Field(
         ByteSize(4 * _MEBIBYTE), description="The largest request body, such as 4MiB."
     )
+    drain: Duration = Field(
+        timedelta(0),
+        description="How long requests are taken after SIGTERM while /readyz says 503, so that a "
+        "balancer sees it, such as 10s.",
+    )
     shutdown: Duration = Field(
         timedelta(seconds=10), description="How long calls in flight may go on at shutdown."
     )
