@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["RedisCache"]
 
-TIMEOUT_SECONDS = 0.5
+TIMEOUT_SECONDS = 1.0
 """Seconds that the server has for an answer, connecting included. One that takes longer slows
 every call, and counts as away."""
+_STATES = ("MISCONF", "MASTERDOWN", "CLUSTERDOWN", "NOREPLICAS", "LOADING", "NOAUTH")
+"""Codes of a server that serves nobody at the moment; its client has no classes for them."""
 START_TIMEOUT_SECONDS = 5.0
 """Seconds that the server has for its first answer."""
 
@@ -70,7 +72,7 @@ class RedisCache(CacheService):
         place = settings.get("path") or f"{settings.get('host')}:{settings.get('port', 6379)}"
         server = Server(
             name=f"The cache server at {place}",
-            probe=lambda: self.redis.ping(),
+            probe=self._probe,
             errors=(ConnectionError, TimeoutError, OSError),
             unavailable=_unavailable,
             timeout_seconds=TIMEOUT_SECONDS,
@@ -88,7 +90,7 @@ class RedisCache(CacheService):
         """As in the port."""
         try:
             async with asyncio.timeout(START_TIMEOUT_SECONDS):
-                await asked_plainly(self.redis.ping)
+                await asked_plainly(self._probe)
         except TimeoutError:
             raise _unavailable(f"no answer within {START_TIMEOUT_SECONDS:g} s") from None
 
@@ -99,7 +101,7 @@ class RedisCache(CacheService):
             CacheUnavailable: it is away, or refuses.
         """
         with _clear_errors():
-            return await self.breaker.ask(question)
+            return await self.breaker.ask(lambda: _served(question))
 
     def connections(self) -> Mapping[str, int]:
         """The connections that are ``used`` now, and those that are ``idle``."""
@@ -179,6 +181,10 @@ class RedisCache(CacheService):
                     raise
         return await alone()
 
+    async def _probe(self) -> None:
+        """See that the server is there, and takes what is written."""
+        await _served(lambda: self.redis.set("porch:probe", b"1", px=1000))
+
     async def _incremented(self, key: str, milliseconds: int) -> int:
         from redis.exceptions import ResponseError
 
@@ -188,6 +194,8 @@ class RedisCache(CacheService):
             try:
                 return int((await both.execute())[1])
             except ResponseError as error:
+                if "not an integer" not in str(error):
+                    raise
                 raise not_a_number(key) from error
 
     async def _catch_up(self) -> None:
@@ -198,6 +206,24 @@ class RedisCache(CacheService):
                 await self.redis.set(key, value, px=None if ttl is None else _milliseconds(ttl))
             if await self._alone.get(key) == value:  # nothing newer was kept meanwhile
                 await self._alone.delete(key)
+
+
+async def _served(question: Callable[[], Awaitable[T]]) -> T:
+    """What the server answers; one that serves nobody at the moment is away, whatever it says."""
+    from redis import exceptions
+
+    try:
+        return await question()
+    except exceptions.ResponseError as error:
+        states = (
+            exceptions.ReadOnlyError,
+            exceptions.OutOfMemoryError,
+            exceptions.NoPermissionError,
+            exceptions.ExecAbortError,
+        )
+        if isinstance(error, states) or str(error).startswith(_STATES):
+            raise exceptions.ConnectionError(str(error)) from error
+        raise
 
 
 def _unavailable(why: str) -> CacheUnavailable:

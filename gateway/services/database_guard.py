@@ -8,6 +8,7 @@ waits for an answer gets an error, and the guard alone tries whether the server 
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -24,9 +25,11 @@ CONNECT_TIMEOUT_SECONDS = 3.0
 """Seconds that the server has to accept a connection."""
 ASK_INTERVAL_SECONDS = 1.0
 """Seconds between two questions whether it answers."""
-ANSWER_TIMEOUT_SECONDS = 1.5
-"""Seconds that it has for such an answer; after two misses it is away. One would be too few: a
-loop that stood for a moment misses an answer that is there."""
+ANSWER_TIMEOUT_SECONDS = 2.0
+"""Seconds that it has for such an answer; after two misses it is away."""
+STALL_SECONDS = 0.25
+"""Seconds by which a miss may be noticed late. Later it was the loop that stood, and an answer may
+have been there in time."""
 
 
 class DatabaseGuard:
@@ -93,10 +96,13 @@ class DatabaseGuard:
 
     async def _missed(self) -> Exception | None:
         """Why the server gave no answer, or None where it did."""
+        began = time.monotonic()
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT_SECONDS):
                 await self._ask()
         except _errors() as error:
+            if time.monotonic() - began > ANSWER_TIMEOUT_SECONDS + STALL_SECONDS:
+                return None
             return error if str(error) else TimeoutError("it does not answer")
         return None
 

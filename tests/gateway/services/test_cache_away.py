@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -123,6 +124,36 @@ async def test_a_refusal_is_no_outage(cache: RedisCache, key: str) -> None:
         assert not cache.breaker.is_open
     finally:
         await cache.redis.delete(key)
+
+
+async def test_a_server_that_takes_no_writes_is_away_until_it_does(
+    redis_url: str, key: str
+) -> None:
+    async with Redis.from_url(redis_url) as admin:
+        rights: dict[str, Any] = {
+            "keys": ["*"],
+            "channels": ["*"],
+            "enabled": True,
+            "passwords": ["+pass"],
+        }
+        await admin.acl_setuser(key, categories=["+@all"], **rights)
+        at = urlsplit(redis_url)
+        cache = RedisCache(at._replace(netloc=f"{key}:pass@{at.netloc}").geturl())
+        try:
+            await cache.ready()
+            await cache.set(f"{key}-before", b"1", ttl=60)
+            await admin.acl_setuser(key, categories=["-@write"], **rights)
+            await cache.set(key, b"kept", ttl=60)
+            assert await cache.get(key) == b"kept"
+            assert await cache.increment(f"{key}-count", 60) == 1
+            assert cache.breaker.is_open
+            await admin.acl_setuser(key, categories=["+@all"], **rights)
+            await until_back(cache)
+            assert await admin.get(key) == b"kept"
+            assert await cache.get(f"{key}-before") == b"1"
+        finally:
+            await cache.close()
+            await admin.acl_deluser(key)
 
 
 @pytest.mark.parametrize("fault", FAULTS[:2])

@@ -100,7 +100,7 @@ async def test_a_loop_that_stood_is_no_outage(database: DatabaseService) -> None
     assert guard is not None
     for _ in range(3):
         await asyncio.sleep(0.9)
-        time.sleep(1.7)  # noqa: ASYNC251
+        time.sleep(2.4)  # noqa: ASYNC251
     assert not guard.breaker.is_open
     assert await one(database) == 1
 
