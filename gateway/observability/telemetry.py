@@ -1,4 +1,5 @@
-"""Traces: one OpenTelemetry span for each call, in the MCP semantic conventions.
+"""Traces: one OpenTelemetry span for each call, in the MCP semantic conventions, over those of
+what it waits for (``gateway.toolkit.spans``).
 
 A trace that began in the client goes on here: its ``traceparent`` is read from MCP's ``_meta``
 (SEP-414) or from the HTTP headers (W3C Trace Context). Spans carry names and outcomes, never
@@ -20,6 +21,8 @@ from opentelemetry.trace import Span, SpanContext, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from gateway.errors import ConfigError, Problem
+from gateway.observability.outgoing import trace_requests
+from gateway.toolkit import spans
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -115,9 +118,15 @@ def call_span(
     """
     method, target = _METHODS.get(kind, (kind, "porch.item"))
     attributes = {"mcp.method.name": method, target: item, "porch.tier": tier}
-    return CallSpan(
-        _tracer.start_span(f"{method} {item}", _parent(carrier), SpanKind.SERVER, attributes)
-    )
+    name, parent, before = f"{method} {item}", _parent(carrier), spans.earlier()
+    if before is None:
+        return CallSpan(_tracer.start_span(name, parent, SpanKind.SERVER, attributes))
+    what, began, ended = before
+    call = _tracer.start_span(name, parent, SpanKind.SERVER, attributes, start_time=began)
+    if call.is_recording():
+        done = _tracer.start_span(what, trace.set_span_in_context(call), start_time=began)
+        done.end(ended)
+    return CallSpan(call)
 
 
 def configure(service_name: str, *, enabled: bool = False) -> TracerProvider | None:
@@ -141,12 +150,16 @@ def configure(service_name: str, *, enabled: bool = False) -> TracerProvider | N
     asked = enabled or any(name.startswith("OTEL_") for name in os.environ)
     if not asked or os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         _tracer = trace.NoOpTracer()
+        spans.record_with(None)
         return None
     from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
     provider = _provider(service_name)
     seen = provider.sampler is not ALWAYS_OFF
     _tracer = provider.get_tracer("porch") if seen else _IdTracer()
+    spans.record_with(_tracer if seen else None)
+    if seen:
+        trace_requests()
     return provider
 
 

@@ -42,6 +42,7 @@ from gateway.pipeline.json_text import UNSENDABLE, sendable
 from gateway.pipeline.pager import Cursors, Pager, Place, page_of, purpose_of
 from gateway.scrubbing.scrubber import Redaction
 from gateway.toolkit.first_step import within
+from gateway.toolkit.spans import span
 
 _Attempt = tuple[str, bytes, Exception | asyncio.CancelledError | None]
 """How an attempt ended: the word for the records, the rendered answer, the error."""
@@ -205,7 +206,8 @@ class Pipeline:
         try:
             value = await self._value(target, raw, context, exchange)
             self._bulkheads.check(item, value)
-            answer, found = await self._answers.answer(item, value)
+            with span("scrub answer"):
+                answer, found = await self._answers.answer(item, value)
             self._count_redactions(item, found)
             return "ok", _rendered(target, answer, exchange.redactions), None
         except ToolFailed as failed:
@@ -227,7 +229,8 @@ class Pipeline:
         self, target: Target, raw: Mapping[str, Any], context: CallContext, exchange: CallExchange
     ) -> Any:
         item = target.item
-        given, found = await self._arguments.arguments(raw, item.opaque)
+        with span("scrub arguments"):
+            given, found = await self._arguments.arguments(raw, item.opaque)
         exchange.redactions = tuple(found)
         exchange.resume(target.resume())
         if (page := page_of(item)) is None:

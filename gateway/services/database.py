@@ -17,6 +17,7 @@ from gateway.services import sqlite
 from gateway.services.clients import need
 from gateway.services.database_errors import without_values
 from gateway.services.database_guard import CONNECT_TIMEOUT_SECONDS, DatabaseGuard
+from gateway.services.database_spans import trace_statements
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator, Mapping
@@ -61,10 +62,13 @@ class DatabaseService:
                 connect_args={"timeout": CONNECT_TIMEOUT_SECONDS},
             )
             without_values(engine.sync_engine)
+            trace_statements(engine.sync_engine)
             self._guard = DatabaseGuard(engine, _plain(self._address), f"{url.host}:{url.port}")
             return engine
         self._data_dir.mkdir(parents=True, exist_ok=True)
-        return sqlite.opened(self._data_dir / "porch.db")
+        engine = sqlite.opened(self._data_dir / "porch.db")
+        trace_statements(engine.sync_engine)
+        return engine
 
     @cached_property
     def _reader(self) -> AsyncEngine:

@@ -22,6 +22,7 @@ from gateway.services.model_files import ModelUnavailable, file_hash, is_directo
 from gateway.services.model_thread import ModelThread, Urgency, Usage
 from gateway.services.onnx_text import model_file
 from gateway.services.sentence_models import FastembedSentences, OnnxSentences, SentenceModel
+from gateway.toolkit.spans import span
 
 if TYPE_CHECKING:
     from gateway.contract.services import Matrix, Vector
@@ -108,9 +109,10 @@ class ThreadedEmbedder:
             future = self._thread.submit(Urgency.PASSAGES, len(rows), run)
             waiting.append((rows, future))
         try:
-            for rows, future in waiting:
-                done = asyncio.wrap_future(future)
-                result[rows] = await done
+            with span("embed passages", {"porch.texts": len(texts)}):
+                for rows, future in waiting:
+                    done = asyncio.wrap_future(future)
+                    result[rows] = await done
         finally:
             for _, future in waiting:
                 future.cancel()
@@ -126,7 +128,9 @@ class ThreadedEmbedder:
             ModelUnavailable: the model cannot be opened.
         """
         run = functools.partial(_ask, text)
-        vector: Vector = await asyncio.wrap_future(self._thread.submit(Urgency.QUERY, 1, run))
+        with span("embed query"):
+            found = self._thread.submit(Urgency.QUERY, 1, run)
+            vector: Vector = await asyncio.wrap_future(found)
         return vector
 
     async def close(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from gateway.services.jobs_lease import Lease
 from gateway.services.jobs_progress import Progress, ProgressBoard
+from gateway.toolkit.spans import span
 
 __all__ = ["Run", "as_json"]
 
@@ -32,7 +33,8 @@ class Run:
             # A replica that was paused must not begin what another one may be doing by now.
             await self.lease.hold()
             # Through JSON at once, so that the first run sees just what a later one would.
-            return as_json(await function(*args), f"The result of step {name!r}")
+            with span(f"step {name}"):
+                return as_json(await function(*args), f"The result of step {name!r}")
 
         return await DBOS.run_step_async({"name": name}, recorded)
 

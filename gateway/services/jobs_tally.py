@@ -9,6 +9,8 @@ from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from gateway.toolkit.spans import span
+
 __all__ = ["JobsTally", "Open"]
 
 _STATES = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running"}
@@ -46,10 +48,11 @@ class JobsTally:
 
     @contextmanager
     def counted(self, name: str) -> Generator[None]:
-        """Count what comes of the job that runs within the block."""
+        """Count what comes of the job that runs within the block, which is a trace of its own."""
         outcome = "done"
         try:
-            yield
+            with span(f"job {name}", {"porch.job": name}, root=True):
+                yield
         except asyncio.CancelledError:
             outcome = "stopped"
             raise

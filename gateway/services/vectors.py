@@ -12,12 +12,23 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from auth.site import is_safe
-from gateway.contract.services import Collection, CollectionSpec, Condition, Point, Stored, Vectors
+from gateway.contract.services import (
+    Collection,
+    CollectionSpec,
+    Condition,
+    Hit,
+    Point,
+    Stored,
+    VectorQuery,
+    Vectors,
+)
 from gateway.services.clients import need
+from gateway.toolkit.spans import is_recording, span
 
 ID_FIELD = "_id"
 """The payload field in which a store keeps the owner's id; owners cannot use it."""
@@ -67,11 +78,31 @@ class OwnedVectors:
 
     async def collection(self, name: str, spec: CollectionSpec) -> Collection:
         """Open the owner's collection of this name."""
-        return await self._store.collection(f"{self._owner}--{name}", spec)
+        found = await self._store.collection(f"{self._owner}--{name}", spec)
+        return cast("Collection", TracedCollection(found)) if is_recording() else found
 
     async def drop(self, name: str) -> None:
         """Remove the owner's collection of this name."""
         await self._store.drop(f"{self._owner}--{name}")
+
+
+class TracedCollection:
+    """A collection whose searches are spans; only made where traces are exported.
+
+    Args:
+        collection: does everything.
+    """
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._collection, name)
+
+    async def search(self, queries: Sequence[VectorQuery]) -> list[list[Hit]]:
+        """As in the port."""
+        with span("search vectors", {"porch.queries": len(queries)}):
+            return await self._collection.search(queries)
 
 
 def open_vectors(address: str, data_dir: Path, *, api_key: str | None = None) -> VectorStore:

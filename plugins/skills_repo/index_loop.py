@@ -13,6 +13,7 @@ from typing import Any
 from gateway.contract import Health, Host, JobRun, Offer, ToolFailed, follow_each
 from gateway.repositories import Repository
 from gateway.toolkit.background import background, cancel
+from gateway.toolkit.spans import span
 from plugins.skills_repo.catalogue import Catalogue
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.build import build, source_fingerprint
@@ -170,7 +171,8 @@ class IndexLoop:
             files = await self._files_of(source.name)
             before = self._status.indexes.get(source.name)
             try:
-                index = await self._read(source, before)
+                with span("sync skills", {"porch.source": source.name}, root=True):
+                    index = await self._read(source, before)
             except Exception as error:
                 self._failed(source, error)
                 return

@@ -31,6 +31,7 @@ from gateway.surfaces.http.error_formats import PLAIN, ErrorFormat
 from gateway.surfaces.http.errors import RETRY_AFTER_SECONDS, UNAVAILABLE
 from gateway.surfaces.http.request_context import KEY, doubled
 from gateway.surfaces.http.websocket_refusal import over_http
+from gateway.toolkit.spans import before_call
 
 _ANY_HOST = frozenset({"/healthz", "/readyz"})
 _IMPLIED_PORT = re.compile(r"(\[[^][]*\]|[^:]+):(?:80|443)", re.ASCII)
@@ -140,7 +141,8 @@ class HttpGuard:
         base = self._site.base(headers.get("host", ""))
         again = partial(self._caller, scope, headers, local=local)
         try:
-            caller = await again()
+            with before_call("identity"):
+                caller = await again()
         except StoreUnavailable as error:
             log.warning("stores_unavailable", reason=str(error))
             wait = (b"retry-after", str(RETRY_AFTER_SECONDS).encode())

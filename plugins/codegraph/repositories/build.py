@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gateway.toolkit.spans import span
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.git.command import GitFailed, Remote
 from plugins.codegraph.git.working_copy import WorkingCopy
@@ -89,8 +90,11 @@ class IndexBuilder:
             tell = _both(hold, progress)
             await self.leases.started(repository.id)
             try:
-                await steps.step("files", self._files, repository, tell)
-                found: dict[str, Any] = await steps.step("index", self._indexed, repository, tell)
+                with span("index repository", root=True):
+                    await steps.step("files", self._files, repository, tell)
+                    found: dict[str, Any] = await steps.step(
+                        "index", self._indexed, repository, tell
+                    )
             except Gone:
                 raise
             except Exception as error:

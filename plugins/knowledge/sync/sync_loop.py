@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from gateway.contract import Change, Health, Host, Tier, follow
 from gateway.toolkit.background import background, every
+from gateway.toolkit.spans import span
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.notes.secrets import TAKEN_OUT
@@ -177,7 +178,8 @@ class SyncLoop:
         """Sync, log what changed and tell the clients; false where it has to be tried again."""
         try:
             with progress_bar.progress_bar(self._host.log, self.progress) as tell:
-                outcome = await self._sync.run(tell)
+                with span("sync knowledge", root=True):
+                    outcome = await self._sync.run(tell)
         except Exception as error:
             self._log_once(error)
             return False
