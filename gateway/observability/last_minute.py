@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from gateway.observability.logs import get_logger
+from gateway.observability.loop_lag import LoopLag
 from gateway.observability.metrics import Metrics
 from gateway.toolkit.background import background, every
 
@@ -40,9 +41,18 @@ class LastMinute:
     Args:
         metrics: where calls are counted.
         clock: seconds that only grow; replaced in tests.
+
+    Attributes:
+        lag: how late the event loop was.
     """
 
     def __init__(self, metrics: Metrics, clock: Callable[[], float] = time.monotonic) -> None:
+        self.lag = LoopLag()
+        metrics.gauge(
+            "loop_lag_seconds",
+            "How late the event loop was at its worst in the last minute.",
+            lambda: self.lag.worst_seconds,
+        )
         self._metrics = metrics
         self._clock = clock
         self._sums = deque([self._sum()], maxlen=_SAMPLES)
@@ -54,7 +64,8 @@ class LastMinute:
     @asynccontextmanager
     async def kept(self) -> AsyncGenerator[None]:
         """Take sums for as long as the block lasts."""
-        async with background(every(SAMPLE_SECONDS, self.sample, _not_taken)):
+        taken = every(SAMPLE_SECONDS, self.sample, _not_taken)
+        async with background(taken), self.lag.watched():
             yield
 
     def recent(self) -> Recent:

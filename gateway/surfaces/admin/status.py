@@ -84,6 +84,7 @@ class Status:
             "per_second": round(calls / recent.seconds, 2) if recent.seconds else 0.0,
             "mean_milliseconds": round(1000 * recent.calls_seconds / calls, 1) if calls else 0.0,
             "at_once": self._running.metrics.in_flight,
+            "loop_lag_milliseconds": round(1000 * self._running.last_minute.lag.worst_seconds),
             "outcomes": dict(recent.outcomes.most_common()),
         }
 
