@@ -32,19 +32,19 @@ from gateway.contract import (
     hookimpl,
 )
 from gateway.surfaces.mcp.listers import Lister, id_of, lister_of
+from gateway.testing.own_space import OwnSpaceContract
 from gateway.testing.personal import PersonalContract
 from gateway.testing.portal import TestPortal, open_test_portal
 
 
-class PluginContract(PersonalContract):
+class PluginContract(PersonalContract, OwnSpaceContract):
     """Checks a plugin against the contract. Subclass it in a test module of yours::
 
         class TestContract(PluginContract):
             plugin = my_plugin_module
             calls = {"forecast": [{"city": "Lisbon"}]}
 
-    Its tests are async and run through anyio, which needs a fixture ``anyio_backend`` that says
-    ``asyncio``; ``porch new-plugin`` writes one into ``tests/conftest.py``.
+    Its tests are async and need anyio's fixture ``anyio_backend``, which says ``asyncio``.
 
     Attributes:
         plugin: the module or object that has ``porch_plugin``.

@@ -94,6 +94,7 @@ class TestCodegraph(PluginContract):
 
 class TestKnowledge(PluginContract):
     plugin = knowledge
+    tables = ("memory_",)
     calls = KNOWLEDGE_CALLS
     leaves = (("remember", {"content": "The shed is locked."}),)
 
@@ -139,6 +140,7 @@ class TestSkillsRepo(PluginContract):
 
 class TestWorkflows(PluginContract):
     plugin = workflows
+    tables = ("playbook_",)
     calls: Mapping[str, Sequence[Mapping[str, Any]]] = {
         "get_available_workflows": [{"task": "review a pull request"}, {"complexity": "M"}],
         "get_skills": [{"task_description": "review"}, {"search": "consent", "tags": []}],
