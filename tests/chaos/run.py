@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +24,9 @@ FAULT_SECONDS = (3.0, 12.0)
 KILLED_SECONDS = 35.0
 """Seconds for which a replica stays dead at times: long enough for others to take its work."""
 CALM_SECONDS = (4.0, 8.0)
+SKEW = timedelta(minutes=20)
+"""How far the clock of a replica may be off, and somewhat more."""
+ONE = timedelta(microseconds=1)
 
 Tell = Callable[[str], None]
 
@@ -40,13 +44,13 @@ def chaos(
         tell: takes a line about each fault.
         only: what the names of the faults hold; all of them by default.
     """
-    ledger = Ledger()
+    ledger, began = Ledger(), datetime.now(UTC)
     with (
         tempfile.TemporaryDirectory() as root,
         world(Path(root) / _made(root), postgres_url, redis_url) as all_of_it,
     ):
         asyncio.run(_endured(all_of_it, ledger, seed, minutes * 60, tell, only))
-        _reckon(all_of_it, ledger)
+        _reckon(all_of_it, ledger, began)
         for portal in {each.portal for each in all_of_it.replicas}:
             if "Traceback" in portal.printed:
                 ledger.broken.append(f"a traceback was printed: {portal.printed[-2000:]}")
@@ -96,11 +100,11 @@ async def _suffered(
             clients.refusable_until = time.monotonic() + GRACE_SECONDS
 
 
-def _reckon(world: World, ledger: Ledger) -> None:
+def _reckon(world: World, ledger: Ledger, began: datetime) -> None:
     """See that everything acknowledged is there once, and nothing twice."""
     there: Counter[str] = Counter()
     for person in PEOPLE:
-        there += _texts_of(person, world.replicas[0].url)
+        there += _texts_of(person, world.replicas[0].url, began)
     done = [text for batch in ledger.batches if batch.done_at is not None for text in batch.texts]
     for text in (*ledger.written, *done):
         if there[text] == 0:
@@ -108,15 +112,23 @@ def _reckon(world: World, ledger: Ledger) -> None:
     ledger.broken += [f"{times} times: {text}" for text, times in there.items() if times > 1]
 
 
-def _texts_of(person: str, url: str) -> Counter[str]:
+def _texts_of(person: str, url: str, began: datetime) -> Counter[str]:
+    """What somebody has written, minute by minute, as a list ends after 10,000 entries."""
     texts: Counter[str] = Counter()
-    cursor: str | None = None
+    minute, since = timedelta(minutes=1), began - SKEW
     headers = {"authorization": f"Bearer {token_of(person)}"}
     with httpx2.Client(base_url=f"{url}{API}", headers=headers, timeout=30, verify=False) as http:
-        while True:
-            asked = {"mine": "true"} | ({"cursor": cursor} if cursor else {})
-            page = http.get("/entries", params=asked).raise_for_status().json()
-            texts.update(each["content"] for each in page["data"])
-            cursor = page["pagination"].get("cursor")
-            if not cursor:
-                return texts
+        while since < datetime.now(UTC) + SKEW:
+            asked = {
+                "mine": "true",
+                "since": since.isoformat(),
+                "until": (since + minute - ONE).isoformat(),
+            }
+            while True:
+                page = http.get("/entries", params=asked).raise_for_status().json()
+                texts.update(each["content"] for each in page["data"])
+                if not (cursor := page["pagination"].get("cursor")):
+                    break
+                asked["cursor"] = cursor
+            since += minute
+    return texts
