@@ -5,7 +5,7 @@ on from elsewhere, goes out without its secrets, whatever the plugin and the sur
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gateway.catalog.items import Item
@@ -20,6 +20,10 @@ _MAX_REPORTS = 200
 _MAX_KINDS = 5
 
 log = get_logger(__name__)
+
+
+def _any_size(item: Item, value: Any) -> None:
+    return None
 
 
 class AnswerScrub:
@@ -38,12 +42,23 @@ class AnswerScrub:
         self._scrubs: dict[str, ContentScrub | None] = {}
         self._reported: dict[tuple[str, str], None] = {}
 
-    async def answer(self, item: Item, value: Any) -> tuple[Any, Sequence[Redaction]]:
-        """An answer without its secrets; a long one is looked through beside the event loop."""
+    async def answer(
+        self, item: Item, value: Any, check: Callable[[Item, Any], None] = _any_size
+    ) -> tuple[Any, Sequence[Redaction]]:
+        """An answer without its secrets; a long one is looked through beside the event loop.
+
+        Args:
+            item: what has answered.
+            value: its answer.
+            check: called before a long one is looked through; raises where it is too long.
+        """
         scrub = self._of(item.plugin)
+        if scrub is None or isinstance(value, bytes):
+            check(item, value)
         if scrub is None:
             return value, ()
         if (texts := few_texts_of(value, LONG_ANSWER_CHARACTERS)) is None:
+            check(item, value)
             cleaned, found = await asyncio.to_thread(scrub.value, value)
         else:
             cleaned, found = scrub.value(value, texts)

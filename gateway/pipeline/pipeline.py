@@ -205,9 +205,8 @@ class Pipeline:
         item = target.item
         try:
             value = await self._value(target, raw, context, exchange)
-            self._bulkheads.check(item, value)
             with span("scrub answer"):
-                answer, found = await self._answers.answer(item, value)
+                answer, found = await self._answers.answer(item, value, self._bulkheads.check)
             self._count_redactions(item, found)
             return "ok", _rendered(target, answer, exchange.redactions), None
         except ToolFailed as failed:
