@@ -201,6 +201,7 @@ def _pipeline(
     config, scrubbing = portal.config, portal.config.scrubbing
     rules = shipped(scrubbing.allow) if scrubbing.allow else None
     deadline = config.limits.call.total_seconds()
+    question = config.limits.question.total_seconds()
     return Pipeline(
         log_of_calls,
         metrics,
@@ -208,7 +209,7 @@ def _pipeline(
         catalog.allows,
         ArgumentScrub(Scrubber(rules) if scrubbing.enabled else None),
         answers,
-        Bulkheads(lambda name: portal.section(name).bulkhead, deadline),
+        Bulkheads(lambda name: portal.section(name).bulkhead, deadline, question),
     )
 
 

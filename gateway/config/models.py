@@ -148,6 +148,11 @@ class Limits(_Section):
     """Bounds that keep one caller from holding up the others."""
 
     call: Duration = Field(timedelta(seconds=30), description="How long one call may take.")
+    question: Duration = Field(
+        timedelta(minutes=5),
+        description="How long a person may take to answer what a call asks them; the call's own "
+        "time stands still meanwhile.",
+    )
     body: ByteSize = Field(
         ByteSize(4 * _MEBIBYTE), description="The largest request body, such as 4MiB."
     )

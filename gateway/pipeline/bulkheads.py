@@ -91,11 +91,15 @@ class Bulkheads:
     Args:
         bounds_of: a plugin's bounds, as ``portal.yaml`` has them.
         deadline: seconds a call may take where nobody says otherwise.
+        question: seconds a person may take to answer a question, which count for no deadline.
     """
 
-    def __init__(self, bounds_of: Callable[[str], PluginBounds], deadline: float) -> None:
+    def __init__(
+        self, bounds_of: Callable[[str], PluginBounds], deadline: float, question: float
+    ) -> None:
         self._bounds_of = bounds_of
         self.deadline = deadline
+        self.question = question
         self._plugins: dict[str, Bulkhead] = {}
         self._items: dict[str, tuple[object, tuple[Bulkhead, ...]]] = {}
 

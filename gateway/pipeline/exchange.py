@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gateway.catalog.items import Item
 from gateway.contract import Caller, Exchange, ToolFailed
 from gateway.pipeline.argument_scrub import ArgumentScrub
 from gateway.pipeline.call_context import CallContext
 from gateway.scrubbing.scrubber import Redaction
+
+if TYPE_CHECKING:
+    from gateway.pipeline.question_clock import QuestionClock
 
 Gate = Callable[[str, str, Caller], bool]
 """``gate(plugin, tool, caller)``: whether a caller may use a tool, by its declared name."""
@@ -107,6 +110,7 @@ class CallExchange:
         gate: says what the caller may use.
         scrub: takes the secrets out of what the client answers.
         credential: the caller's own for the plugin's upstream.
+        clock: stops the call's deadline while a person is asked.
 
     Attributes:
         redactions: what was taken out of the call's arguments and of the client's answers.
@@ -121,6 +125,7 @@ class CallExchange:
         "_item",
         "_over",
         "_scrub",
+        "clock",
         "credential",
         "input_responses",
         "redactions",
@@ -135,6 +140,7 @@ class CallExchange:
         gate: Gate,
         scrub: ArgumentScrub,
         credential: str | None,
+        clock: QuestionClock,
     ) -> None:
         self._context = context
         self._item = item
@@ -143,6 +149,7 @@ class CallExchange:
         self._scrub = scrub
         self._over = False
         self.credential = credential
+        self.clock = clock
         self.redactions: tuple[Redaction, ...] = ()
         self.input_responses: Mapping[str, Any] | None = None
         self.request_state: str | None = None
@@ -178,7 +185,7 @@ class CallExchange:
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """As ``Exchange.ask``; what the client answers loses its secrets on the way."""
-        return self._scrubbed(await self._client.ask(method, params))
+        return self._scrubbed(await self.clock.ask(self._client, method, params))
 
     def resume(self, before: Resumption) -> None:
         """Go on with an earlier call, whose answers lose their secrets as well."""

@@ -40,6 +40,7 @@ from gateway.pipeline.call_context import CallContext
 from gateway.pipeline.exchange import CallExchange, Gate
 from gateway.pipeline.json_text import UNSENDABLE, sendable
 from gateway.pipeline.pager import Cursors, Pager, Place, page_of, purpose_of
+from gateway.pipeline.question_clock import QuestionClock
 from gateway.scrubbing.scrubber import Redaction
 from gateway.toolkit.first_step import within
 from gateway.toolkit.spans import span
@@ -162,7 +163,13 @@ class Pipeline:
         started = perf_counter()
         item, context, kind = target.item, call.context, target.kind or target.item.kind
         exchange = CallExchange(
-            context, item, call.client, self._gate, self._arguments, call.credential(item.plugin)
+            context,
+            item,
+            call.client,
+            self._gate,
+            self._arguments,
+            call.credential(item.plugin),
+            QuestionClock(self._bulkheads.question),
         )
         entered = exchanges.enter(exchange)
         self._metrics.in_flight += 1
@@ -233,17 +240,18 @@ class Pipeline:
         exchange.redactions = tuple(found)
         exchange.resume(target.resume())
         if (page := page_of(item)) is None:
-            return await self._within_deadline(target, context, target.parse(given))
+            return await self._within_deadline(target, exchange, context, target.parse(given))
         # Any surface may bring the cursor; the item itself knows nothing of it.
         args = target.parse({key: each for key, each in given.items() if key != CURSOR_ARGUMENT})
         purpose = purpose_of(item, args, context.caller)
         after = self._cursors.open(given.get(CURSOR_ARGUMENT), purpose)
         pager = Pager(page, self._cursors, purpose)
-        return await self._within_deadline(target, context, args, pager, after)
+        return await self._within_deadline(target, exchange, context, args, pager, after)
 
     async def _within_deadline(
         self,
         target: Target,
+        exchange: CallExchange,
         context: CallContext,
         args: Any,
         pager: Pager | None = None,
@@ -264,7 +272,8 @@ class Pipeline:
                 else:
                     head.running += 1
                 entered += 1
-            return await within(seconds, _found(target, args, context.caller, pager, after), late)
+            work = _found(target, args, context.caller, pager, after)
+            return await within(seconds, work, late, exchange.clock.runs)
         finally:
             for head in heads[:entered]:
                 head.leave()

@@ -82,7 +82,12 @@ def begin(work: Coroutine[Any, Any, T]) -> Done[T] | Begun[T]:
     return Begun(work, waited_for)
 
 
-async def within(seconds: float, work: Coroutine[Any, Any, T], late: Callable[[], Exception]) -> T:
+async def within(
+    seconds: float,
+    work: Coroutine[Any, Any, T],
+    late: Callable[[], Exception],
+    runs: Callable[[asyncio.Timeout], object] | None = None,
+) -> T:
     """Await a coroutine for so long at most.
 
     Args:
@@ -90,6 +95,7 @@ async def within(seconds: float, work: Coroutine[Any, Any, T], late: Callable[[]
         work: what has not begun yet.
         late: makes what is raised where it takes longer. A ``TimeoutError`` of the work's own is
             raised as it is.
+        runs: is given the deadline, where there has to be one, and may reschedule it.
     """
     until = asyncio.get_running_loop().time() + seconds
     first = begin(work)
@@ -97,6 +103,8 @@ async def within(seconds: float, work: Coroutine[Any, Any, T], late: Callable[[]
         return first.value
     try:
         async with asyncio.timeout_at(until) as deadline:
+            if runs is not None:
+                runs(deadline)
             return await first
     except TimeoutError:
         if not deadline.expired():

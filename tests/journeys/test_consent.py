@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -143,3 +144,27 @@ async def test_without_a_client_that_asks_a_request_waits_for_another_person(
             assert "The well is safe." in person.questions[0]
         for client in (hers, his, theirs):
             assert await found(client, "well") == ["The well is safe."]
+
+
+async def test_what_nobody_has_answered_in_time_is_kept_as_a_request(place: Place) -> None:
+    place.configure("services: {embedding: none}\nlimits: {call: 2s, question: 3s}")
+    (place.root / "config" / "tiers.yaml").write_text(TIERS)
+    portal = place.serve().ready()
+    ana, ben = someone(portal), someone(portal)
+
+    class Away(Asked):
+        async def __call__(self, context: Any, params: Any) -> mcp.ElicitResult:
+            self.questions.append(params.message)
+            await asyncio.sleep(60)
+            return mcp.ElicitResult(action="accept", content={"approve": True})
+
+    person = Away(True)
+    async with (
+        asking(portal, ana, ERAS[0], person) as hers,
+        plain_client(f"{portal.url}/mcp", ben, ERAS[0]) as his,
+    ):
+        wanted = {"content": "The well is safe.", "policy": "organization"}
+        kept = await call(hers, "remember", **wanted)
+        assert (kept["status"], len(person.questions)) == ("pending_approval", 1)
+        (waits,) = (await call(his, "list_approvals"))["requests"]
+        assert (waits["id"], waits["state"]) == (kept["approval"], "pending")

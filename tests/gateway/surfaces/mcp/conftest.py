@@ -27,6 +27,7 @@ from gateway.contract import (
 )
 from gateway.observability.audit import AuditRecord
 from gateway.testing import TestPortal, open_test_portal
+from tests.gateway.surfaces.mcp.asking import asking_tools
 
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
@@ -97,11 +98,6 @@ def _tools(host: Host) -> list[Tool]:
         paused.append("finished")
         return "done"
 
-    async def ask() -> str:
-        """Asks the person."""
-        answer = await host.exchange().ask("elicitation/create", {"message": "Well?"})
-        return f"They said {answer['action']}."
-
     async def two_rounds(topic: str = "") -> Any:
         """Needs a second round.
 
@@ -132,7 +128,6 @@ def _tools(host: Host) -> list[Tool]:
         chatter,
         wait,
         pause,
-        ask,
         two_rounds,
         secret,
         unseen,
@@ -142,6 +137,7 @@ def _tools(host: Host) -> list[Tool]:
     return [
         Tool.of(echo, annotations=pretty, icons=(ICON,)),
         *map(Tool.of, plain),
+        *asking_tools(host),
         Tool("nan", "Gives what JSON does not have.", lambda _, __: nan(), input_schema=raw),
     ]
 

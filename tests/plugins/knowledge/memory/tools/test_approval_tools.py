@@ -7,7 +7,7 @@ from typing import Any
 import mcp_types as mcp
 import pytest
 
-from gateway.contract import Caller, Tool
+from gateway.contract import Caller, Tool, ToolFailed
 from gateway.pipeline.exchange import SilentExchange
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
@@ -33,6 +33,14 @@ class Legacy(SilentExchange):
     async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         self.asked.append(params["message"])
         return self.answer
+
+
+class Unanswered(Legacy):
+    """A session whose person is asked and does not come back in time."""
+
+    async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        await super().ask(method, params)
+        raise ToolFailed("not_answered", "Nobody has answered in time.")
 
 
 class Modern(SilentExchange):
@@ -72,7 +80,7 @@ async def test_a_person_who_says_no_is_obeyed(world: World, answer: dict[str, An
     assert await world.memory.approvals.visible_to(ANA) == []
 
 
-@pytest.mark.parametrize("client", [SilentExchange(), Legacy({"action": "cancel"})])
+@pytest.mark.parametrize("client", [SilentExchange(), Legacy({"action": "cancel"}), Unanswered({})])
 async def test_without_an_answer_a_request_waits_that_another_person_approves(
     world: World, client: Any
 ) -> None:
