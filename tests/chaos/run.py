@@ -127,7 +127,7 @@ def _texts_of(person: str, url: str, began: datetime) -> Counter[str]:
             while True:
                 page = http.get("/entries", params=asked).raise_for_status().json()
                 texts.update(each["content"] for each in page["data"])
-                if not (cursor := page["pagination"].get("cursor")):
+                if not (cursor := page.get("pagination", {}).get("cursor")):
                     break
                 asked["cursor"] = cursor
             since += minute
