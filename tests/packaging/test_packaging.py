@@ -59,10 +59,14 @@ def configured(
     return load_portal(directory)
 
 
-def longest_stop() -> timedelta:
-    """How long the portal takes to stop at most, as shipped."""
-    limits = Limits()
-    return sum((getattr(limits, each, timedelta()) for each in ("drain", "shutdown")), timedelta())
+def drain_of(variables: dict[str, str]) -> timedelta:
+    """How long a portal takes requests after it was told to stop."""
+    return seconds(variables.get("PORCH_LIMITS__DRAIN", "0s"))
+
+
+def longest_stop(variables: dict[str, str]) -> timedelta:
+    """How long a portal takes to stop at most, under some variables."""
+    return drain_of(variables) + Limits().shutdown
 
 
 def seconds(written: str) -> timedelta:
@@ -102,7 +106,7 @@ def test_a_composed_portal_is_confined_and_has_time_to_stop(name: str) -> None:
     for portal in portals:
         assert portal["read_only"]
         assert portal["cap_drop"] == ["ALL"]
-        assert seconds(portal["stop_grace_period"]) > longest_stop()
+        assert seconds(portal["stop_grace_period"]) > longest_stop(portal["environment"])
         assert "/readyz" in portal["healthcheck"]["test"][-1]
         written = [*portal.get("volumes", ()), *portal["tmpfs"]]
         assert any(volume in each for each in written for volume in image["Volumes"])
@@ -130,6 +134,9 @@ def test_replicas_have_the_same_servers_and_key_and_a_balancer_that_is_believed(
     assert asked is not None
     assert asked[1].split() == ["portal-1:8321", "portal-2:8321"]
     assert "health_uri /readyz" in caddy
+    interval = re.search(r"health_interval (\d+)s", caddy)
+    assert interval is not None
+    assert portal.config.limits.drain > 2 * seconds(interval[1])
 
 
 def test_a_single_portal_is_reached_where_it_says(
@@ -162,11 +169,11 @@ def test_kubernetes_asks_what_is_there_and_waits_long_enough() -> None:
     assert {each["path"] for each in asked.values()} == {"/healthz"}
     ready = container["readinessProbe"]
     assert ready["httpGet"]["path"] == "/readyz"
-    pause = timedelta(seconds=int(container["lifecycle"]["preStop"]["exec"]["command"][-1]))
+    variables = {each["name"]: each["value"] for each in container["env"]}
     unready = timedelta(seconds=ready["periodSeconds"] * ready["failureThreshold"])
-    assert pause >= unready
+    assert drain_of(variables) > unready
     grace = timedelta(seconds=spec["terminationGracePeriodSeconds"])
-    assert grace > pause + longest_stop()
+    assert grace > longest_stop(variables)
 
 
 def test_a_pod_is_confined_and_its_places_are_mounted() -> None:
