@@ -110,7 +110,8 @@ class Catalog:
             make(f"skill:{skill.path}", skill_item, skill)
         self._made[plugin] = made
         self.row_kinds[plugin] = {kind.name: kind for kind in offer.rows}
-        self.instructions[plugin] = offer.instructions
+        texts = {**self.instructions, plugin: offer.instructions}
+        self.instructions = {name: texts[name] for name in self._made if name in texts}
         self._resolve()
 
     def _resolve(self) -> None:

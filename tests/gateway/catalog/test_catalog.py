@@ -66,6 +66,15 @@ def test_which_of_two_plugins_has_a_name_does_not_depend_on_which_opens_first():
     assert catalog.set_aside == []
 
 
+def test_what_plugins_say_of_themselves_stands_in_their_order_whichever_opens_first():
+    catalog = Catalog(TierRules())
+    catalog.expect(["one", "two"])
+    catalog.add("two", Offer(instructions="Two."))
+    catalog.add("one", Offer(instructions="One."))
+    catalog.add("one", Offer(instructions="Another."))
+    assert list(catalog.instructions.values()) == ["Another.", "Two."]
+
+
 def test_an_alias_serves_both():
     catalog = Catalog(TierRules())
     catalog.add("one", Offer([_tool("a")]))
