@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from auth import Authenticator, StaticTokens, Verifier
 from auth.account_service import AccountService
@@ -32,12 +31,6 @@ from gateway.identity.stores import open_stores, purge
 from gateway.observability.logs import get_logger
 from gateway.services import Services
 from gateway.toolkit.background import background, every
-
-if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
-    pass
 
 PURGE_INTERVAL_SECONDS = 3600.0
 """Seconds between two looks for what has long ended."""
