@@ -151,14 +151,14 @@ def _assemble(
     board, watch = HealthBoard(), DatabaseWatch(services.shared_database)
     board.needs(watch.there)
     board.notices(lambda: [*services.notices, *_of_the_files(portal, tiers, catalog)])
-    board.notices(lambda: [f"roles: {why}" for why in authentication.facts.silent.values()])
+    last_minute = LastMinute(metrics, found.owner_of)
     _show(services, authentication, board, watch, log_of_calls, metrics)
     people = KnownPeople(authentication.stores, authentication.resolver)
     plugins = PluginHost(portal, found, services, catalog, board, people)
     erasures = Erasures(services.shared_database, plugins.offers, log_of_calls)
     scrubs = config.scrubbing
     answers = AnswerScrub(scrubs.allow, scrubs.as_is, enabled=scrubs.enabled)
-    for each in (log_of_calls, watch, erasures, answers, services.cache):
+    for each in (log_of_calls, watch, erasures, answers, services.cache, last_minute.watchdog):
         board.notices(each.notices)
     return OpenPortal(
         portal=portal,
@@ -168,7 +168,7 @@ def _assemble(
         board=board,
         audit=log_of_calls,
         metrics=metrics,
-        last_minute=LastMinute(metrics),
+        last_minute=last_minute,
         changes=Changes(services.shared_cache),
         services=services,
         tiers=tiers,
@@ -186,6 +186,7 @@ def _show(
     metrics: Metrics,
 ) -> None:
     """Have health and metrics tell of the parts."""
+    board.notices(lambda: [f"roles: {why}" for why in authentication.facts.silent.values()])
     show_services(services, metrics)
     show_portal(board, watch, log_of_calls, authentication.followers, metrics)
 

@@ -63,6 +63,15 @@ class Found:
     broken: tuple[Broken, ...]
     manager: pluggy.PluginManager
 
+    def owner_of(self, module: str) -> str | None:
+        """The plugin that a module is a part of: it is in the package that opens the plugin."""
+        for name, plugin in self.plugins.items():
+            own = plugin.open.__module__
+            package = own.rpartition(".")[0] or own
+            if module == own or f"{module}.".startswith(f"{package}."):
+                return name
+        return None
+
 
 def discover(modules: Sequence[Any] | None = None) -> Found:
     """Find the installed plugins. Imports them; opens none.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from gateway.observability.logs import get_logger
 from gateway.observability.loop_lag import LoopLag
+from gateway.observability.loop_watchdog import LoopWatchdog, OwnerOf
 from gateway.observability.metrics import Metrics
 from gateway.toolkit.background import background, every
 
@@ -40,14 +41,22 @@ class LastMinute:
 
     Args:
         metrics: where calls are counted.
+        owner_of: says which plugin a module is a part of.
         clock: seconds that only grow; replaced in tests.
 
     Attributes:
         lag: how late the event loop was.
+        watchdog: who held it.
     """
 
-    def __init__(self, metrics: Metrics, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        metrics: Metrics,
+        owner_of: OwnerOf = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.lag = LoopLag()
+        self.watchdog = LoopWatchdog(self.lag, metrics, owner_of)
         metrics.gauge(
             "loop_lag_seconds",
             "How late the event loop was at its worst in the last minute.",
@@ -65,7 +74,7 @@ class LastMinute:
     async def kept(self) -> AsyncGenerator[None]:
         """Take sums for as long as the block lasts."""
         taken = every(SAMPLE_SECONDS, self.sample, _not_taken)
-        async with background(taken), self.lag.watched():
+        async with background(taken), self.lag.watched(), self.watchdog.watching():
             yield
 
     def recent(self) -> Recent:

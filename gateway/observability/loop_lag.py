@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager
 
 from gateway.toolkit.background import background
 
-INTERVAL_SECONDS = 0.25
+INTERVAL_SECONDS = 0.1
 """Seconds between two looks."""
-_WINDOW = 240
+_WINDOW = 600
 """Looks that are remembered: those of a minute."""
 
 
@@ -21,10 +21,14 @@ class LoopLag:
 
     Args:
         clock: seconds that only grow; replaced in tests.
+
+    Attributes:
+        turned_at: when the loop was last seen to turn, in the clock's seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
+        self.turned_at = clock()
         self._late: deque[float] = deque(maxlen=_WINDOW)
 
     @property
@@ -40,6 +44,6 @@ class LoopLag:
 
     async def _watch(self) -> None:
         while True:
-            before = self._clock()
+            before = self.turned_at = self._clock()
             await asyncio.sleep(INTERVAL_SECONDS)
             self._late.append(max(0.0, self._clock() - before - INTERVAL_SECONDS))

@@ -229,8 +229,10 @@ class Services:
                 await asyncio.shield(self.jobs.launch(on_demand=on_demand))
                 return
             except Exception as error:
-                log.exception("jobs_not_launched", again_in_seconds=pause)
-                problem = f"services.database: jobs do not run ({type(error).__name__})"
+                kind, away = type(error).__name__, _is_away(error)
+                how = {"reason": str(error).partition("\n")[0]} if away else {"exc_info": error}
+                log.error("jobs_not_launched", again_in_seconds=pause, kind=kind, **how)
+                problem = f"services.database: jobs do not run ({kind})"
             self.notices.append(problem)
             await asyncio.sleep(pause)
             self.notices.remove(problem)
@@ -329,3 +331,10 @@ class _Opening:
 
 def _problem(service: str, error: Exception) -> Problem:
     return Problem("portal.yaml", 0, f"services.{service}", str(error))
+
+
+def _is_away(error: Exception) -> bool:
+    """Whether an error says that the database does not answer, rather than that we erred."""
+    from sqlalchemy.exc import InterfaceError, OperationalError
+
+    return isinstance(error, OSError | OperationalError | InterfaceError)

@@ -55,7 +55,9 @@ def test_a_server_that_is_down_is_named_by_its_setting(
     place.configure(f"name: Ours\nservices:\n  embedding: none\n  {service}: env:ADDRESS")
     refused = place.porch("serve", "--port", "0", ADDRESS=address)
     assert refused.returncode == 3
-    assert refused.stderr.startswith(f"config/portal.yaml:4: services.{service}: {said}")
+    *logged, refusal = refused.stderr.strip().splitlines()
+    assert all("server_away" in line for line in logged)
+    assert refusal.startswith(f"config/portal.yaml:4: services.{service}: {said}")
     assert SECRET not in refused.stdout + refused.stderr
     assert "Traceback" not in refused.stderr
 

@@ -5,7 +5,7 @@ from gateway.observability.metrics import Metrics
 async def test_calls_of_the_last_minute_are_summed_and_older_ones_forgotten() -> None:
     now = 0.0
     metrics = Metrics(lambda _: True)
-    minute = LastMinute(metrics, lambda: now)
+    minute = LastMinute(metrics, clock=lambda: now)
 
     async def pass_time(seconds: float) -> None:
         nonlocal now
@@ -29,5 +29,5 @@ async def test_calls_of_the_last_minute_are_summed_and_older_ones_forgotten() ->
 
 
 def test_before_any_time_has_passed_nothing_is_divided_by_it() -> None:
-    recent = LastMinute(Metrics(lambda _: True), lambda: 1.0).recent()
+    recent = LastMinute(Metrics(lambda _: True), clock=lambda: 1.0).recent()
     assert (recent.seconds, recent.outcomes.total()) == (0, 0)

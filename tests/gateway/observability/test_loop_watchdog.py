@@ -1,0 +1,83 @@
+"""Who holds the event loop is named: the plugin, the line, how long and how often."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.observability import loop_watchdog as module
+from gateway.observability.loop_lag import LoopLag
+from gateway.observability.loop_watchdog import LoopWatchdog
+from gateway.observability.metrics import Metrics
+
+
+def _compute(seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pass
+
+
+def _owner_of(name: str) -> str | None:
+    return "garden" if name == __name__ else None
+
+
+def _nobody(name: str) -> str | None:
+    return None
+
+
+async def _held(watchdog: LoopWatchdog, lag: LoopLag, seconds: float) -> None:
+    async with lag.watched(), watchdog.watching():
+        await asyncio.sleep(0.15)
+        _compute(seconds)
+        await asyncio.sleep(0.3)
+
+
+@pytest.fixture(autouse=True)
+def told_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "STARTING_SECONDS", 0.0)
+    monkeypatch.setattr(module, "NOTICED_SECONDS", 0.3)
+
+
+async def test_a_plugin_that_computes_is_named_with_its_line() -> None:
+    metrics, lag = Metrics(lambda _: True), LoopLag()
+    watchdog = LoopWatchdog(lag, metrics, _owner_of)
+    with capture_logs() as logged:
+        await _held(watchdog, lag, 0.7)
+    [hold] = [each for each in logged if each["event"] == "loop_held"]
+    assert hold["plugin"] == "garden"
+    assert hold["place"].startswith(f"{__name__}, line ")
+    assert hold["place"].endswith("in _compute")
+    assert hold["seconds"] > 0.4
+    [notice] = watchdog.notices()
+    assert notice.startswith("garden kept everybody waiting for ")
+    assert 'porch_loop_held_total{plugin="garden"} 1.0' in metrics.render().decode()
+
+
+async def test_what_is_no_plugins_is_the_portals_and_no_news_for_an_admin() -> None:
+    metrics, lag = Metrics(lambda _: True), LoopLag()
+    watchdog = LoopWatchdog(lag, metrics, _nobody)
+    await _held(watchdog, lag, 0.7)
+    assert list(watchdog.notices()) == []
+    assert 'porch_loop_held_total{plugin="portal"} 1.0' in metrics.render().decode()
+
+
+async def test_a_loop_that_turns_is_not_told_of() -> None:
+    metrics, lag = Metrics(lambda _: True), LoopLag()
+    watchdog = LoopWatchdog(lag, metrics, _owner_of)
+    async with lag.watched(), watchdog.watching():
+        for _ in range(20):
+            _compute(0.005)
+            await asyncio.sleep(0.01)
+    assert "porch_loop_held_total{" not in metrics.render().decode()
+    assert list(watchdog.notices()) == []
+
+
+async def test_while_plugins_open_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "STARTING_SECONDS", 60.0)
+    lag = LoopLag()
+    watchdog = LoopWatchdog(lag, Metrics(lambda _: True), _owner_of)
+    await _held(watchdog, lag, 0.7)
+    assert list(watchdog.notices()) == []
