@@ -26,6 +26,8 @@ def is_outage(error: BaseException) -> bool:
 
     if isinstance(error, exc.DBAPIError):
         return error.connection_invalidated or _is_servers(error)
+    if state := getattr(error, "sqlstate", None):  # a driver's own, asked past SQLAlchemy
+        return str(state)[:2] in _CLASSES
     return isinstance(error, OSError | exc.TimeoutError)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from gateway.contract.backend_errors import is_outage
 from gateway.contract.services import Cache, Database, Embedder, Jobs, Objects, Reranker, Vectors
 from gateway.errors import ConfigError, Problem
 from gateway.observability.logs import get_logger
@@ -229,7 +230,7 @@ class Services:
                 await asyncio.shield(self.jobs.launch(on_demand=on_demand))
                 return
             except Exception as error:
-                kind, away = type(error).__name__, _is_away(error)
+                kind, away = type(error).__name__, is_outage(error)
                 how = {"reason": str(error).partition("\n")[0]} if away else {"exc_info": error}
                 log.error("jobs_not_launched", again_in_seconds=pause, kind=kind, **how)
                 problem = f"services.database: jobs do not run ({kind})"
@@ -331,10 +332,3 @@ class _Opening:
 
 def _problem(service: str, error: Exception) -> Problem:
     return Problem("portal.yaml", 0, f"services.{service}", str(error))
-
-
-def _is_away(error: Exception) -> bool:
-    """Whether an error says that the database does not answer, rather than that we erred."""
-    from sqlalchemy.exc import InterfaceError, OperationalError
-
-    return isinstance(error, OSError | OperationalError | InterfaceError)
