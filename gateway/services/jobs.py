@@ -155,7 +155,7 @@ class JobService:
     async def _launch(self) -> None:
         await asyncio.to_thread(self._make_tables)
         await self._lease.take()
-        await asyncio.to_thread(self._prepare)
+        await asyncio.to_thread(self._prepare, asyncio.get_running_loop())
         from dbos import DBOS
 
         self._running = True
@@ -304,7 +304,7 @@ class JobService:
         self._data_dir.mkdir(parents=True, exist_ok=True)
         DBOS.migrate(_url(self._address, self._data_dir), schema=SCHEMA)
 
-    def _prepare(self) -> None:
+    def _prepare(self, loop: asyncio.AbstractEventLoop) -> None:
         """Configure DBOS and declare the workflows."""
         from dbos import DBOS, DBOSPortableJSONSerializer
 
@@ -325,7 +325,7 @@ class JobService:
         else:  # its threads give up a line on which nothing is answered
             config["db_engine_kwargs"] = {"connect_args": _LINE}
         make_queues(url, SCHEMA, self._jobs)
-        self._worker = QueueWorker(self._workflows.keys)
+        self._worker = QueueWorker(self._workflows.keys, loop.is_running)
         self._worker.take_over()
         DBOS(config=config)
         for name, job in list(self._jobs.items()):

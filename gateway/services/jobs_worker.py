@@ -30,10 +30,14 @@ class QueueWorker:
 
     Args:
         names: the queues that this process can work on, asked at every look.
+        can_run: whether the loop that jobs run on turns; DBOS would take one of its own.
     """
 
-    def __init__(self, names: Callable[[], Collection[str]]) -> None:
+    def __init__(
+        self, names: Callable[[], Collection[str]], can_run: Callable[[], bool] = lambda: True
+    ) -> None:
         self._names = names
+        self._can_run = can_run
         self._woken = threading.Event()
         self._stopped = threading.Event()
 
@@ -83,7 +87,7 @@ class QueueWorker:
     def _take_from(self, queue: Queue, dbos: DBOS) -> None:
         from dbos._queue import queue_worker_thread
 
-        if not self._stopped.is_set():
+        if not self._stopped.is_set() and self._can_run():
             queue_worker_thread(_OneTurn(), dbos, queue)
 
 
