@@ -16,10 +16,11 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
+
+from auth.public_addresses import is_public
 
 if TYPE_CHECKING:
     import ssl
@@ -39,16 +40,6 @@ MAX_ADDRESSES_TRIED = 3
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """Resolves a host and port to IP addresses as text; raises OSError if there are none."""
 
-# Python's is_global knows IANA's registries, but counts addresses that embed IPv4 ones as global.
-_GLOBAL_UNICAST = IPv6Network("2000::/3")
-_NAT64 = IPv6Network("64:ff9b::/96")
-_NOT_PUBLIC = (
-    ip_network("192.0.0.0/24"),  # protocol assignments
-    ip_network("192.88.99.0/24"),  # 6to4 relays, retired
-    ip_network("2001::/23"),  # protocol assignments, Teredo among them
-    ip_network("2002::/16"),  # 6to4
-    ip_network("3fff::/20"),  # documentation
-)
 _JSON = re.compile(r"application/(?:[\w.+-]+\+)?json", re.IGNORECASE)
 _MAX_AGE = re.compile(r"(?:^|,)\s*max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE)
 _NO_CACHE = re.compile(r"(?:^|,)\s*no-(?:store|cache)\s*(?:,|=|$)", re.IGNORECASE)
@@ -110,20 +101,6 @@ async def look_up(host: str, port: int) -> Sequence[str]:
     ask = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     found = await asyncio.get_running_loop().run_in_executor(_resolving, ask)
     return list(dict.fromkeys(str(each[4][0]) for each in found))
-
-
-def is_public(address: str) -> bool:
-    """Whether an IP address is one of the public internet."""
-    try:
-        ip = ip_address(address)
-    except ValueError:
-        return False
-    if isinstance(ip, IPv6Address) and ip in _NAT64:
-        ip = IPv4Address(ip.packed[-4:])
-    if isinstance(ip, IPv6Address) and ip not in _GLOBAL_UNICAST:
-        return False
-    special = ip.is_multicast or ip.is_reserved or any(ip in network for network in _NOT_PUBLIC)
-    return ip.is_global and not special
 
 
 class Fetcher:

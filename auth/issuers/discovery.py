@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 from pydantic_core import from_json
 
-from auth.document_fetcher import Document, is_public, max_age, system_tls
+from auth.document_fetcher import Document, max_age, system_tls
+from auth.public_addresses import is_public
 from auth.site import LOOPBACK, is_safe
 
 if TYPE_CHECKING:

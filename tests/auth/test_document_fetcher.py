@@ -4,8 +4,6 @@ import ssl
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from auth.document_fetcher import (
     MAX_CONCURRENT_FETCHES,
@@ -13,9 +11,9 @@ from auth.document_fetcher import (
     Fetcher,
     FetchFailed,
     FetchRefused,
-    is_public,
     look_up,
 )
+from auth.public_addresses import is_public
 from tests.servers.tls_documents import TlsDocuments, document, reply
 
 
@@ -133,17 +131,6 @@ async def test_a_name_on_an_address_that_is_not_public_is_refused(server, addres
     here = Fetcher(tls=server.trusting, resolve=finds("8.8.8.8", address))
     with pytest.raises(FetchRefused, match=r"^client.example is not found on the public internet"):
         await here.fetch("https://client.example/a")
-
-
-@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700:4700::1111", "64:ff9b::808:808"])
-def test_a_public_address_is_public(address):
-    assert is_public(address)
-
-
-@given(st.ip_addresses(v=4))
-def test_an_address_that_is_not_public_stays_so_when_it_is_written_as_ipv6(address):
-    for prefix in ("::ffff:", "64:ff9b::", "::"):
-        assert not is_public(prefix + str(address)) or is_public(str(address))
 
 
 @pytest.mark.parametrize("host", ["127.1", "2130706433", "0x7f000001", "0177.0.0.1", "[::1]"])

@@ -111,7 +111,7 @@ async def test_a_shared_lock_is_held_by_several_at_once(postgres_url: str, tmp_p
     service = open_database(postgres_url, tmp_path)
     one, other = service.for_owner("toolkit"), service.for_owner("toolkit")
     lock = lock_number("toolkit", "reading")
-    async with asyncio.timeout(10), one.begin() as first, other.begin() as second:
+    async with asyncio.timeout(60), one.begin() as first, other.begin() as second:
         await exclusive(first, lock, shared=True)
         await exclusive(second, lock, shared=True)
         held = sa.select(sa.func.pg_try_advisory_xact_lock(lock))

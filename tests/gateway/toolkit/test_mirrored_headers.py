@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.catalog import parameter_headers as headers
+from gateway.toolkit import mirrored_headers as headers
 
 REGION = {"type": "string", "x-mcp-header": "Region"}
 COUNT = {"type": "integer", "x-mcp-header": "Count"}
@@ -19,8 +19,34 @@ def _encoded(text: str) -> str:
 
 
 @given(st.text())
-def test_an_encoded_value_comes_back_whole(text: str):
-    assert headers.decode(_encoded(text)) == text
+def test_a_text_comes_back_whole_through_a_header_that_can_carry_it(text: str):
+    sent = headers.encode(text)
+    assert sent.isascii()
+    assert sent.isprintable()
+    assert sent == sent.strip()
+    assert headers.decode(sent) == text
+
+
+@pytest.mark.parametrize("text", ["=?base64?YQ==?=", " led by a space", "é", "two\nlines"])
+def test_what_a_header_cannot_carry_is_wrapped(text: str):
+    assert headers.encode(text) == _encoded(text)
+
+
+def test_a_request_names_its_method_and_what_it_is_about():
+    assert headers.standard_headers("resources/read", {"uri": "file:///a b"}) == {
+        "mcp-method": "resources/read",
+        "mcp-name": "file:///a b",
+    }
+    assert headers.standard_headers("tools/list", {"name": "x"}) == {"mcp-method": "tools/list"}
+
+
+def test_annotated_arguments_are_mirrored_and_absent_ones_are_not():
+    declared = headers.parameter_headers(
+        _schema(region=REGION, count=COUNT, all={"type": "boolean", "x-mcp-header": "All"})
+    )
+    sent = headers.mirrored(declared, {"region": "é", "count": None, "all": True})
+    assert sent == {"mcp-param-region": _encoded("é"), "mcp-param-all": "true"}
+    assert headers.mismatch(declared, {"region": "é", "all": True}, sent) is None
 
 
 @pytest.mark.parametrize("value", ["=?base64?!!?=", "=?base64?YQ?=", "=?base64?/w==?="])

@@ -1,4 +1,8 @@
-"""Header values that mirror a request's body (MCP 2026-07-28, SEP-2243)."""
+"""Headers that mirror a request's body (MCP 2026-07-28, SEP-2243).
+
+A client writes them, so that whatever stands between may route without reading the body; a server
+checks that they say what the body says.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +20,34 @@ _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _PRIMITIVES = {"string", "integer", "boolean"}
 
+NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""The methods whose requests mirror a parameter in the header ``mcp-name``."""
+
 ParameterHeaders = tuple[tuple[tuple[str, ...], str, str], ...]
 """For each annotated parameter: its path in the arguments, its header, its JSON type."""
+
+
+def standard_headers(method: str, params: Mapping[str, Any]) -> dict[str, str]:
+    """The headers ``mcp-method`` and ``mcp-name`` of a request."""
+    headers = {"mcp-method": method}
+    name = params.get(NAMED[method]) if method in NAMED else None
+    if isinstance(name, str):
+        headers["mcp-name"] = encode(name)
+    return headers
+
+
+def mirrored(declared: ParameterHeaders, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """The headers ``mcp-param-*`` of a call; an argument that is absent or null has none."""
+    values = ((header, _value(arguments, path)) for path, header, _ in declared)
+    return {header: encode(_text(value)) for header, value in values if value is not None}
+
+
+def encode(text: str) -> str:
+    """A text as a header value; wrapped in base64 where a header cannot carry it as it is."""
+    plain = text.isascii() and text.isprintable() and text == text.strip()
+    if plain and not text.startswith("=?"):
+        return text
+    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
 
 
 def decode(value: str) -> str | None:
@@ -104,6 +134,10 @@ def _value(arguments: Mapping[str, Any], path: tuple[str, ...]) -> Any:
             return None
         node = node.get(key)
     return node
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _equal(kind: str, value: Any, text: str) -> bool:
