@@ -9,11 +9,20 @@ those of ``mcp_types``. The contract's version policy is in ``docs/plugin-author
 from __future__ import annotations
 
 from auth import ANONYMOUS, Caller, Tier
+from gateway.contract.absent import Absent
 from gateway.contract.apis import Allowance, Api, Refusal
 from gateway.contract.backend_errors import is_outage
 from gateway.contract.config_types import ConfigPath, Duration, SafeUrl, SecretRef
+from gateway.contract.connections import (
+    Connection,
+    ConnectionNeeded,
+    Connections,
+    Departure,
+    Place,
+)
 from gateway.contract.directories import follow, follow_each, rebuildable
 from gateway.contract.exchange import Exchange
+from gateway.contract.failures import ToolFailed
 from gateway.contract.families import ListedResource, PromptFamily, ResourceLister
 from gateway.contract.offers import (
     Completer,
@@ -25,7 +34,6 @@ from gateway.contract.offers import (
     ResourceTemplate,
     Route,
     Tool,
-    ToolFailed,
     UpstreamCredential,
     Webhook,
 )
@@ -46,6 +54,7 @@ from gateway.contract.plugin import (
     hookimpl,
     hookspec,
 )
+from gateway.contract.relayed import Origin, Relayed, RelayedError
 from gateway.contract.results import BriefResult, ToolResult
 from gateway.contract.rows import RowKind, Rows, Unruled
 from gateway.contract.services import (
@@ -70,12 +79,14 @@ from gateway.contract.services import (
 from gateway.contract.skills import Skill, SkillFile
 from gateway.contract.streams import Stream, StreamEvent
 from gateway.contract.suggestions import near
+from gateway.contract.vault import NotOpened, Vault
 from gateway.scrubbing.contents import ContentScrub
 from gateway.scrubbing.scrubber import Redaction
 
 __all__ = [
     "ANONYMOUS",
     "CONTRACT_VERSION",
+    "Absent",
     "Allowance",
     "Api",
     "BriefResult",
@@ -90,8 +101,12 @@ __all__ = [
     "Completer",
     "Condition",
     "ConfigPath",
+    "Connection",
+    "ConnectionNeeded",
+    "Connections",
     "ContentScrub",
     "Database",
+    "Departure",
     "Duration",
     "Embedder",
     "Exchange",
@@ -107,14 +122,17 @@ __all__ = [
     "Jobs",
     "ListedResource",
     "Listing",
+    "NotOpened",
     "ObjectInfo",
     "Objects",
     "Offer",
+    "Origin",
     "Page",
     "People",
     "PersonalData",
     "PersonalFile",
     "Piece",
+    "Place",
     "Plugin",
     "PluginConfig",
     "Point",
@@ -122,6 +140,8 @@ __all__ = [
     "PromptFamily",
     "Redaction",
     "Refusal",
+    "Relayed",
+    "RelayedError",
     "Reranker",
     "Resource",
     "ResourceLister",
@@ -142,6 +162,7 @@ __all__ = [
     "ToolResult",
     "Unruled",
     "UpstreamCredential",
+    "Vault",
     "VectorQuery",
     "Vectors",
     "Webhook",

@@ -97,6 +97,10 @@ class Variable(str):
         value.reference = reference
         return value
 
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        """What another process makes it of."""
+        return str(self), self.reference
+
 
 def _reference(value: Any) -> Any:
     if isinstance(value, Variable) and not is_reference(value):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
+
+from gateway.contract.absent import Absent
 
 
 class Exchange(Protocol):
@@ -54,6 +56,19 @@ class Exchange(Protocol):
 
         Args:
             tool: the tool's name as the plugin declares it, whatever the portal calls it.
+        """
+        ...
+
+    async def missing(self, name: str | None = None) -> Sequence[Absent]:
+        """What the caller of this call does not see of the whole portal, and why.
+
+        What is hidden from them is left out, as if there were no such thing; outside of any call
+        that is everything.
+
+        Args:
+            name: only what has this name or key; where nothing has, the sources that do not answer
+                or are not open, of which it may be. Something that the caller may use is told
+                with ``why`` ``there``.
         """
         ...
 

@@ -5,6 +5,7 @@ Plugins reach these names through :mod:`gateway.contract`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,30 +15,17 @@ from pydantic import BaseModel
 
 from auth import Caller, Tier
 from gateway.contract import signatures
+from gateway.contract.absent import Absent
 from gateway.contract.apis import Api
 from gateway.contract.config_types import checked_rate
+from gateway.contract.connections import Connections
 from gateway.contract.families import PromptFamily, ResourceLister
 from gateway.contract.paging import Listing, Page
 from gateway.contract.personal_data import PersonalData
+from gateway.contract.relayed import Origin, Relayed
 from gateway.contract.rows import RowKind
 from gateway.contract.services import JobRun
 from gateway.contract.skills import Skill
-
-
-class ToolFailed(Exception):
-    """An error that the model can read and mend: it becomes a result with ``isError``.
-
-    Args:
-        code: a short snake_case word that programs may compare.
-        message: what is wrong and what to do, for the model.
-        details: JSON values that help to mend it.
-    """
-
-    def __init__(self, code: str, message: str, details: Mapping[str, Any] | None = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.details = dict(details or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +50,8 @@ class Tool:
         timeout: seconds a call may take, or None for the portal's own deadline.
         input_schema: a raw JSON schema (2020-12), for tools that have no pydantic model.
         output_schema: a raw JSON schema of the structured content, likewise.
+        origin: where another server made it, whose schemas count: that server looks at the
+            arguments, and ``run`` takes them as they are.
         calls_at_once: how many calls of it may run at once, or None for as many as the plugin's;
             more wait. For what takes much of something, such as processor or memory.
         opaque: arguments that hold bytes, digests or texts of the portal's own, in which no secret
@@ -87,6 +77,7 @@ class Tool:
     page: Page | None = None
     opaque: tuple[str, ...] = ()
     calls_at_once: int | None = None
+    origin: Origin | None = None
 
     @classmethod
     def of(cls, function: Callable[..., Awaitable[Any]], **overrides: Any) -> Tool:
@@ -114,7 +105,7 @@ class Tool:
         return cls(**(declared | overrides))
 
 
-Completer = Callable[[str, Mapping[str, str], Caller], Awaitable[Sequence[str]]]
+Completer = Callable[[str, Mapping[str, str], Caller], Awaitable[Sequence[str] | Relayed]]
 """``await completer(typed so far, the other arguments, caller)``: values to offer, best first."""
 
 
@@ -130,18 +121,20 @@ class Resource:
         mime_type: the media type of what is read.
         tier: as in :class:`Tool`, like ``floor`` and ``icons``.
         rows: the rows that it shows, its own first, then those that this is part of.
+        origin: where another server made it.
     """
 
     uri: str
     name: str
     summary: str
-    read: Callable[[Caller], Awaitable[str | bytes | BaseModel]]
+    read: Callable[[Caller], Awaitable[str | bytes | BaseModel | Relayed]]
     mime_type: str = "text/plain"
     tier: Tier | None = None
     floor: Tier = Tier.OPEN
     title: str | None = None
     icons: tuple[Icon, ...] = ()
     rows: tuple[str, ...] = ()
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,17 +143,20 @@ class ResourceTemplate:
 
     Attributes:
         uri_template: the template; its variables match one path segment each.
+        pattern: which URIs are of the template, where it is of another level; ``read`` is then
+            handed the whole URI, as the variable ``uri``.
         read: ``await read(variables, caller)``, returns as ``Resource.read``; raises
             ``ToolFailed("not_found", ...)`` where there is no such resource.
         complete: a completer for each variable that has one.
         listed: gives the resources that ``resources/list`` shows to a caller, or None where it
             shows none of them; what it does not give can still be read.
+        origin: where another server made it.
     """
 
     uri_template: str
     name: str
     summary: str
-    read: Callable[[Mapping[str, str], Caller], Awaitable[str | bytes | BaseModel]]
+    read: Callable[[Mapping[str, str], Caller], Awaitable[str | bytes | BaseModel | Relayed]]
     mime_type: str = "text/plain"
     complete: Mapping[str, Completer] = field(default_factory=dict)
     tier: Tier | None = None
@@ -168,6 +164,8 @@ class ResourceTemplate:
     title: str | None = None
     icons: tuple[Icon, ...] = ()
     listed: ResourceLister | None = None
+    pattern: re.Pattern[str] | None = None
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +178,7 @@ class Prompt:
         args: the pydantic model of the arguments, all of them strings.
         complete: a completer for each argument that has one.
         rows: as in :class:`Resource`.
+        origin: where another server made it; ``render`` then takes the arguments as they are.
     """
 
     name: str
@@ -192,6 +191,7 @@ class Prompt:
     title: str | None = None
     icons: tuple[Icon, ...] = ()
     rows: tuple[str, ...] = ()
+    origin: Origin | None = None
 
     @classmethod
     def of(cls, function: Callable[..., Awaitable[Any]], **overrides: Any) -> Prompt:
@@ -344,7 +344,14 @@ class Offer:
         health: asked at ``/readyz``, under a deadline.
         instructions: one or two sentences that tell an agent what this plugin holds.
         personal: how it answers for what it keeps of people, or None where it keeps nothing.
+        connections: how it connects people to accounts of theirs elsewhere, or None.
         rows: the kinds of rows that ``tiers.yaml`` may name one by one.
+        configure: ``await configure(section)`` puts another section of ``portal.yaml`` in force
+            when the file is saved; what it raises is the reason why it is not, and what was in
+            force goes on. None where that takes a restart.
+        absent: ``await absent(caller)`` says what the plugin does not show to a caller, and why; it
+            is asked while somebody waits, for two seconds at most. The gateway itself knows why
+            an item of this offer is not shown.
     """
 
     tools: Sequence[Tool] = ()
@@ -361,4 +368,7 @@ class Offer:
     instructions: str = ""
     prompt_families: Sequence[PromptFamily] = ()
     personal: PersonalData | None = None
+    connections: Connections | None = None
     rows: Sequence[RowKind] = ()
+    configure: Callable[[Any], Awaitable[None]] | None = None
+    absent: Callable[[Caller], Awaitable[Sequence[Absent]]] | None = None

@@ -26,6 +26,7 @@ from gateway.contract.services import (
     Reranker,
     Vectors,
 )
+from gateway.contract.vault import Vault
 from gateway.scrubbing.contents import ContentScrub
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Host:
         local: whether only this machine is meant to reach the portal (loopback, and no proxy).
         rows: which tier a row asks for; ask it at every read.
         scrub: takes secrets out of what the plugin reads in; it is used before anything is kept.
+        vault: encrypts what is kept and nobody may read, such as tokens of people.
     """
 
     plugin: str
@@ -105,6 +107,7 @@ class Host:
     local: bool = False
     rows: Rows = field(default_factory=Unruled)
     scrub: ContentScrub = field(default_factory=ContentScrub)
+    vault: Vault = field(default_factory=Vault)
 
 
 async def _nobody_runs(method: str, path: str, body: Mapping[str, Any] | None = None) -> None:
@@ -194,6 +197,8 @@ class Plugin:
             it where the package names it in its entry points ``porch.commands`` as well.
         check: asked by ``porch check``, beside the form of the section, or None.
         contract: the contract version the plugin was written for.
+        in_portal: why it runs in the portal's own process alone, as the end of "the plugin ...":
+            ``runs jobs``. "" lets an admin give it a process of its own (``isolation: process``).
     """
 
     name: str
@@ -204,6 +209,7 @@ class Plugin:
     command: str | None = None
     check: Check | None = None
     contract: int = CONTRACT_VERSION
+    in_portal: str = ""
 
 
 class Hooks:

@@ -17,7 +17,8 @@ from pydantic_core import to_json
 
 from auth import Caller, Tier
 from auth.sealer import Sealer
-from gateway.catalog.items import BadDeclaration, tool_item
+from gateway.catalog.items import tool_item
+from gateway.catalog.schemas import BadDeclaration
 from gateway.contract import (
     Listing,
     Offer,
