@@ -32,6 +32,7 @@ from gateway.open_portal import OpenPortal
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.admin.routes import Admin, admin_routes
 from gateway.surfaces.admin.status import Status
+from gateway.surfaces.admin.tool_costs import ToolCosts
 from gateway.surfaces.http.error_formats import ErrorFormats
 from gateway.surfaces.http.open_streams import OpenStreams
 from gateway.surfaces.http.request_context import context_of
@@ -44,6 +45,8 @@ from gateway.surfaces.mcp.lists import Listing
 from gateway.surfaces.mcp.methods import Methods
 from gateway.surfaces.mcp.modern import Modern
 from gateway.surfaces.mcp.relay import Relay
+from gateway.surfaces.mcp.replies import Replies
+from gateway.surfaces.mcp.resumption import Resumption
 from gateway.surfaces.mcp.sessions import Sessions
 from gateway.surfaces.mcp.state import StateSigner
 from gateway.surfaces.mcp.step_up import StepUp
@@ -77,12 +80,15 @@ class Surfaces:
     def __init__(self, running: OpenPortal) -> None:
         self._running = running
         self._who = running.authentication
-        self._sessions = Sessions(self._who.key, running.services.shared_cache)
+        cache, clients = running.services.shared_cache, running.discovery.clients
+        self._sessions = Sessions(self._who.key, cache, clients)
         self.relay = Relay(self._who.key, running.services.shared_cache)
+        self._replies = Replies(self._who.key, running.services.shared_cache)
         self.upstreams = Upstreams(running.plugins.offers)
         self.dialects = ErrorFormats(())
         self.streams = OpenStreams(StreamShares(running.portal.config.limits.streams))
         self._subscriptions = Subscriptions(running.catalog, running.changes, self.streams)
+        self._resumption = Resumption(self._replies, self.streams)
         self._consents = Consents(Sealer(self._who.key, "consent"), self._who.stores.grants)
 
     def error_page(self, request: Request, status: int, title: str, text: str) -> Response:
@@ -118,13 +124,14 @@ class Surfaces:
         """The portal's own routes, whatever plugins offer: before theirs, and after."""
         running = self._running
         running.board.notices(self._unknown_operations)
+        running.board.notices(self._unknown_favourites)
         wire = [
             Route(path, endpoint=self.mcp)
             for path in (MCP_PATH, MEMBERS_PATH, MCP_PATH + "/{plugin}")
         ]
         return wire, [
-            *health_routes(running.board, running.metrics, self._may_see),
-            *admin_routes(self._admin(), self._status().answer),
+            *health_routes(running.board, running.metrics, self._may_see, running.workers),
+            *admin_routes(self._admin(), self._status().answer, self._tool_costs.answer),
             *oauth_routes(self._oauth()),
             *self._pages.routes(),
         ]
@@ -136,6 +143,9 @@ class Surfaces:
             return []
         operations = [each.operation for each in described_routes(running.plugins.offers)]
         return [str(each) for each in unknown_operations(running.portal, operations)]
+
+    def _unknown_favourites(self) -> list[str]:
+        return [] if self._running.board.opening else self._running.discovery.notices()
 
     @cached_property
     def _route_limits(self) -> RouteLimits:
@@ -160,8 +170,8 @@ class Surfaces:
         catalog, pipeline = running.catalog, running.pipeline
         signer = StateSigner(self._who.key)
         limits = CallLimits(running.portal.config.limits, self._counting, self._who.key)
-        calls = Calls(catalog, pipeline, self.upstreams, signer, limits)
-        listing = Listing(catalog, signer)
+        calls = Calls(catalog, running.discovery, pipeline, self.upstreams, signer, limits)
+        listing = Listing(catalog, signer, running.discovery)
         running.board.notices(listing.listers.notices)
         challenged = running.portal.config.sign_in.challenge
         step_up = StepUp(challenged, can_sign_in=self._who.methods.any)
@@ -176,22 +186,35 @@ class Surfaces:
 
     @cached_property
     def _legacy(self) -> Legacy:
-        return Legacy(self._methods, self._about, self._sessions, self._subscriptions, self.relay)
+        return Legacy(
+            self._methods,
+            self._about,
+            self._sessions,
+            self._subscriptions,
+            self.relay,
+            self._replies,
+            self._resumption,
+        )
 
     @cached_property
     def mcp(self) -> Endpoint:
         """The MCP endpoint, which answers at each path of :meth:`is_mcp`."""
         running, config = self._running, self._running.portal.config
         live = self._sessions.live
-        streams = self.streams
+        streams, clients = self.streams, running.discovery.clients
         shown = running.metrics
         surface = ("surface",)
         shown.gauges("streams", "Streams that are open.", surface, lambda: streams.by_surface)
         refused = "Streams that were refused because all places were taken."
         shown.counters("streams_refused", refused, surface, lambda: streams.refused)
         shown.gauge("mcp_sessions", "Legacy sessions that are held.", lambda: len(live))
+        room, resumption = self._replies.room, self._resumption
+        kept = "Bytes of replies to legacy clients that are kept for those who come back."
+        shown.gauge("mcp_kept_bytes", kept, lambda: room.used.bytes)
+        resumed = "Replies that a legacy client came back for: told, or lost."
+        shown.counters("mcp_resumptions", resumed, ("outcome",), lambda: resumption.outcomes)
         return Endpoint(
-            Modern(self._methods, self._subscriptions, self._about.server),
+            Modern(self._methods, self._subscriptions, self._about.server, clients),
             self._legacy,
             running.catalog,
             self.upstreams,
@@ -202,10 +225,14 @@ class Surfaces:
         live = self._sessions.live
         return Status(self._running, self.streams, lambda: len(live))
 
+    @cached_property
+    def _tool_costs(self) -> ToolCosts:
+        return ToolCosts(self._running.discovery)
+
     def _admin(self) -> Admin:
         who = self._who
         catalog, closed = self._running.catalog, self._running.plugins.closed
-        return Admin(catalog, who.resolver, who.stores, closed)
+        return Admin(catalog, self._running.absences, who.resolver, who.stores, closed)
 
     def _oauth(self) -> OAuthSurface:
         who, config = self._who, self._running.portal.config
@@ -244,6 +271,8 @@ class Surfaces:
             wallet=who.methods.wallet,
             redirects=who.methods.redirects,
             believed=config.roles.cache,
+            offers=self._running.plugins.offers,
+            missing=self._running.absences.told,
             archive=Archive(self._running.plugins.offers, self._running.plugins.closed),
             deleted=self._running.erasures.soon,
             tried=self._running.metrics.count(

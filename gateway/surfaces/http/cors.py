@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response
 
 from gateway.config.addresses import API_PATH, OAUTH_POST_PATHS, WELL_KNOWN_PATH, is_mcp
 from gateway.contract import Allowance, Api, Offer
@@ -43,7 +43,7 @@ class Sharing(CORSMiddleware):
         everyone: bool,
     ) -> None:
         super().__init__(
-            _nothing_behind,
+            Response(status_code=404),  # never served: the HTTP guard asks this for headers alone
             allow_origins=["*"] if everyone else [],
             allow_methods=methods,
             allow_headers=takes,
@@ -58,10 +58,6 @@ class Sharing(CORSMiddleware):
     def takes_any_origin(self, method: str) -> bool:
         """Whether a request of a method may come from any page; a preflight changes nothing."""
         return self.allow_all_origins and (method in self.allow_methods or method in _READS)
-
-
-async def _nothing_behind(scope: Scope, receive: Receive, send: Send) -> None:
-    raise NotImplementedError("The HTTP guard stands before the portal, and asks this for words.")
 
 
 _MCP = Sharing(["GET", "POST", "DELETE"], ["*"], _MCP_HEADERS, everyone=False)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from starlette.types import Send
+
+from gateway.pipeline.pieces import Body, Pieces
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
 _JSON = (b"content-type", b"application/json")
 
 
-async def send_json(send: Send, body: bytes, status: int = 200, headers: Headers = ()) -> None:
+async def send_json(send: Send, body: Body, status: int = 200, headers: Headers = ()) -> None:
     """Send a whole JSON response; an empty body has no content type."""
     sized = (b"content-length", str(len(body)).encode())
     kind = (_JSON,) if body else ()
@@ -20,4 +24,16 @@ async def send_json(send: Send, body: bytes, status: int = 200, headers: Headers
             "headers": [*kind, sized, *headers],
         }
     )
-    await send({"type": "http.response.body", "body": body})
+    await send_body(send, body)
+
+
+async def send_body(send: Send, body: Body, *, last: bool = True) -> None:
+    """Send a part of a response's body; one in pieces no faster than the client takes them."""
+    if isinstance(body, Pieces):
+        for piece in body.parts:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await asyncio.sleep(0)
+        body = b""
+        if not last:
+            return
+    await send({"type": "http.response.body", "body": body, "more_body": not last})

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 import mcp_types as mcp
 
 from auth import Caller
-from gateway.catalog import parameter_headers as header_values
 from gateway.catalog.catalog import Catalog
-from gateway.catalog.items import Item
+from gateway.catalog.items import OWN_TOOLS, Item
 from gateway.contract import Resource, ResourceTemplate, Skill, Tool, ToolFailed
+from gateway.discovery.discovery import Discovery
 from gateway.limits.call_limits import CallLimits
 from gateway.pipeline.call import Call, Limit, Target, begin_anew
 from gateway.pipeline.exchange import Resumption
@@ -25,12 +25,17 @@ from gateway.pipeline.pipeline import Pipeline
 from gateway.scrubbing.scrubber import Redaction
 from gateway.surfaces.http.upstream_credentials import Upstreams
 from gateway.surfaces.mcp.completion import complete, completion_result
+from gateway.surfaces.mcp.connecting import others
+from gateway.surfaces.mcp.inner_calls import inner
+from gateway.surfaces.mcp.long_results import prompt_pieces, resource_pieces, tool_pieces
 from gateway.surfaces.mcp.prompts import Asked
 from gateway.surfaces.mcp.redacted import with_report
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import prompt_result, resource_result, tool_result
 from gateway.surfaces.mcp.skills import file_reader, skill_entry, skill_result
 from gateway.surfaces.mcp.state import StateSigner
+from gateway.toolkit import mirrored_headers
+from gateway.toolkit.mirrored_headers import ParameterHeaders
 
 BAD_HEADER = "header_mismatch"
 """The failure of a call whose parameter headers are not what its arguments say."""
@@ -44,6 +49,7 @@ _CAPABILITY = {
 }
 
 _Render = Callable[[Any, Sequence[Redaction]], bytes]
+_Pieces = Callable[[Any, Sequence[Redaction]], Iterator[bytes]]
 
 
 class Calls:
@@ -51,6 +57,7 @@ class Calls:
 
     Args:
         catalog: what there is, and for whom.
+        discovery: the portal's own tools, by which others are found and called.
         pipeline: says back what callers wrote.
         upstreams: the callers' own credentials for the plugins' upstreams.
         signer: signs the states of unfinished answers.
@@ -63,12 +70,14 @@ class Calls:
     def __init__(
         self,
         catalog: Catalog,
+        discovery: Discovery,
         pipeline: Pipeline,
         upstreams: Upstreams,
         signer: StateSigner,
         limits: CallLimits,
     ) -> None:
         self._catalog = catalog
+        self._discovery = discovery
         self._pipeline = pipeline
         self._upstreams = upstreams
         self._signer = signer
@@ -81,18 +90,30 @@ class Calls:
             "completion/complete": self._completion,
         }
 
-    def _tool(self, request: Request) -> Call:
+    def _tool(self, asked: Request) -> Call:
+        request = inner(asked)
+        is_inner = request is not asked
         name, context = request.params["name"], request.context
+        found = self._finder(name, is_inner)
         given = request.params.get("arguments") or {}
 
         def find() -> Target:
-            item = self._catalog.tool(name, context.caller, context.only)
+            item = found(name, context.caller, context.only)
             render = self._finished(request, lambda value, _: tool_result(value, request.era))
-            run = _declared(item, Tool).run
-            return Target(item, run, item.parse, render, self._resumed(request, item, given))
+            # Parameter headers mirror what the client calls, which is not what it has called.
+            headers = () if is_inner else item.headers
+            run, resume = _declared(item, Tool).run, self._resumed(request, headers, given)
+            pieces = self._in_pieces(request, partial(tool_pieces, era=request.era))
+            return Target(item, run, item.parse, render, resume, pieces=pieces)
 
         limit = partial(self._limits.take, context.caller, context.peer, arguments=given)
         return self._call(request, name, find, given, limit)
+
+    def _finder(self, name: str, is_inner: bool) -> Callable[[str, Caller, str | None], Item]:
+        """What looks a tool up: discovery is asked for its own two and for inner calls alone."""
+        if is_inner:
+            return self._discovery.inner_tool
+        return self._discovery.tool if name in OWN_TOOLS else self._catalog.tool
 
     def _prompt(self, request: Request) -> Call:
         name, context = request.params["name"], request.context
@@ -104,8 +125,10 @@ class Calls:
             render = self._finished(
                 request, lambda value, _: prompt_result(value, asked.summary, request.era)
             )
-            resume = self._resumed(request, item, given)
-            return Target(item, asked.render, item.parse, render, resume, "prompt")
+            resume = self._resumed(request, item.headers, given)
+            long = partial(prompt_pieces, summary=asked.summary, era=request.era)
+            pieces = self._in_pieces(request, long)
+            return Target(item, asked.render, item.parse, render, resume, "prompt", pieces)
 
         return self._call(request, name, find, given)
 
@@ -121,9 +144,14 @@ class Calls:
                 shown = self._pipeline.said_back(uri, redactions)
                 return resource_result(value, shown, mime_type, request.era)
 
+            def pieces(value: Any, redactions: Sequence[Redaction]) -> Iterator[bytes]:
+                shown = self._pipeline.said_back(uri, redactions)
+                return resource_pieces(value, redactions, shown, mime_type, request.era)
+
             rendered = self._finished(request, render)
-            resume = self._resumed(request, item, variables)
-            return Target(item, run, item.parse, rendered, resume)
+            resume = self._resumed(request, item.headers, variables)
+            long = self._in_pieces(request, pieces)
+            return Target(item, run, item.parse, rendered, resume, pieces=long)
 
         return self._call(request, uri, find, variables)
 
@@ -193,6 +221,16 @@ class Calls:
 
         return finish
 
+    def _in_pieces(self, request: Request, pieces: _Pieces) -> _Pieces:
+        """The same for long answers."""
+
+        def finish(value: Any, redactions: Sequence[Redaction]) -> Iterator[bytes]:
+            if isinstance(value, mcp.InputRequiredResult):
+                return iter((with_report(self._input_required(value, request), redactions),))
+            return pieces(value, redactions)
+
+        return finish
+
     def _input_required(self, value: mcp.InputRequiredResult, request: Request) -> bytes:
         if not request.era.modern:
             raise ToolFailed("needs_newer_client", "This needs a client of MCP 2026-07-28.")
@@ -212,20 +250,20 @@ class Calls:
         return request.era.result(request.method, data)
 
     def _resumed(
-        self, request: Request, item: Item, given: Mapping[str, Any]
+        self, request: Request, headers: ParameterHeaders, given: Mapping[str, Any]
     ) -> Callable[[], Resumption]:
         """Compares the parameter headers, and opens the state of an earlier round."""
         if not request.era.modern:
             return begin_anew
 
         def resume() -> Resumption:
-            reason = header_values.mismatch(item.headers, given, request.context.headers)
+            reason = mirrored_headers.mismatch(headers, given, request.context.headers)
             if reason:
                 raise ToolFailed(BAD_HEADER, f"The header {reason}.")
             state = request.params.get("requestState")
             if state is not None:
                 state = self._signer.open(state, request.caller, _purpose(request))
-            return Resumption(state, request.params.get("inputResponses"))
+            return Resumption(state, others(request.params.get("inputResponses")))
 
         return resume
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from auth import Caller
 from gateway.catalog.items import Item
-from gateway.contract import Prompt, ResourceTemplate
+from gateway.contract import Prompt, Relayed, ResourceTemplate
 from gateway.surfaces.mcp.prompts import find
 from gateway.surfaces.mcp.results import Era
 
@@ -15,7 +15,7 @@ MAX_VALUES = 100
 """Values in one answer (MCP: completion)."""
 
 
-async def complete(item: Item, params: Mapping[str, Any], caller: Caller) -> list[str]:
+async def complete(item: Item, params: Mapping[str, Any], caller: Caller) -> list[str] | Relayed:
     """The values that the item's completer offers; none where it has no completer.
 
     Raises:
@@ -29,11 +29,16 @@ async def complete(item: Item, params: Mapping[str, Any], caller: Caller) -> lis
     # Revisions before 2025-06-18 know no context, so nothing has checked it there.
     others = context.get("arguments") if isinstance(context, Mapping) else None
     completer = completers.get(argument["name"])
-    return list(await completer(argument["value"], others or {}, caller)) if completer else []
+    if completer is None:
+        return []
+    values = await completer(argument["value"], others or {}, caller)
+    return values if isinstance(values, Relayed) else list(values)
 
 
-def completion_result(values: Sequence[str], era: Era) -> bytes:
+def completion_result(values: Sequence[str] | Relayed, era: Era) -> bytes:
     """The values as a ``CompleteResult``."""
+    if isinstance(values, Relayed):
+        return era.relayed(values.result)
     completion = {
         "values": values[:MAX_VALUES],
         "total": len(values),

@@ -9,8 +9,10 @@ import mcp_types as mcp
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic_core import from_json, to_json
 
-from gateway.catalog import parameter_headers as header_values
+from gateway.pipeline.pieces import B, around
 from gateway.surfaces.http.request_context import doubled
+from gateway.toolkit.mcp_names import HEADER_MISMATCH
+from gateway.toolkit.mirrored_headers import NAMED, decode
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -18,7 +20,6 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 RESOURCE_NOT_FOUND = -32002
 INTERNAL_ERROR = -32603
-HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
 CANCELLED = -32800
@@ -32,8 +33,6 @@ _STATUS = {
     UNSUPPORTED_VERSION: 400,
     METHOD_NOT_FOUND: 404,
 }
-NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""The methods whose requests mirror a parameter in the header ``mcp-name``."""
 
 _REQUIRED = dict.fromkeys((mcp.PROTOCOL_VERSION_META_KEY, mcp.CLIENT_CAPABILITIES_META_KEY))
 """What each request's ``_meta`` has, in the order in which errors name it."""
@@ -68,9 +67,10 @@ class WireError(Exception):
         return to_json({"jsonrpc": "2.0", "id": request_id, "error": error})
 
 
-def success(request_id: Any, result: bytes) -> bytes:
+def success(request_id: Any, result: B) -> B:
     """The JSON-RPC response around a result that is JSON already."""
-    return b'{"jsonrpc":"2.0","id":' + to_json(request_id) + b',"result":' + result + b"}"
+    head = b'{"jsonrpc":"2.0","id":' + to_json(request_id) + b',"result":'
+    return around(head, result, b"}")
 
 
 def parse(body: bytes) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def _check_mirrors(message: Mapping[str, Any], headers: Mapping[str, str], versi
         raise _mismatch("mcp-method", "the method")
     if key := NAMED.get(method):
         value, sent = message["params"].get(key), headers.get("mcp-name")
-        if value is not None and (sent is None or header_values.decode(sent) != value):
+        if value is not None and (sent is None or decode(sent) != value):
             raise _mismatch("mcp-name", f"params.{key}")
 
 

@@ -13,15 +13,14 @@ from typing import Any
 from starlette.types import Receive, Send
 
 from gateway.surfaces.http.open_streams import Why
-from gateway.surfaces.mcp.stream import (
+from gateway.surfaces.mcp.sse import (
     MAX_WAITING_MESSAGES,
+    PING,
     SSE_HEADERS,
     encoded,
     event,
     until_left,
 )
-
-_PING = b": ping\n\n"
 
 
 class Feed:
@@ -70,7 +69,7 @@ class Feed:
     def beat(self) -> None:
         """Give a sign of life, where nothing else is on its way."""
         if not self._events:
-            self.put(_PING)
+            self.put(PING)
 
     def allowed(self) -> bool:
         """Each news asks for itself."""
@@ -88,7 +87,7 @@ class Feed:
         leaving.add_done_callback(self._left)
         try:
             await send({"type": "http.response.start", "status": 200, "headers": [*SSE_HEADERS]})
-            self._events.appendleft(_PING)  # a client waits for the first bytes
+            self._events.appendleft(PING)  # a client waits for the first bytes
             while not self._has_left:
                 if self._events:
                     written = b"".join(self._events)

@@ -17,7 +17,6 @@ from gateway.surfaces.mcp import stream
 from gateway.surfaces.mcp.about import About
 from gateway.surfaces.mcp.envelope import (
     CANCELLED,
-    HEADER_MISMATCH,
     INVALID_PARAMS,
     INVALID_REQUEST,
     RESOURCE_NOT_FOUND,
@@ -28,12 +27,16 @@ from gateway.surfaces.mcp.envelope import (
 from gateway.surfaces.mcp.methods import Methods, Result
 from gateway.surfaces.mcp.modern import settle, validate
 from gateway.surfaces.mcp.relay import Relay
+from gateway.surfaces.mcp.replies import Position, Replies
 from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era
+from gateway.surfaces.mcp.resumption import Resumption
 from gateway.surfaces.mcp.sessions import Session, Sessions
 from gateway.surfaces.mcp.subscriptions import MAX_FOLLOWED_RESOURCES, Subscriptions
+from gateway.toolkit.mcp_names import HEADER_MISMATCH
 
 SESSION = "mcp-session-id"
+LAST_EVENT_ID = "last-event-id"
 _EMPTY = b"{}"
 
 
@@ -46,6 +49,8 @@ class Legacy:
         sessions: the sessions.
         subscriptions: says which resources a caller may follow.
         relay: takes in what clients say of calls.
+        replies: keeps the replies whose connections may break.
+        resumption: tells them again.
     """
 
     def __init__(
@@ -55,12 +60,16 @@ class Legacy:
         sessions: Sessions,
         subscriptions: Subscriptions,
         relay: Relay,
+        replies: Replies,
+        resumption: Resumption,
     ) -> None:
         self._methods = methods
         self._about = about
         self._sessions = sessions
         self._subscriptions = subscriptions
         self._relay = relay
+        self._replies = replies
+        self._resumption = resumption
         self._eras = {v: Era(v, about.server) for v in HANDSHAKE_PROTOCOL_VERSIONS}
         self._own = {
             "ping": _ping,
@@ -86,20 +95,26 @@ class Legacy:
             await self._relay.take(session, message)
             return await send_json(send, b"", 202)
         request = self._request(message, context, session)
-        work = self._run(request, session)
-        return await stream.answer(work, request.channel.outbox, receive, send, goes_on=True)
+        work, kept = self._run(request, session), self._replies.begin(session, context.caller)
+        return await stream.answer(work, request.channel.outbox, receive, send, kept)
 
     async def open_stream(self, context: CallContext, receive: Receive, send: Send) -> None:
-        """Answer a GET: the stream on which the portal speaks first."""
+        """Answer a GET: the stream on which the portal speaks first, or the rest of a reply's."""
         session = await self._session(context, send)
-        if session is not None:
-            await self._subscriptions.follow(session, context, receive, send)
+        if session is None:
+            return
+        last = context.headers.get(LAST_EVENT_ID)
+        if last is not None and (at := Position.of(last)) is not None:
+            await self._resumption.serve(session, context, at, receive, send)
+        else:
+            await self._subscriptions.follow(session, context, receive, send, last or None)
 
     async def end(self, context: CallContext, send: Send) -> None:
         """Answer a DELETE: the client is done with its session."""
         session = await self._session(context, send)
         if session is not None:
             await self._sessions.end(session)
+            await self._replies.forget(session)
             await send_json(send, b"", 204)
 
     async def _initialize(
@@ -112,7 +127,8 @@ class Legacy:
             return await send_json(send, error.body(message["id"]))
         asked = params["protocolVersion"]
         version = asked if asked in HANDSHAKE_PROTOCOL_VERSIONS else LATEST_HANDSHAKE_VERSION
-        session = self._sessions.begin(context.caller, version, params["capabilities"])
+        declared = params["capabilities"]
+        session = self._sessions.begin(context.caller, version, declared, params["clientInfo"])
         result = {
             "protocolVersion": version,
             "capabilities": self._about.capabilities(modern=False),
@@ -159,6 +175,7 @@ class Legacy:
             era=self._eras[session.version],
             context=context,
             channel=channel,
+            mode="full" if context.local else session.mode,
         )
 
     async def _run(self, request: Request, session: Session) -> stream.Reply:

@@ -12,7 +12,8 @@ from typing import Any
 
 from auth import Caller
 from gateway.catalog.catalog import Catalog
-from gateway.catalog.items import BadDeclaration, Item, listed_resource, prompt_of
+from gateway.catalog.items import Item, listed_resource, prompt_of
+from gateway.catalog.schemas import BadDeclaration
 from gateway.contract import ListedResource, Prompt, PromptFamily, ResourceTemplate
 from gateway.observability.logs import get_logger
 

@@ -1,4 +1,4 @@
-"""The lists: written once for each tier, era and content version, and then sent as they are.
+"""The lists: written once for each tier, era, mode and content version, and then sent as they are.
 
 What plugins list for one caller is asked of them for each page (:mod:`.listers`), and such a page
 is not kept.
@@ -16,6 +16,7 @@ from pydantic_core import from_json, to_json
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import Item, Kind
 from gateway.contract import ToolFailed
+from gateway.discovery.discovery import Discovery
 from gateway.surfaces.mcp.envelope import INVALID_PARAMS, WireError
 from gateway.surfaces.mcp.listers import Listers, Place
 from gateway.surfaces.mcp.request import Request
@@ -45,40 +46,48 @@ class Listing:
     Args:
         catalog: what there is, and for whom.
         signer: seals the cursors that lead into what a plugin lists.
+        discovery: says which tools a client is told of.
 
     Attributes:
         listers: what plugins list for one caller.
     """
 
-    def __init__(self, catalog: Catalog, signer: StateSigner) -> None:
+    def __init__(self, catalog: Catalog, signer: StateSigner, discovery: Discovery) -> None:
         self._catalog = catalog
+        self._discovery = discovery
         self._signer = signer
         self.listers = Listers(catalog)
-        self._version = -1
+        self._version = (-1, -1)
         self._written: dict[tuple[Any, ...], bytes] = {}
 
     async def page(self, request: Request) -> bytes:
         """One page, as the result's JSON."""
-        if self._version != self._catalog.version:
+        if request.mode != "full":
+            await self._discovery.refresh()
+        if self._version != self._discovery.version:
             self._written.clear()
-            self._version = self._catalog.version
+            self._version = self._discovery.version
         cursor = request.params.get("cursor")
         era = request.era
         if request.caller.tools is not None:  # a token for named tools: too many kinds to keep
-            return self._write(request, cursor)
+            return await self._write(request, cursor)
         key = (
             request.method,
             era.version,
             request.caller.tier,
             request.only,
             cursor,
+            request.mode,
         )
         written = self._written.get(key)
         if written is None:
             # What was kept has no lister: that follows from the key too, and from the version.
             if listing := self.listers.of(request.method, request.caller, request.only):
                 return await self._ask(listing, request, cursor)
-            written = self._written[key] = self._write(request, cursor)
+            version = self._version
+            written = await self._write(request, cursor)
+            if version == self._version == self._discovery.version:
+                self._written[key] = written
         return written
 
     async def directory(self, request: Request) -> bytes:
@@ -134,8 +143,12 @@ class Listing:
             for item in self._catalog.listed(kind, request.caller, request.only)
         ]
 
-    def _write(self, request: Request, cursor: str | None) -> bytes:
+    async def _write(self, request: Request, cursor: str | None) -> bytes:
         _, key = _KINDS[request.method]
+        if key == "tools":
+            shown = await self._discovery.shown(request.caller, request.only, request.mode)
+            tools, following = _page(shown, cursor, ENTRIES_PER_PAGE)
+            return list_result(request.method, key, tools, following, request.era)
         items = self._items(request)
         if key == "skills":
             page, following = _page(items, cursor, SKILLS_PER_PAGE)

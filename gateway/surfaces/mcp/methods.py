@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from gateway.contract import ToolFailed
+from gateway.catalog.items import CALL_TOOL
+from gateway.contract import ConnectionNeeded, RelayedError, ToolFailed
 from gateway.errors import NotAllowed, NotFound, PortalError
 from gateway.limits.call_limits import headers_of
 from gateway.limits.rate_counter import LimitReached
 from gateway.pipeline.call import Outcome
+from gateway.pipeline.pieces import Body
 from gateway.pipeline.pipeline import Pipeline
 from gateway.surfaces.http.responses import Headers
 from gateway.surfaces.mcp.about import About
 from gateway.surfaces.mcp.calls import BAD_HEADER, NO_CAPABILITY, Calls, kind_of
+from gateway.surfaces.mcp.connecting import asked_to_connect
 from gateway.surfaces.mcp.envelope import (
-    HEADER_MISMATCH,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     MISSING_CAPABILITY,
@@ -28,6 +30,7 @@ from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import tool_failure
 from gateway.surfaces.mcp.state import BAD_STATE
 from gateway.surfaces.mcp.step_up import Challenge, StepUp
+from gateway.toolkit.mcp_names import HEADER_MISMATCH
 
 Method = Callable[[Request], Awaitable[bytes]]
 
@@ -42,7 +45,7 @@ _WIRE_CODES = {
 class Result(NamedTuple):
     """A result as JSON, and the HTTP headers it has where it is the whole answer."""
 
-    body: bytes
+    body: Body
     headers: Headers = ()
 
 
@@ -110,7 +113,9 @@ class Methods:
     def _refusal(self, refusal: PortalError, request: Request, headers: Headers) -> bytes:
         """A refusal as a result, which the model reads, where it does not challenge the client."""
         error = self._wire(refusal, request, headers)
-        reads = request.method == "tools/call" and not isinstance(refusal, NotFound)
+        reads = request.method == "tools/call" and (
+            not isinstance(refusal, NotFound) or request.params["name"] == CALL_TOOL
+        )
         if isinstance(error, Challenge) or not reads:
             raise error
         failed = ToolFailed(refusal.code, refusal.message, refusal.details)
@@ -123,6 +128,10 @@ class Methods:
         return WireError(code, refusal.message, refusal.details)
 
     def _failure(self, failed: ToolFailed, request: Request, outcome: Outcome) -> bytes:
+        if isinstance(failed, RelayedError):
+            raise WireError(failed.number, failed.message, failed.details or None)
+        if isinstance(failed, ConnectionNeeded) and (asked := asked_to_connect(failed, request)):
+            return asked
         code = _WIRE_CODES.get(failed.code)
         if code is not None and request.era.modern:
             raise WireError(code, failed.message, failed.details or None)

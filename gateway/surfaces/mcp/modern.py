@@ -11,6 +11,8 @@ from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 from starlette.types import Receive, Send
 
+from gateway.config.tools import Mode
+from gateway.discovery.client_table import ClientTable
 from gateway.observability.logs import get_logger
 from gateway.pipeline.call import InternalError
 from gateway.pipeline.call_context import CallContext
@@ -42,14 +44,20 @@ class Modern:
         methods: answers them.
         subscriptions: answers ``subscriptions/listen``.
         server: the portal's ``serverInfo``.
+        clients: says how a client is told of many tools.
     """
 
     def __init__(
-        self, methods: Methods, subscriptions: Subscriptions, server: Mapping[str, Any]
+        self,
+        methods: Methods,
+        subscriptions: Subscriptions,
+        server: Mapping[str, Any],
+        clients: ClientTable,
     ) -> None:
         self._era = Era(LATEST_MODERN_VERSION, server)
         self._methods = methods
         self._subscriptions = subscriptions
+        self._clients = clients
 
     async def serve(
         self, message: Mapping[str, Any], context: CallContext, receive: Receive, send: Send
@@ -97,6 +105,14 @@ class Modern:
             era=self._era,
             context=context,
             channel=channel,
+            mode=self._mode(meta, context) if method == "tools/list" else "full",
+        )
+
+    def _mode(self, meta: Mapping[str, Any], context: CallContext) -> Mode:
+        if context.local:  # a person on the portal's own machine
+            return "full"
+        return self._clients.mode(
+            meta.get(mcp.CLIENT_INFO_META_KEY), meta[mcp.CLIENT_CAPABILITIES_META_KEY]
         )
 
 

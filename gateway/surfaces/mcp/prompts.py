@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from auth import Caller
-from gateway.catalog.items import BadDeclaration, Item, declared_family, prompt_of
+from gateway.catalog.items import Item, declared_family, prompt_of
 from gateway.catalog.messages import unknown
+from gateway.catalog.schemas import BadDeclaration
 from gateway.contract import Prompt, ToolFailed
 from gateway.observability.logs import get_logger
 

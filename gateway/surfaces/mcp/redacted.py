@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -23,13 +23,21 @@ def with_report(result: bytes, redactions: Sequence[Redaction]) -> bytes:
     """
     if not redactions:
         return result
-    value: dict[str, Any] = from_json(result)
+    return to_json(reported(from_json(result), redactions), inf_nan_mode="null")
+
+
+def reported(result: Mapping[str, Any], redactions: Sequence[Redaction]) -> Mapping[str, Any]:
+    """The same of a result that is not written yet."""
+    if not redactions:
+        return result
+    value = dict(result)
     value["_meta"] = {**value.get("_meta", {}), META_KEY: listed(redactions)}
     content = value.get("content")
     if isinstance(content, list):
         place = len(content) - 1 if value.get("isError") and content else len(content)
-        content.insert(place, {"type": "text", "text": sentence(redactions)})
-    return to_json(value, inf_nan_mode="null")
+        told = {"type": "text", "text": sentence(redactions)}
+        value["content"] = [*content[:place], told, *content[place:]]
+    return value
 
 
 def error_with_report(error: WireError, redactions: Sequence[Redaction]) -> WireError:

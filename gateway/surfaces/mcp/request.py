@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from auth import Caller
+from gateway.config.tools import Mode
 from gateway.contract import ToolFailed
 from gateway.pipeline.call_context import CallContext
+from gateway.surfaces.mcp.outbox import Outbox
 from gateway.surfaces.mcp.relay import Relay
 from gateway.surfaces.mcp.results import Era
 from gateway.surfaces.mcp.sessions import Session
-from gateway.surfaces.mcp.stream import Outbox
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
@@ -28,6 +29,7 @@ class Request(NamedTuple):
         era: the shape of results.
         context: who asks, and from where.
         channel: the way back to the client.
+        mode: how the client is told of many tools.
     """
 
     id: Any
@@ -37,6 +39,7 @@ class Request(NamedTuple):
     era: Era
     context: CallContext
     channel: Channel
+    mode: Mode = "full"
 
     @property
     def caller(self) -> Caller:

@@ -1,9 +1,10 @@
 """Sessions of the legacy era: small, bound to the caller, and known to every replica.
 
 A session id is sealed and carries what a replica needs to know: the negotiated version, the
-client's capabilities, whose it is and when it began. Any replica that holds the same key takes
-it up; an ended one is remembered in the cache for as long as its id would live. What a replica
-keeps beside that (a log level, resource subscriptions, the open stream) is its own and small.
+client's capabilities, how it is told of many tools, whose it is and when it began. Any replica that
+holds the same key takes it up; an ended one is remembered in the cache for as long as its id would
+live. What a replica keeps beside that (a log level, resource subscriptions, the open stream) is its
+own and small.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from typing import Any
 
 from auth import Caller
 from auth.sealer import BadSeal, Sealer
+from gateway.config.tools import Mode
 from gateway.contract import Cache
+from gateway.discovery.client_table import ClientTable
 from gateway.surfaces.mcp.feed import Feed
 
 SESSION_LIFETIME_SECONDS = 24 * 3600
@@ -32,8 +35,11 @@ _ENDED = b"ended"
 _THEIRS = b"of:"
 """What the cache knows of a session: that it is over, or whose it has become."""
 
+_PRIMES_SINCE = "2025-11-25"
 _ASKABLE = {"elicitation": ("form", "url"), "sampling": ("context", "tools"), "roots": ()}
 """What a client may be asked for, and the parts of it that it may declare."""
+
+_SHIPPED = ClientTable()
 
 
 class Session:
@@ -45,12 +51,19 @@ class Session:
         self.version: str = claims["v"]
         self.person: str | None = claims["p"]
         self.capabilities: Mapping[str, Any] = claims["c"]
+        self.mode: Mode = claims.get("m", "full")  # absent from ids of before there were modes
         self.began: float = claims["t"]
         self.checked = time.monotonic()
         self.signed_in = False
+        self.sees_since = 0
         self.log_level = "info"
         self.subscribed: dict[str, Caller] = {}
         self.streams: list[Feed] = []
+
+    @property
+    def primes(self) -> bool:
+        """Whether its client takes an event without a message (since 2025-11-25, SEP-1699)."""
+        return self.version >= _PRIMES_SINCE
 
     def become(self, person: str) -> None:
         """Make a stranger's session that of a person, who sees more than the stranger did."""
@@ -78,19 +91,28 @@ class Sessions:
     Args:
         key: seals the ids; the same on every replica.
         cache: remembers which sessions have ended.
+        clients: says how a client is told of many tools.
     """
 
-    def __init__(self, key: bytes, cache: Cache) -> None:
+    def __init__(self, key: bytes, cache: Cache, clients: ClientTable = _SHIPPED) -> None:
         self._sealer = Sealer(key, "mcp-session")
+        self._clients = clients
         self._cache = cache
         self.live: OrderedDict[str, Session] = OrderedDict()
 
-    def begin(self, caller: Caller, version: str, capabilities: Mapping[str, Any]) -> Session:
-        """Start a session for a caller."""
+    def begin(
+        self,
+        caller: Caller,
+        version: str,
+        capabilities: Mapping[str, Any],
+        client: Any = None,
+    ) -> Session:
+        """Start a session for a caller, with what their client says of itself."""
         claims = {
             "v": version,
             "p": caller.person,
             "c": _askable(capabilities),
+            "m": self._clients.mode(client, capabilities),
             "t": int(time.time()),
             "n": secrets.token_hex(8),
         }

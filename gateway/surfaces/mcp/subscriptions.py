@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import Any
 
 from starlette.types import Receive, Send
@@ -21,22 +20,27 @@ from gateway.surfaces.http.open_streams import OpenStreams, portions
 from gateway.surfaces.http.responses import send_json
 from gateway.surfaces.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, WireError, success
 from gateway.surfaces.mcp.feed import Feed
+from gateway.surfaces.mcp.news import (
+    LISTS,
+    Chronicle,
+    News,
+    everything,
+    message,
+    notification,
+    written,
+)
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.sessions import Session
-from gateway.surfaces.mcp.stream import encoded, event
+from gateway.surfaces.mcp.sse import event, priming
 
 MAX_FOLLOWED_RESOURCES = 1000
 """Resources that one client may follow."""
 
 _ID = "io.modelcontextprotocol/subscriptionId"
-_WANTED = {
-    "tools": "toolsListChanged",
-    "prompts": "promptsListChanged",
-    "resources": "resourcesListChanged",
-}
+_WANTED = {kind: f"{kind}ListChanged" for kind in LISTS}
 
-Tell = Callable[[Change], None]
-"""Puts news of a change into one client's feed, where it concerns that client."""
+Tell = Callable[[News], None]
+"""Puts news into one client's feed, where they concern that client."""
 
 
 class Subscriptions:
@@ -52,7 +56,8 @@ class Subscriptions:
         self._catalog = catalog
         self._streams = streams
         self._listening: dict[Feed, Tell] = {}
-        self._news: list[Change] = []
+        self._chronicle = Chronicle()
+        self._news: list[News] = []
         self._telling: asyncio.Task[None] | None = None
         changes.listen(self._on_change)
 
@@ -63,40 +68,75 @@ class Subscriptions:
             return await send_json(send, error.body(request.id), error.status)
         wanted, feed, meta = self._granted(request), Feed(), {_ID: request.id}
 
-        def tell(change: Change) -> None:
-            if self._is_wanted(change, wanted, request):
-                method, params = _notification(change)
-                feed.send(_message(method, {**params, "_meta": meta}))
+        def tell(news: News) -> None:
+            if self._is_wanted(news.change, wanted, request):
+                method, params = notification(news.change)
+                feed.send(message(method, {**params, "_meta": meta}))
 
         acknowledged = "notifications/subscriptions/acknowledged"
-        feed.send(_message(acknowledged, {"notifications": wanted, "_meta": meta}))
+        feed.send(message(acknowledged, {"notifications": wanted, "_meta": meta}))
         result = request.era.result("subscriptions/listen", {"_meta": meta})
         last = event(success(request.id, result))
         try:
             with self._told(feed, request.context, tell):
                 await feed.run(receive, send, last)
         except TooManyStreams as refusal:
-            await _refuse(send, refusal, request.id)
+            await refuse(send, refusal, request.id)
 
     async def follow(
-        self, session: Session, context: CallContext, receive: Receive, send: Send
+        self,
+        session: Session,
+        context: CallContext,
+        receive: Receive,
+        send: Send,
+        last: str | None = None,
     ) -> None:
-        """Answer a legacy session's GET: send changes until the end."""
-        feed = Feed()
+        """Answer a legacy session's GET: send changes until the end.
 
-        def tell(change: Change) -> None:
-            if session.streams[-1] is feed and self._concerns(change, session):
-                feed.put(_written(change))
+        Args:
+            session: whose.
+            context: who asks.
+            receive: the ASGI channel.
+            send: the ASGI channel.
+            last: the id of the last event that the client has had, where it comes back.
+        """
+        feed, told = Feed(), 0
+
+        def tell(news: News) -> None:
+            is_newest = session.streams[-1] is feed
+            if is_newest and news.number > told and self._concerns(news.change, session):
+                feed.put(written(news))
 
         try:
             with self._told(feed, context, tell), session.stream(feed):
-                if session.signed_in:  # since the stream before this one
-                    session.signed_in = False
-                    for kind in _WANTED:
-                        feed.send(_message(_list_changed(kind), {}))
+                told = self._catch_up(session, feed, last)
                 await feed.run(receive, send)
         except TooManyStreams as refusal:
-            await _refuse(send, refusal, None)
+            await refuse(send, refusal, None)
+
+    def _catch_up(self, session: Session, feed: Feed, last: str | None) -> int:
+        """Tell a client what it has missed.
+
+        Returns:
+            The number of the last change that it needs not be told of.
+        """
+        told, missed = self._chronicle, list[bytes]()
+        heard = told.heard(last) if last is not None else told.newest - len(self._news)
+        if session.signed_in:  # since the stream before this one: it sees more than it did
+            session.signed_in, session.sees_since = False, told.skip()
+            heard = None
+        at = told.newest
+        if heard is None or (last is not None and heard < session.sees_since):
+            heard = at
+            missed = everything(session.subscribed, told.id(at))
+        elif last is not None:
+            concerns = (each for each in told.after(heard) if self._concerns(each.change, session))
+            missed = [written(each) for each in concerns]
+        if session.primes:
+            feed.put(priming(told.id(heard)))
+        for each in missed:
+            feed.put(each)
+        return at if last is not None else heard
 
     def readable(self, uri: str, caller: Caller, only: str | None = None) -> bool:
         """Whether a caller may follow a resource, which is whether they may read it."""
@@ -117,7 +157,7 @@ class Subscriptions:
 
     def _on_change(self, change: Change) -> None:
         """Begin to tell of a change; what comes meanwhile is told in the next round."""
-        self._news.append(change)
+        self._news.append(self._chronicle.add(change))
         if self._telling is None and self._listening:
             self._telling = asyncio.ensure_future(self._tell_all())
         elif self._telling is None:
@@ -158,31 +198,12 @@ class Subscriptions:
         return caller is not None and self.readable(change.uri or "", caller)
 
 
-def _tell(tell: Tell, news: Sequence[Change]) -> None:
-    for change in news:
-        tell(change)
+def _tell(tell: Tell, news: Sequence[News]) -> None:
+    for each in news:
+        tell(each)
 
 
-async def _refuse(send: Send, refusal: TooManyStreams, request_id: Any) -> None:
+async def refuse(send: Send, refusal: TooManyStreams, request_id: Any) -> None:
+    """Answer that there is no place for a stream."""
     body = WireError(INTERNAL_ERROR, refusal.message, refusal.details).body(request_id)
     await send_json(send, body, 503, refusal.headers)
-
-
-@lru_cache(maxsize=16)
-def _written(change: Change) -> bytes:
-    """A change as legacy clients are told, written out once for all of them."""
-    return event(encoded(_message(*_notification(change))))
-
-
-def _message(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "method": method, "params": params}
-
-
-def _notification(change: Change) -> tuple[str, dict[str, Any]]:
-    if change.kind == "resource":
-        return "notifications/resources/updated", {"uri": change.uri}
-    return _list_changed(change.kind), {}
-
-
-def _list_changed(kind: str) -> str:
-    return f"notifications/{kind}/list_changed"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,7 @@ from gateway.limits.route_limits import RouteLimits
 from gateway.limits.sliding_window import Taken
 from gateway.pipeline.call import Call, InternalError, Outcome, Target
 from gateway.pipeline.call_context import CallContext
+from gateway.pipeline.pieces import Body, Pieces, json_pieces
 from gateway.pipeline.pipeline import Pipeline
 from gateway.scrubbing.report import HEADER, header
 from gateway.scrubbing.scrubber import Redaction
@@ -108,7 +110,7 @@ class Endpoint:
 
     def _target(self, context: CallContext) -> Target:
         item = self._item(context)
-        return Target(item, self._route.run, self._parsed, _render, kind=self._kind)
+        return Target(item, self._route.run, self._parsed, _render, kind=self._kind, pieces=_pieces)
 
     def _parsed(self, raw: Mapping[str, Any]) -> Any:
         return parsed(self._route.params, raw)
@@ -185,9 +187,26 @@ def _render(value: BaseModel | Mapping[str, Any], redactions: Sequence[Redaction
     return value.__pydantic_serializer__.to_json(value, by_alias=True, exclude_none=True)
 
 
-async def send_cached(scope: Scope, send: Send, body: bytes, headers: Headers) -> None:
+def _pieces(
+    value: BaseModel | Mapping[str, Any], redactions: Sequence[Redaction]
+) -> Iterator[bytes]:
+    return json_pieces(value)
+
+
+def _digest(parts: Iterable[bytes]) -> bytes:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()[:32].encode()
+
+
+async def send_cached(scope: Scope, send: Send, body: Body, headers: Headers) -> None:
     """Send a body with its ETag, or 304 where the client has it already."""
-    tag = b'"' + hashlib.sha256(body).hexdigest()[:32].encode() + b'"'
+    if isinstance(body, Pieces):
+        digest = await asyncio.to_thread(_digest, body.parts)
+    else:
+        digest = _digest((body,))
+    tag = b'"' + digest + b'"'
     headers = (*headers, (b"etag", tag))
     asked = context_of(scope).headers.get("if-none-match", "")
     if any(each.strip().removeprefix("W/") in (tag.decode(), "*") for each in asked.split(",")):

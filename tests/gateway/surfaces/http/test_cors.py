@@ -9,22 +9,13 @@ import pytest
 
 from gateway.testing import TestPortal, open_test_portal
 from tests.journeys import garden
+from tests.mcp_messages import INITIALIZE
 
 ALLOWED, FOREIGN = "https://app.example.org", "https://evil.example"
 ENDPOINTS = ["/mcp", "/members/mcp", "/mcp/garden"]
 ASKED = {
     "access-control-request-method": "POST",
     "access-control-request-headers": "authorization,content-type,mcp-param-plot,mcp-session-id",
-}
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "page", "version": "1"},
-    },
 }
 
 

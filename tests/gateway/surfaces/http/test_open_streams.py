@@ -72,7 +72,7 @@ def streams() -> OpenStreams:
 
 
 async def until(holds: Any) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not holds():  # noqa: ASYNC110 - a poll with a deadline
             await asyncio.sleep(0.002)
 

@@ -201,6 +201,7 @@ class Answer:
         self._left = asyncio.Event()
         self._start: dict[str, Any] = {}
         self._read: list[dict[str, Any]] = []
+        self.ids: list[str] = []
         self.task = asyncio.ensure_future(app(scope, self._receive, self._news.put))
 
     async def _receive(self) -> dict[str, Any]:
@@ -213,7 +214,7 @@ class Answer:
     async def start(self) -> Answer:
         """Wait for status and headers."""
         if not self._start:
-            self._start = await asyncio.wait_for(self._news.get(), 10)
+            self._start = await asyncio.wait_for(self._news.get(), 60)
         return self
 
     @property
@@ -230,9 +231,10 @@ class Answer:
         await self.start()
         if self._start.get("over"):
             return None
-        message = await asyncio.wait_for(self._news.get(), 10)
+        message = await asyncio.wait_for(self._news.get(), 60)
         self._start["over"] = not message.get("more_body")
         body: bytes = message.get("body", b"")
+        self.ids += [line[4:].decode() for line in body.split(b"\n") if line.startswith(b"id: ")]
         return body
 
     async def event(self) -> dict[str, Any] | None:
@@ -258,7 +260,7 @@ class Answer:
     async def leave(self) -> None:
         """Close the connection and wait until the portal is done with it."""
         self.go()
-        await asyncio.wait_for(self.task, 10)
+        await asyncio.wait_for(self.task, 60)
 
     def go(self) -> None:
         """Close the connection."""

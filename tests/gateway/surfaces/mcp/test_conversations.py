@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gateway.contract import Change
-from gateway.surfaces.mcp import feed, stream
+from gateway.surfaces.mcp import feed, sse
+from gateway.surfaces.mcp.outbox import Outbox
 from gateway.testing import open_test_portal
 
 LEGACY = "2025-11-25"
@@ -15,7 +16,7 @@ LISTEN = {"toolsListChanged": True, "resourceSubscriptions": ["moods://diary", "
 
 
 async def _until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not holds():  # noqa: ASYNC110 - a poll with a deadline
             await asyncio.sleep(0.005)
 
@@ -141,13 +142,6 @@ async def test_a_client_that_did_not_declare_it_is_not_asked(wire):
 async def test_a_modern_client_is_never_asked_on_the_stream(wire):
     result = (await wire.call("ask").reply())["result"]
     assert "cannot answer" in result["content"][0]["text"]
-
-
-async def test_a_question_ends_when_its_client_leaves(wire, recorded):
-    _, answer, _ = await _asked(wire)
-    await answer.leave()
-    await _until(lambda: bool(recorded))
-    assert recorded[-1].outcome == "client_left"
 
 
 async def test_another_session_cannot_answer_a_question(wire):
@@ -300,14 +294,14 @@ async def test_one_address_and_one_person_have_a_share_of_the_streams_each(moods
 
 
 async def test_a_reader_that_is_far_too_slow_is_let_go():
-    outbox, own = stream.Outbox(), feed.Feed()
-    for _ in range(stream.MAX_WAITING_MESSAGES + 5):
+    outbox, own = Outbox(), feed.Feed()
+    for _ in range(sse.MAX_WAITING_MESSAGES + 5):
         outbox.send({})
         own.send({})
     assert outbox.closed
-    assert outbox.frames.qsize() == stream.MAX_WAITING_MESSAGES
+    assert outbox.frames.qsize() == sse.MAX_WAITING_MESSAGES
     assert own.closed
-    assert len(own._events) == stream.MAX_WAITING_MESSAGES
+    assert len(own._events) == sse.MAX_WAITING_MESSAGES
 
 
 async def test_a_listener_that_was_let_go_gets_what_waited_and_then_the_end(wire, monkeypatch):

@@ -19,11 +19,12 @@ from gateway.observability.audit import AuditRecord
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.mcp import lists as listing
 from gateway.surfaces.mcp.envelope import WireError
+from gateway.surfaces.mcp.outbox import Outbox
 from gateway.surfaces.mcp.request import Channel, Request
 from gateway.surfaces.mcp.results import Era, list_result
 from gateway.surfaces.mcp.state import StateSigner
-from gateway.surfaces.mcp.stream import Outbox
 from gateway.testing import PluginContract, RequestRefused, open_test_portal
+from tests.gateway.discovery.over import discovery_over
 from tests.gateway.surfaces.mcp.conftest import LEGACY, MODERN, Wire
 from tests.gateway.surfaces.mcp.diaries import Diaries, pages
 from tests.journeys import garden
@@ -182,7 +183,7 @@ def test_no_forged_cursor_is_taken(cursor: str) -> None:
     diaries = Diaries({f"day{n}": "person:ana" for n in range(3)})
     catalog = Catalog(parse_rules(b"default: open", "tiers.yaml"))
     catalog.add("diaries", diaries.offer())
-    served = listing.Listing(catalog, StateSigner(b"k" * 32))
+    served = listing.Listing(catalog, StateSigner(b"k" * 32), discovery_over(catalog))
     with pytest.raises(WireError) as refused:
         asyncio.run(served.page(_request(cursor)))
     assert refused.value.code == -32602

@@ -130,5 +130,5 @@ async def test_a_list_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) 
 
     diaries._listed = again  # type: ignore[method-assign]
     async with open_test_portal(diaries, tiers=OPEN) as portal:
-        found = await asyncio.wait_for(pages(Wire(portal), "prompts/list"), 20)
+        found = await asyncio.wait_for(pages(Wire(portal), "prompts/list"), 60)
     assert found == [["greet", "day-monday"], []]

@@ -3,7 +3,11 @@ from typing import Any
 
 import pytest
 
-from gateway.surfaces.mcp import stream
+from auth import ANONYMOUS
+from gateway.services.cache import open_cache
+from gateway.surfaces.mcp import delivery, stream
+from gateway.surfaces.mcp.replies import KeptReply, Replies
+from gateway.surfaces.mcp.sessions import Sessions
 from gateway.surfaces.mcp.stream import Outbox, Reply, answer
 
 
@@ -38,14 +42,20 @@ class Client:
         return b"".join(message.get("body", b"") for message in self.sent[1:])
 
 
-async def _answer(client: Client, work, outbox=None, *, goes_on=False) -> None:
+async def _answer(client: Client, work, outbox=None, kept=None) -> None:
     await answer(
         work,
         outbox or Outbox(),
         client.receive,
         client.send,
-        goes_on=goes_on,
+        kept,
     )
+
+
+def _kept(version: str = "2025-11-25") -> KeptReply:
+    cache = open_cache("memory")
+    session = Sessions(b"k" * 32, cache).begin(ANONYMOUS, version, {})
+    return Replies(b"k" * 32, cache).begin(session, ANONYMOUS)
 
 
 async def test_quick_work_is_answered_as_json_with_its_status():
@@ -87,7 +97,7 @@ async def test_messages_come_before_the_reply_in_order(pause: float):
 
 
 async def test_long_silence_commits_the_stream_and_pings(monkeypatch):
-    monkeypatch.setattr(stream, "STREAM_PING_SECONDS", 0.01)
+    monkeypatch.setattr(delivery, "STREAM_PING_SECONDS", 0.01)
     client, go = Client(), asyncio.Event()
 
     async def work() -> Reply:
@@ -95,7 +105,7 @@ async def test_long_silence_commits_the_stream_and_pings(monkeypatch):
         return Reply(b"{}")
 
     answering = asyncio.create_task(_answer(client, work()))
-    await asyncio.wait_for(client.heard.wait(), 5)
+    await asyncio.wait_for(client.heard.wait(), 60)
     go.set()
     await answering
     assert client.kind == "text/event-stream"
@@ -117,8 +127,8 @@ async def test_a_client_that_leaves_cancels_the_work():
     answering = asyncio.create_task(_answer(client, work()))
     await started.wait()
     client.left.set()
-    await asyncio.wait_for(answering, 5)
-    await asyncio.wait_for(cancelled.wait(), 5)
+    await asyncio.wait_for(answering, 60)
+    await asyncio.wait_for(cancelled.wait(), 60)
     assert client.sent == []
 
 
@@ -142,7 +152,7 @@ async def test_work_that_its_client_left_is_cancelled_as_its_task_sees_it():
 
     serves = asyncio.create_task(serving())
     client.left.set()
-    assert await asyncio.wait_for(serves, 5) == "still here"
+    assert await asyncio.wait_for(serves, 60) == "still here"
     assert seen.is_set()
 
 
@@ -171,11 +181,11 @@ async def test_on_the_legacy_leg_the_work_goes_on_without_its_client():
         finished.set()
         return Reply(b"{}")
 
-    answering = asyncio.create_task(_answer(client, work(), goes_on=True))
+    answering = asyncio.create_task(_answer(client, work(), kept=_kept()))
     client.left.set()
     await asyncio.sleep(3 * stream.QUICK_ANSWER_SECONDS)
     assert not answering.done()
     go.set()
-    await asyncio.wait_for(answering, 5)
+    await asyncio.wait_for(answering, 60)
     assert finished.is_set()
     assert client.sent == []

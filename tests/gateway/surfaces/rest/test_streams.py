@@ -70,7 +70,7 @@ async def test_a_client_that_was_told_nothing_yet_knows_from_where_to_go_on(
     served: Served,
 ) -> None:
     async with served.listen(f"{OWN}/watch", last="2") as stream:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             async for _ in _until_positioned(stream):
                 pass
         assert stream.last == "2"
