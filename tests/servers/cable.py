@@ -58,6 +58,10 @@ class Cable:
         """Carry again, also what was sent meanwhile."""
         self._flowing.set()
 
+    def addresses(self) -> set[str]:
+        """Where its connections come from, as the server sees them."""
+        return {f"{far.getsockname()[0]}:{far.getsockname()[1]}" for far in self._ends[1::2]}
+
     def close(self) -> None:
         """Free the sockets, once nobody carries between them."""
         with suppress(OSError):

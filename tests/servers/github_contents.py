@@ -200,7 +200,7 @@ class GithubContents:
         return await asyncio.to_thread(self._repository, request, name, what, path)
 
     async def _accompanied(self) -> None:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while self.most_at_once < self.company and time.monotonic() < end:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

@@ -36,6 +36,7 @@ class _Server(uvicorn.Server):
             connection.shutdown()
         while state.connections or state.tasks:  # noqa: ASYNC110  (uvicorn has no event for it)
             await asyncio.sleep(0.005)
+        await self.lifespan.shutdown()
 
     def end(self) -> None:
         """Stop; from another thread."""
@@ -45,9 +46,15 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def serving(app: Any, listener: socket.socket) -> Iterator[str]:
+def serving(app: Any, listener: socket.socket, *, lifespan: bool = False) -> Iterator[str]:
     """Answer at a socket that is bound, until left; gives the address ``http://127.0.0.1:PORT``."""
-    config = uvicorn.Config(app, log_config=None, log_level="critical", lifespan="off", ws="none")
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        log_level="critical",
+        lifespan="on" if lifespan else "off",
+        ws="none",
+    )
     server = _Server(config)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     listener.listen(128)  # whoever asks before the thread runs waits instead of being refused
@@ -64,5 +71,7 @@ def serving(app: Any, listener: socket.socket) -> Iterator[str]:
 def bound(port: int = 0) -> socket.socket:
     """A socket at a port of 127.0.0.1; 0 finds a free one."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if port:  # one that was there before leaves connections behind that wait for their end
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))
     return listener

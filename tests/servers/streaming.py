@@ -16,7 +16,7 @@ from gateway.cli.server import _Public, _uvicorn
 from gateway.testing.portal import TestPortal
 from tests.servers.serving import bound
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which a test that waits has failed."""
 
 

@@ -1,0 +1,231 @@
+"""The plugin's section of ``portal.yaml``: which servers there are, and what is taken of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, model_validator
+
+from gateway.contract import ConfigPath, Duration, PluginConfig, SafeUrl, SecretRef, Tier
+
+NAME = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
+MAX_NAME_CHARACTERS = 24
+"""Characters of a server's name: it stands before each of its tools' names, which have 45."""
+_SHOWN = r"^[A-Za-z0-9_-]{1,45}$"
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(NAME, value) or len(value) > MAX_NAME_CHARACTERS:
+        raise ValueError(
+            f"must be 1 to {MAX_NAME_CHARACTERS} of a to z, 0 to 9 and single hyphens, and begin "
+            "with a letter"
+        )
+    return value
+
+
+def _shown(value: str) -> str:
+    if not re.fullmatch(_SHOWN, value):
+        raise ValueError("must be 1 to 45 of letters, digits, _ and -")
+    return value
+
+
+def _named(value: Any) -> Any:
+    """The credentials that a word names."""
+    words: dict[str, Any] = {"none": None, "member-oauth": {"member_oauth": {}}}
+    return words.get(value, value) if isinstance(value, str) else value
+
+
+def _header(value: str) -> str:
+    if not re.fullmatch(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+", value):
+        raise ValueError("is not the name of a header")
+    return value
+
+
+Shown = Annotated[str, AfterValidator(_shown), Field(json_schema_extra={"pattern": _SHOWN})]
+"""A name that every client takes."""
+WithVariables = str
+"""A text in which ``${NAME}`` stands for an environment variable."""
+
+
+def variables_of(text: WithVariables) -> list[str]:
+    """The environment variables that a text names."""
+    return _VARIABLE.findall(text)
+
+
+def filled(text: WithVariables, environment: Mapping[str, str]) -> str:
+    """A text with its variables' values; raises ``KeyError`` where there is no such variable."""
+    return _VARIABLE.sub(lambda found: environment[found[1]], text)
+
+
+class ToolSettings(PluginConfig):
+    """Which tools of a server are taken, and what is put in place of what it says of them."""
+
+    include: tuple[str, ...] = Field(
+        ("*",), description="Patterns of the names that are taken, such as get_*."
+    )
+    exclude: tuple[str, ...] = Field((), description="Patterns of those that are not after all.")
+    alias: dict[str, Shown] = Field(
+        default_factory=dict,
+        description="Other names for tools, by the server's. tiers.yaml goes on to call a tool "
+        "upstreams/SERVER/TOOL.",
+    )
+    description: dict[str, str] = Field(
+        default_factory=dict, description="Other descriptions, by the server's names."
+    )
+    annotations: dict[str, dict[str, bool | str]] = Field(
+        default_factory=dict,
+        description="Hints put over the server's, by its names, such as {readOnlyHint: true}.",
+    )
+    fixed: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="Arguments that the portal gives, by the server's names; no caller sees them.",
+    )
+    defaults: dict[str, dict[str, Any]] = Field(
+        default_factory=dict,
+        description="Arguments that the portal gives where the caller does not.",
+    )
+
+    def takes(self, name: str) -> bool:
+        """Whether a tool of that name is taken."""
+        return _matches(name, self.include) and not _matches(name, self.exclude)
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+Headers = dict[Annotated[str, AfterValidator(_header)], WithVariables]
+"""Headers by their names."""
+
+
+def _without_secrets(headers: Headers) -> Headers:
+    for name, value in headers.items():
+        if name.lower() == "authorization" and not variables_of(value):
+            raise ValueError(
+                "a secret is never written here; write ${NAME} and keep it in the environment"
+            )
+    return headers
+
+
+class MemberOAuth(PluginConfig):
+    """Each member's own account at a server, by OAuth; all of it is found out where it is empty."""
+
+    client_id: str | None = Field(
+        None,
+        description="The portal's client id at the server's authorization server, where it has to "
+        "be registered there by hand.",
+    )
+    client_secret: SecretRef | None = Field(None, description="Its secret, as env:NAME.")
+    scopes: tuple[str, ...] = Field(
+        (), description="What is asked for; what the server names, if none."
+    )
+    list: Annotated[Headers, AfterValidator(_without_secrets)] = Field(
+        default_factory=dict,
+        description="Headers of yours with which the server is asked what it offers. Without them "
+        "that is done as the member who has been connected longest.",
+    )
+
+    @model_validator(mode="after")
+    def _has_an_id(self) -> Self:
+        if self.client_secret and not self.client_id:
+            raise ValueError("client_secret is of no use without client_id")
+        return self
+
+
+class Credential(PluginConfig):
+    """Whose credential a server is asked with."""
+
+    header: Annotated[Headers | None, AfterValidator(lambda h: h and _without_secrets(h))] = Field(
+        None,
+        description="Headers of every request, such as {Authorization: 'Bearer ${TOKEN}'}; the "
+        "values of ${...} are in the environment.",
+    )
+    member_oauth: MemberOAuth | None = Field(
+        None, description="Each member's own account there; member-oauth, if nothing is to be set."
+    )
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.header is None) == (self.member_oauth is None):
+            raise ValueError("give either header or member_oauth")
+        return self
+
+
+class Server(PluginConfig):
+    """Another MCP server."""
+
+    name: Annotated[str, AfterValidator(_name)] = Field(
+        json_schema_extra={"pattern": NAME},
+        description="Stands before its tools' names, as in NAME__tool, and in tiers.yaml.",
+    )
+    url: SafeUrl | None = Field(None, description="Its MCP endpoint; or else give command.")
+    command: tuple[str, ...] | None = Field(
+        None,
+        min_length=1,
+        description="The program to start, and its arguments, which speaks MCP on its standard "
+        "input and output.",
+    )
+    env: dict[str, WithVariables] = Field(
+        default_factory=dict,
+        description="What the program finds in its environment, beside PATH, HOME and the like.",
+    )
+    directory: ConfigPath | None = Field(None, description="Where the program starts.")
+    tier: Tier | None = Field(
+        None,
+        description="The tier that may use it, where tiers.yaml does not say; members if none.",
+    )
+    credential: Annotated[Credential | None, BeforeValidator(_named)] = Field(
+        None,
+        description="The credential that it is asked with: {header: ...} of yours, member-oauth "
+        "for each member's own, or none.",
+    )
+    tools: ToolSettings = Field(
+        default_factory=ToolSettings, description="Which of its tools are taken, and as what."
+    )
+    trust: Literal["first-use", "review"] = Field(
+        "first-use",
+        description="Whether its tools are served as it first offers them, or each once an admin "
+        "has accepted it (porch upstreams review). What changes later is always reviewed.",
+    )
+    timeout: Duration = Field(
+        timedelta(seconds=30), gt=timedelta(0), description="How long one call may take."
+    )
+    calls: int = Field(32, ge=1, description="How many calls may be under way at once.")
+    queue: int = Field(64, ge=0, description="How many more may wait; what is over is told so.")
+    max_result: ByteSize = Field(
+        ByteSize(8 * 1024 * 1024), gt=0, description="The largest answer that is taken."
+    )
+    max_tools: int = Field(1000, ge=1, description="How many of its tools are taken at most.")
+
+    @model_validator(mode="after")
+    def _is_one_of_two(self) -> Self:
+        if (self.url is None) == (self.command is None):
+            raise ValueError("give either url or command")
+        if self.url is None and self.credential and self.credential.member_oauth:
+            raise ValueError("member_oauth is for url; leave it out")
+        if self.url is not None and (self.env or self.directory):
+            raise ValueError("env and directory are for command; leave them out")
+        return self
+
+
+class UpstreamsConfig(PluginConfig):
+    """The MCP servers of others that members reach through the portal."""
+
+    servers: tuple[Server, ...] = Field((), description="The servers.")
+    refresh: Duration = Field(
+        timedelta(minutes=10),
+        gt=timedelta(0),
+        description="How often each is asked anew what it offers, beside when it says so.",
+    )
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Self:
+        names = [server.name for server in self.servers]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two servers are called {twice[0]}; give each a name of its own")
+        return self

@@ -1,0 +1,1 @@
+"""Whose credential a connection to a server carries."""

@@ -1,0 +1,117 @@
+"""The port: whose credential a request to a server carries, and the two kinds that all share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from gateway.contract import Caller
+from plugins.upstreams.config import filled
+from plugins.upstreams.wire import Unauthorized, Unreachable
+
+EVERYBODY = ""
+"""The holder of a credential that is the same for every caller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """Why a server cannot be asked for somebody.
+
+    Attributes:
+        why: ``needed`` or ``expired``.
+        reason: a sentence for whom it is about.
+        link: where they connect.
+    """
+
+    why: Literal["needed", "expired"]
+    reason: str
+    link: str
+
+
+class Credential(Protocol):
+    """Says with which headers a server is asked."""
+
+    def holder(self, caller: Caller) -> str:
+        """Whose credential a caller's requests carry: a connection is made for each.
+
+        Raises:
+            ToolFailed: the caller has to connect first, and how.
+        """
+        ...
+
+    async def lister(self) -> str:
+        """Whose credential the server is asked with what it offers.
+
+        Raises:
+            ToolFailed: there is nobody's.
+        """
+        ...
+
+    async def headers(self, holder: str) -> Mapping[str, str]:
+        """The headers of a holder's next request.
+
+        Raises:
+            ToolFailed: the holder has to connect anew, and how.
+        """
+        ...
+
+    async def lacking(self, caller: Caller) -> Lacking | None:
+        """What a caller has to do before the server can be asked for them; None for nothing."""
+        ...
+
+    async def refused(self, holder: str, error: Unauthorized) -> bool:
+        """The server has refused a holder's headers; whether others are worth a try now.
+
+        Raises:
+            ToolFailed: the holder has to connect anew, and how.
+        """
+        ...
+
+
+class Shared:
+    """No credential, or one of the operator's: the same headers for everybody.
+
+    Args:
+        header: the headers, in which ``${NAME}`` stands for what the environment holds.
+    """
+
+    def __init__(self, header: Mapping[str, str]) -> None:
+        self._header = header
+
+    def holder(self, caller: Caller) -> str:
+        """Everybody's."""
+        return EVERYBODY
+
+    async def lister(self) -> str:
+        """Everybody's."""
+        return EVERYBODY
+
+    async def headers(self, holder: str) -> Mapping[str, str]:
+        """The same for all.
+
+        Raises:
+            Unreachable: the environment lacks a variable.
+        """
+        return with_variables(self._header)
+
+    async def lacking(self, caller: Caller) -> Lacking | None:
+        """Nothing: it is the operator's."""
+        return None
+
+    async def refused(self, holder: str, error: Unauthorized) -> bool:
+        """There are no others."""
+        return False
+
+
+def with_variables(texts: Mapping[str, str]) -> dict[str, str]:
+    """Texts with what the environment holds.
+
+    Raises:
+        Unreachable: it lacks a variable, which is named.
+    """
+    try:
+        return {name: filled(text, os.environ) for name, text in texts.items()}
+    except KeyError as missing:
+        raise Unreachable(f"the environment has no {missing.args[0]}") from None

@@ -1,0 +1,1 @@
+"""Calls on their way to a server, and the server's questions on their way back."""

@@ -1,0 +1,99 @@
+"""A declared tool, prompt, resource or completion as a call of its server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from gateway.contract import Caller, Completer, Exchange, Relayed
+from plugins.upstreams.relay.apps import with_shown_contents
+from plugins.upstreams.relay.back import Direct
+from plugins.upstreams.relay.parked import Parked
+from plugins.upstreams.relay.rounds import through_rounds
+from plugins.upstreams.servers.server import Server
+from plugins.upstreams.wire import Back
+
+CurrentExchange = Callable[[], Exchange]
+
+
+class Calls:
+    """The calls of one server.
+
+    Args:
+        server: which.
+        exchange: gives the call that is running.
+        parked: the calls that wait for their clients.
+    """
+
+    def __init__(self, server: Server, exchange: CurrentExchange, parked: Parked) -> None:
+        self._server = server
+        self._exchange = exchange
+        self._parked = parked
+
+    async def tool(self, name: str, args: Mapping[str, Any], caller: Caller) -> Any:
+        """A tool's result; ``name`` is the server's name for it."""
+        settings = self._server.config.tools
+        given = {**settings.defaults.get(name, {}), **args, **settings.fixed.get(name, {})}
+        return await self._call("tools/call", {"name": name, "arguments": given}, caller)
+
+    async def prompt(self, name: str, args: Mapping[str, Any], caller: Caller) -> Any:
+        """A prompt's messages."""
+        return await self._call("prompts/get", {"name": name, "arguments": dict(args)}, caller)
+
+    async def resource(self, uri: str, caller: Caller) -> Any:
+        """What a resource holds; ``uri`` is the server's."""
+        answer = await self._call("resources/read", {"uri": uri}, caller)
+        if isinstance(answer, Relayed):
+            return Relayed(with_shown_contents(self._server.name, answer.result))
+        return answer
+
+    def completers(self, ref: Mapping[str, str]) -> Mapping[str, Completer]:
+        """What completes the arguments of a prompt or a template, whichever they are."""
+        return _AnyArgument(partial(self._complete, ref))
+
+    async def _complete(
+        self,
+        ref: Mapping[str, str],
+        argument: str,
+        typed: str,
+        others: Mapping[str, str],
+        caller: Caller,
+    ) -> Relayed:
+        params = {
+            "ref": dict(ref),
+            "argument": {"name": argument, "value": typed},
+            "context": {"arguments": dict(others)},
+        }
+        return Relayed(await self._server.request("completion/complete", params, caller))
+
+    async def _call(self, method: str, params: Mapping[str, Any], caller: Caller) -> Any:
+        exchange, server = self._exchange(), self._server
+        if server.asks_at_once and not exchange.can_ask:
+
+            async def start(back: Back) -> Mapping[str, Any]:
+                return await server.request(method, params, caller, back)
+
+            return await self._parked.call(start, exchange)
+        direct = Direct(exchange)
+
+        async def ask(more: Mapping[str, Any]) -> Mapping[str, Any]:
+            return await server.request(method, {**params, **more}, caller, direct)
+
+        return await through_rounds(ask, exchange)
+
+
+class _AnyArgument(Mapping[str, Completer]):
+    """Completers by argument, of which the server alone knows which there are."""
+
+    def __init__(self, complete: Callable[..., Any]) -> None:
+        self._complete = complete
+
+    def __getitem__(self, argument: str) -> Completer:
+        return partial(self._complete, argument)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0

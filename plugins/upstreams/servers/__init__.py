@@ -1,0 +1,1 @@
+"""The configured servers: their connections, their state and their catalogues."""

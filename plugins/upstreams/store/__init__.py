@@ -1,0 +1,1 @@
+"""What is kept of servers in the database: catalogues and pins."""

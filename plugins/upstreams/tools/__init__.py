@@ -1,0 +1,1 @@
+"""The tools that the plugin itself has, beside those of the servers."""

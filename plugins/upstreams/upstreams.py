@@ -1,0 +1,157 @@
+"""All parts of the plugin together: the servers, what they offer, and what an admin decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gateway.contract import Host, Offer, Tier
+from plugins.upstreams.absent import absent
+from plugins.upstreams.catalogue.pins import Quarantined, State
+from plugins.upstreams.config import Server as ServerConfig
+from plugins.upstreams.config import UpstreamsConfig
+from plugins.upstreams.credentials.credential import Credential, Shared
+from plugins.upstreams.credentials.member import MemberAccounts, Target
+from plugins.upstreams.credentials.oauth_http import OAuthHttp
+from plugins.upstreams.credentials.people import connections, personal_data
+from plugins.upstreams.credentials.registration import Registration
+from plugins.upstreams.health import health_of
+from plugins.upstreams.offer import offer_of
+from plugins.upstreams.relay.parked import Parked
+from plugins.upstreams.reviews import routes
+from plugins.upstreams.servers.reach import reach, target_of
+from plugins.upstreams.servers.server import Server
+from plugins.upstreams.servers.servers import Servers
+from plugins.upstreams.store.connections import ConnectionStore
+from plugins.upstreams.store.store import Store
+from plugins.upstreams.tools.why_missing import why_missing_tool
+
+_CONNECTED = "connected"
+"""The channel on which replicas tell each other who has connected or disconnected."""
+_REVIEWED = "reviewed"
+"""The channel on which replicas tell each other whose tools were decided about."""
+
+
+class Upstreams:
+    """The open plugin.
+
+    Args:
+        host: what the gateway gives to it.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._store = Store(host.database)
+        self._connections = ConnectionStore(host.database, host.vault)
+        self._accounts: dict[str, MemberAccounts] = {}
+        self._parked = Parked()
+        self._refresh_seconds = 0.0
+        self._servers = Servers(self._store, self._made, host.log)
+
+    async def open(self, config: UpstreamsConfig) -> None:
+        """Bring the tables up to date, and begin with the servers of a section."""
+        await self._store.open()
+        await self._take(config)
+
+    async def close(self) -> None:
+        """End all calls that wait, and all connections."""
+        self._parked.close()
+        await self._servers.close()
+
+    def offer(self) -> Offer:
+        """All that the plugin offers."""
+        return replace(
+            self._offered(),
+            routes=routes(self._servers, self._decide),
+            health=lambda: health_of(self._servers),
+            configure=self._configure,
+            personal=personal_data(self._connections, self._told),
+            connections=connections(self._open_accounts),
+            absent=lambda caller: absent(self._servers, caller),
+        )
+
+    async def follow_reviews(self) -> None:
+        """Hear what is decided at other replicas, until cancelled."""
+        async with self._host.cache.listen(_REVIEWED) as names:
+            async for name in names:
+                if server := self._servers.get(name.decode()):
+                    await server.review()
+                    self._reoffer()
+
+    async def follow_connections(self) -> None:
+        """Hear who has connected or disconnected at other replicas, until cancelled."""
+        async with self._host.cache.listen(_CONNECTED) as messages:
+            async for message in messages:
+                server, _, person = message.decode().partition(" ")
+                self._changed(person, server)
+
+    async def _told(self, person: str, server: str) -> None:
+        self._changed(person, server)
+        await self._host.cache.publish(_CONNECTED, f"{server} {person}".encode())
+
+    def _changed(self, person: str, name: str) -> None:
+        if accounts := self._accounts.get(name):
+            accounts.forget(person)
+        if server := self._servers.get(name):
+            server.people_changed(person)
+
+    def _open_accounts(self) -> list[tuple[MemberAccounts, Tier]]:
+        return [
+            (self._accounts[each.name], each.config.tier or Tier.MEMBERS)
+            for each in self._servers
+            if each.name in self._accounts
+        ]
+
+    async def _configure(self, config: UpstreamsConfig) -> None:
+        await self._take(config)
+        self._reoffer()
+
+    async def _take(self, config: UpstreamsConfig) -> None:
+        self._refresh_seconds = config.refresh.total_seconds()
+        await self._servers.configure(config)
+
+    async def _decide(
+        self, server: Server, tools: Sequence[Quarantined], decision: State, by: str | None
+    ) -> None:
+        await self._store.decide(server.name, [each.entry for each in tools], decision, by)
+        await server.review()
+        self._reoffer()
+        await self._host.cache.publish(_REVIEWED, server.name.encode())
+
+    def _made(self, config: ServerConfig) -> Server:
+        return Server(
+            config,
+            reach,
+            self._credential(config),
+            self._store,
+            self._refresh_seconds,
+            self._reoffer,
+            self._host.log,
+        )
+
+    def _offered(self) -> Offer:
+        servers, exchange = list(self._servers), self._host.exchange
+        offered = offer_of(servers, exchange, self._parked)
+        own = [why_missing_tool(exchange)] if servers else []
+        return replace(offered, tools=[*own, *offered.tools])
+
+    def _reoffer(self) -> None:
+        self._host.reoffer(self._offered())
+
+    def _credential(self, server: ServerConfig) -> Credential:
+        self._accounts.pop(server.name, None)
+        given = server.credential
+        if given is None or given.member_oauth is None or server.url is None:
+            return Shared((given and given.header) or {})
+        config, http = given.member_oauth, OAuthHttp(server.url)
+        host, store = self._host, self._connections
+        registration = Registration(http, store, config, host.secret, host.portal)
+        made = self._accounts[server.name] = MemberAccounts(
+            Target(server.name, server.url, target_of(server)),
+            config,
+            store,
+            registration,
+            http,
+            self._told,
+        )
+        return made

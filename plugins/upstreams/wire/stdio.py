@@ -1,0 +1,194 @@
+"""Stdio: a child process, a message a line."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from gateway.toolkit.background import cancel
+from plugins.upstreams.wire.calls import Calls
+from plugins.upstreams.wire.connection import Child, Transport
+from plugins.upstreams.wire.duplex import Duplex
+from plugins.upstreams.wire.errors import ChildEnded, ConnectionLost, NotMcp, Unreachable, WireError
+from plugins.upstreams.wire.limits import Limits
+from plugins.upstreams.wire.messages import decode
+
+HARMLESS = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
+"""Variables of the portal's own that a child gets; the others may hold secrets."""
+MAX_SAID = 4096
+"""Characters of a line of a child's stderr that are passed on."""
+_SUPERVISOR = Path(__file__).with_name("supervisor.py")
+_CHUNK = 64 * 1024
+
+
+class Lines:
+    """Makes lines of bytes.
+
+    Args:
+        max_bytes: bytes of a line; a longer one is cut, and its rest thrown away.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._rest = bytearray()
+        self._is_cut = False
+
+    def feed(self, chunk: bytes) -> list[tuple[bytes, bool]]:
+        """The lines that a chunk completes, and of each whether it was cut."""
+        lines: list[tuple[bytes, bool]] = []
+        *ended, rest = chunk.split(b"\n")
+        for piece in ended:
+            self._keep(piece)
+            lines.append((bytes(self._rest), self._is_cut))
+            self._rest, self._is_cut = bytearray(), False
+        self._keep(rest)
+        return lines
+
+    def _keep(self, piece: bytes) -> None:
+        room = self._max_bytes - len(self._rest)
+        self._is_cut = self._is_cut or len(piece) > room
+        self._rest += piece[: max(room, 0)]
+
+
+class Stdio(Duplex):
+    """The link to a child.
+
+    Args:
+        child: what to run.
+        limits: of time and size.
+    """
+
+    transport: Transport = "stdio"
+
+    def __init__(self, child: Child, limits: Limits) -> None:
+        super().__init__(limits)
+        self._child = child
+        self._process: asyncio.subprocess.Process | None = None
+        self._portal: asyncio.StreamWriter | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def attach(self, calls: Calls) -> None:
+        """Start the child, under a supervisor of its own.
+
+        Raises:
+            Unreachable: there is no such directory, or no process to be had.
+        """
+        self.calls = calls
+        ours, theirs = socket.socketpair()
+        supervise = (sys.executable, "-I", "-S", str(_SUPERVISOR), str(theirs.fileno()))
+        kept = {name: os.environ[name] for name in HARMLESS if name in os.environ}
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *supervise,
+                str(self.limits.closing_s),
+                *self._child.command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                cwd=self._child.cwd,
+                env={**kept, **self._child.env},
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            ours.close()
+            reason = getattr(error, "strerror", None) or str(error)
+            raise Unreachable(f"The command cannot be started: {reason.lower()}.") from error
+        finally:
+            theirs.close()
+        told, self._portal = await asyncio.open_connection(sock=ours)
+        heard = asyncio.create_task(self._hear_output(self._process))
+        said = asyncio.create_task(self._hear_errors(self._process))
+        watched = asyncio.create_task(self._watch(told, [heard, said]))
+        self._tasks = [heard, said, watched]
+
+    async def _hear_output(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None  # noqa: S101  (a pipe was asked for)
+        lines = Lines(self.limits.message_bytes)
+        while chunk := await process.stdout.read(_CHUNK):
+            for line, is_cut in lines.feed(chunk):
+                if is_cut:
+                    self.heard_too_much(line)
+                elif line.strip():
+                    await self._hear_line(line)
+
+    async def _hear_line(self, line: bytes) -> None:
+        try:
+            message = decode(line)
+        except NotMcp:
+            self.calls.oddities["line that is no message"] += 1
+            self._say(line)
+            return
+        await self.heard(message)
+
+    async def _hear_errors(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stderr is not None  # noqa: S101  (a pipe was asked for)
+        lines = Lines(MAX_SAID)
+        while chunk := await process.stderr.read(_CHUNK):
+            for line, _ in lines.feed(chunk):
+                self._say(line)
+
+    def _say(self, line: bytes) -> None:
+        if text := line[:MAX_SAID].decode(errors="replace").rstrip():
+            self._child.said(text)
+
+    async def _watch(self, told: asyncio.StreamReader, reading: list[asyncio.Task[None]]) -> None:
+        """Wait for the child's end, and for what it had still written."""
+        reason = _reason((await told.readline()).decode(errors="replace").strip())
+        await asyncio.wait(reading, timeout=self.limits.closing_s)
+        self.lost(reason)
+
+    async def write(self, data: bytes) -> None:
+        """Write one line; waits while the child does not read."""
+        assert self._process is not None  # noqa: S101  (attached)
+        assert self._process.stdin is not None  # noqa: S101  (a pipe was asked for)
+        try:
+            self._process.stdin.write(data + b"\n")
+            await self._process.stdin.drain()
+        except (OSError, RuntimeError):
+            # Its end is known in a moment, and why.
+            raise await self.ended() from None
+
+    async def close(self) -> None:
+        """End the child: its stdin closes; then SIGTERM, then SIGKILL, to all that it started."""
+        if self._process is None or self._portal is None:
+            return
+        process, grace_s = self._process, self.limits.closing_s
+        if process.stdin is not None:
+            process.stdin.close()
+        if not await _ends(process, grace_s):
+            with suppress(OSError):
+                self._portal.write_eof()
+            if not await _ends(process, 2 * grace_s + 1):
+                process.kill()  # the kernel takes the child along
+                await process.wait()
+        with suppress(ConnectionLost, Unreachable):
+            await cancel(*self._tasks)
+        self.lost(ConnectionLost("The connection was closed."))
+        self._portal.close()
+
+
+async def _ends(process: asyncio.subprocess.Process, seconds: float) -> bool:
+    try:
+        await asyncio.wait_for(process.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True
+
+
+def _reason(told: str) -> WireError:
+    """What the supervisor's line means."""
+    how, _, what = told.partition(" ")
+    if how == "error":
+        return Unreachable(f"The command cannot be started: {what.lower()}.")
+    if how == "exit":
+        return ChildEnded(f"The child ended with status {what}.", code=int(what))
+    if how == "signal":
+        number = int(what)
+        return ChildEnded(f"The child was ended by {signal.Signals(number).name}.", signal=number)
+    return ChildEnded("The child's supervisor was ended.")

