@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -11,7 +13,9 @@ from starlette.routing import Route
 
 from auth.rules.verdict import Verdict, needs
 from auth.stores import Person, utc_now
+from gateway.contract import Absent
 from gateway.surfaces.pages.account_forms import AccountForms, lifetimes
+from gateway.surfaces.pages.connections import ConnectionPages, asked_for
 from gateway.surfaces.pages.forms import Refused
 from gateway.surfaces.pages.frame import Frame
 from gateway.surfaces.pages.visitors import Visitor
@@ -41,6 +45,32 @@ def _nested(lines: list[tuple[int, str]]) -> tuple[Need, ...]:
     return tuple(found)
 
 
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """What somebody does not see for one reason."""
+
+    reason: str
+    link: str
+    details: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def _by_reason(absent: Sequence[Absent]) -> list[Missed]:
+    """What is absent, each reason once, in the order in which it is told."""
+    several: dict[tuple[str, str], list[Absent]] = {}
+    for each in absent:
+        several.setdefault((each.reason, each.link), []).append(each)
+    return [
+        Missed(
+            reason,
+            link,
+            tuple(dict.fromkeys(each.detail for each in found if each.detail)),
+            tuple(each.name for each in found),
+        )
+        for (reason, link), found in several.items()
+    ]
+
+
 class AccountPage:
     """``/account`` and what is below it.
 
@@ -50,6 +80,7 @@ class AccountPage:
 
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
+        self._connections = ConnectionPages(frame)
 
     def routes(self) -> list[Route]:
         """The routes of the page and of its forms."""
@@ -57,12 +88,13 @@ class AccountPage:
             self._frame.page("/account", self._show),
             self._frame.page("/account/export", self._export),
             *AccountForms(self._frame).routes(),
+            *self._connections.routes(),
         ]
 
     async def _show(self, request: Request, visitor: Visitor) -> Response:
         person, identity = visitor.person, visitor.identity
         if person is None or identity is None:
-            return self._frame.go(visitor, "/signin?next=/account")
+            return self._frame.go(visitor, f"/signin?next={quote(asked_for(request), safe='/')}")
         parts = self._frame.parts
         judged = await parts.resolver.explain(identity)
         return self._frame.render(
@@ -79,7 +111,9 @@ class AccountPage:
             tokens=await parts.tokens.of(person.id),
             most_tokens=parts.sign_in.tokens.per_person,
             lifetimes=lifetimes(parts.sign_in.tokens.api),
+            missing=_by_reason(await parts.missing(judged.caller)),
             tools=[item.name for item in parts.catalog.listed("tool", judged.caller)],
+            connections=await self._connections.shown(request, judged.caller),
             grant_life=parts.sign_in.tokens.grant,
             grants=await parts.stores.grants.of(person.id),
             sessions=await parts.stores.sessions.of(person.id),

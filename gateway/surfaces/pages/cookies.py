@@ -37,6 +37,7 @@ class Cookies:
         self.browser = f"{self._prefix}porch_browser"
         self.begun = f"{self._prefix}porch_begun"
         self.notice = f"{self._prefix}porch_notice"
+        self.connecting = f"{self._prefix}porch_connecting"
 
     def put(self, response: Response, name: str, value: str, lifetime: float | None = None) -> None:
         """Set a cookie, for a number of seconds or until the browser closes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gateway.identity.personal_archive import Archive
 
 if TYPE_CHECKING:
+    from auth import Caller
     from auth.account_service import AccountService
     from auth.oauth.consent import Consents
     from auth.resolver import Resolver
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
     from auth.tokens.api_tokens import ApiTokens
     from gateway.catalog.catalog import Catalog
     from gateway.config.access import SignIn
+    from gateway.contract import Absent, Offer
     from gateway.limits.limiter import Limiter
+
+
+async def _nothing(caller: Caller) -> Sequence[Absent]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,8 @@ class PageParts:
         redirects: proves accounts elsewhere, by the path below ``/signin/``: ``github``,
             ``oidc/SLUG``; in the order of their buttons.
         believed: how long a role is believed before it is looked up again.
+        offers: what the plugins that are open offer, by their names.
+        missing: says what somebody does not see, and why.
         archive: writes what people take with them.
         deleted: told that somebody deleted their account; returns at once.
         tried: told of each attempt to sign in: by which way, and how it ended.
@@ -65,6 +73,8 @@ class PageParts:
     wallet: WalletSignIn | None = None
     redirects: Mapping[str, RedirectSignIn] = field(default_factory=dict)
     believed: timedelta = timedelta(minutes=5)
+    offers: Mapping[str, Offer] = field(default_factory=dict)
+    missing: Callable[[Caller], Awaitable[Sequence[Absent]]] = _nothing
     archive: Archive = field(default_factory=Archive)
     deleted: Callable[[], None] = lambda: None
     tried: Callable[[str, str], None] = lambda way, outcome: None

@@ -29,6 +29,7 @@ from auth.site import Site
 from auth.stores import RefreshToken, Stores
 from auth.tiers import Tier
 from auth.tokens.api_tokens import ApiTokens
+from gateway.catalog.absences import Absences
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.tier_rule import Rule, TierRules
 from gateway.config.access import SignIn
@@ -108,6 +109,7 @@ async def open_pages(
     attempts: int = 1000,
     believed: float = 300,
     name: str = "The Commons",
+    offers: Mapping[str, Offer] | None = None,
 ) -> AsyncGenerator[PagesPortal]:
     """Assemble the pages of a portal at an address."""
     config = SignIn.model_validate(sign_in or {})
@@ -126,11 +128,13 @@ async def open_pages(
         site, Sealer(KEY, "wallet"), stores.spent, config.wallet.chains, f"Sign in to {name}."
     )
     tried: list[tuple[str, str]] = []
+    there = catalog()
     parts = PageParts(
         name=name,
         site=site,
         key=KEY,
-        catalog=catalog(),
+        catalog=there,
+        missing=Absences(there, {}).told,
         stores=stores,
         sessions=BrowserSessions(stores.sessions, config.tokens.session),
         accounts=AccountService(stores, revocations),
@@ -141,6 +145,7 @@ async def open_pages(
         sign_in=config,
         wallet=wallet if config.wallet.enabled else None,
         redirects=redirects or {},
+        offers=offers or {},
         tried=lambda way, outcome: tried.append((way, outcome)),
     )
     try:

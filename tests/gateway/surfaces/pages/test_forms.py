@@ -10,6 +10,7 @@ import pytest
 from starlette.routing import Route
 
 from auth.sign_in.oidc import OidcSignIn
+from gateway.contract import Caller, Connection, Connections, Departure, Offer, Place
 from tests.gateway.surfaces.pages.browser import Browser, forms
 from tests.gateway.surfaces.pages.conftest import Opening
 from tests.gateway.surfaces.pages.portal import GITHUB, PagesPortal, open_pages
@@ -23,16 +24,35 @@ FORMS = {
     "/account/tokens": {"name": "a", "ceiling": "members", "days": "30"},
     "/account/tokens/revoke": {"id": "x"},
     "/account/clients/revoke": {"id": "x"},
+    "/account/connections/connect": {"plugin": "post", "name": "box"},
+    "/account/connections/disconnect": {"plugin": "post", "name": "box"},
     "/account/sign-out-everywhere": {},
     "/account/delete": {"word": "delete"},
     "/consent": {"answer": "allow"},
 }
 
 
+async def _listed(caller: Caller) -> list[Connection]:
+    return [Connection("box", "connected")]
+
+
+async def _begin(name: str, caller: Caller, place: Place) -> Departure:
+    return Departure("https://box.example/authorize")
+
+
+async def _finish(*_: object) -> None:
+    return None
+
+
+async def _end(*_: object) -> None:
+    raise AssertionError("A form that was not ours has disconnected somebody.")
+
+
 @pytest.fixture
 async def portal(tmp_path: Path) -> AsyncIterator[PagesPortal]:
     nobody = OidcSignIn("Example ID", "http://127.0.0.1:9", "portal")
-    async with open_pages(tmp_path, redirects={"oidc/example": nobody}) as portal:
+    offers = {"post": Offer(connections=Connections(_listed, _begin, _finish, _end))}
+    async with open_pages(tmp_path, redirects={"oidc/example": nobody}, offers=offers) as portal:
         yield portal
 
 
