@@ -19,8 +19,11 @@ from auth import Caller
 from auth.resolver import Resolver
 from auth.rules.verdict import Resolution, Verdict, lines
 from auth.stores import Person, Stores
+from gateway.catalog.absences import Absences, Explained
 from gateway.catalog.catalog import Catalog, Explanation
+from gateway.catalog.items import Item
 from gateway.config.tiers_file import Tiers, parse_tiers
+from gateway.contract import Absent
 from gateway.contract.suggestions import near
 from gateway.errors import ConfigError, NotFound, PortalError, wire
 from gateway.identity.person_lookup import PersonLookup
@@ -43,12 +46,14 @@ class Admin:
 
     Attributes:
         catalog: the items and what is decided for them.
+        absences: what callers do not see, and why.
         resolver: judges people.
         stores: the people.
         closed: names the plugins that are not open, whose tools nobody knows now.
     """
 
     catalog: Catalog
+    absences: Absences
     resolver: Resolver
     stores: Stores
     closed: Callable[[], Sequence[str]] = tuple
@@ -73,15 +78,18 @@ class Admin:
         explained = [_explained(i.key, i.kind, self.catalog.explain(i, caller)) for i in items]
         if name and (row := self.catalog.explain_row(name, caller)):
             explained.append(_explained(name, "row", row))
-        if name and not explained:
-            raise NotFound(self._unknown(name))
+        absent = await self.absences.about(name, caller) if name else []
+        if name and not explained and not absent:
+            raise NotFound(await self._unknown(name, caller))
         return _caller(caller) | {
             "rules": _rules(resolution),
             "items": explained,
+            "absent": [_absent(each) for each in absent],
         }
 
-    def _unknown(self, name: str) -> str:
-        items = self.catalog.items()
+    async def _unknown(self, name: str, caller: Caller) -> str:
+        items: list[Item | Absent] = [*self.catalog.items()]
+        items += [each.absent for each in await self.absences.explained(caller)]
         names = {each.key for each in items} if "/" in name else {each.name for each in items}
         if found := near(name, names):
             return f"Nothing here is called {name}. Near it: {', '.join(found)}."
@@ -124,16 +132,18 @@ async def _together(people: AsyncIterator[Person]) -> AsyncIterator[list[Person]
     yield group
 
 
-def admin_routes(admin: Admin, status: Answer) -> list[Route]:
+def admin_routes(admin: Admin, status: Answer, tool_costs: Answer) -> list[Route]:
     """The routes below ``/admin``.
 
     Args:
         admin: answers about items and people.
         status: says what the portal does now.
+        tool_costs: says what tools cost a client.
     """
     return [
         Route("/admin/status", endpoint=_for_admins(status)),
         Route("/admin/tools", endpoint=_for_admins(admin.tools)),
+        Route("/admin/tool-costs", endpoint=_for_admins(tool_costs)),
         Route("/admin/explain", endpoint=_for_admins(admin.explain)),
         Route("/admin/tiers-diff", endpoint=_for_admins(admin.diff), methods=["POST"]),
     ]
@@ -171,6 +181,20 @@ def _explained(key: str, kind: str, why: Explanation) -> dict[str, Any]:
         "allowed": why.allowed,
         "known": why.known,
         "because": why.because,
+    }
+
+
+def _absent(each: Explained) -> dict[str, Any]:
+    absent = each.absent
+    return {
+        "item": absent.key,
+        "name": absent.name,
+        "kind": absent.kind,
+        "why": absent.why,
+        "reason": absent.reason,
+        "detail": absent.detail,
+        "link": absent.link,
+        "known": each.is_told,
     }
 
 

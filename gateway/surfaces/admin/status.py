@@ -12,7 +12,9 @@ from typing import Any, Protocol
 from starlette.requests import Request
 
 from gateway.observability.redaction import redactor
+from gateway.observability.workers import OWN
 from gateway.open_portal import OpenPortal
+from gateway.surfaces.admin.worker_status import of_all
 
 SERVICE_TIMEOUT_SECONDS = 2.0
 """Seconds that a service has to answer."""
@@ -42,8 +44,14 @@ class Status:
         self._sessions = sessions
         self._began = time.monotonic()
 
-    async def answer(self, _request: Request) -> Any:
-        """Answer the request."""
+    async def answer(self, request: Request) -> Any:
+        """Answer the request, for all workers where there are several."""
+        own = await self._own()
+        workers = self._running.workers
+        alone = not workers.number or OWN in request.query_params
+        return own if alone else await of_all(own, workers)
+
+    async def _own(self) -> dict[str, Any]:
         running = self._running
         report, services, jobs = await asyncio.gather(
             running.board.report(), self._services(), self._jobs()
