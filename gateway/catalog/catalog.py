@@ -9,23 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from auth import Caller, Tier
 from gateway.catalog.decisions import Decisions
-from gateway.catalog.items import (
-    BadDeclaration,
-    Item,
-    Kind,
-    family_item,
-    prompt_item,
-    resource_item,
-    template_item,
-    tool_item,
-)
+from gateway.catalog.items import OWN_TOOLS, Item, Kind
+from gateway.catalog.making import Made, made
 from gateway.catalog.messages import Rejected, clash, unknown
-from gateway.catalog.skills import SkillTree, skill_item
+from gateway.catalog.skills import SkillTree
 from gateway.catalog.tier_rule import (
     Decision,
     Explanation,
@@ -66,7 +57,7 @@ class Catalog:
         self.how_to_rise = how_to_rise
         kinds: tuple[Kind, ...] = ("tool", "prompt", "family", "resource", "template", "skill")
         self._items: dict[Kind, dict[str, Item]] = {kind: {} for kind in kinds}
-        self._made: dict[str, Sequence[tuple[str, Item | Rejected]]] = {}
+        self._made: dict[str, Sequence[Made]] = {}
         self._skills = SkillTree()
         self._decisions = self._decide(rules)
         self.row_kinds: dict[str, dict[str, RowKind]] = {}
@@ -90,25 +81,7 @@ class Catalog:
             offer: its declarations.
             alias: new names for its items, from ``portal.yaml``, by the declared name.
         """
-        names = alias or {}
-        made: list[tuple[str, Item | Rejected]] = []
-
-        def make(declared: str, how: Callable[..., Item], *args: Any) -> None:
-            made.append((declared, _made(plugin, declared, partial(how, plugin, *args))))
-
-        for tool in offer.tools:
-            make(tool.name, tool_item, tool, names.get(tool.name, tool.name))
-        for prompt in offer.prompts:
-            make(prompt.name, prompt_item, prompt, names.get(prompt.name, prompt.name))
-        for family in offer.prompt_families:
-            make(family.name, family_item, family, names.get(family.name, family.name))
-        for resource in offer.resources:
-            make(resource.uri, resource_item, resource)
-        for template in offer.templates:
-            make(template.uri_template, template_item, template)
-        for skill in offer.skills:
-            make(f"skill:{skill.path}", skill_item, skill)
-        self._made[plugin] = made
+        self._made[plugin] = made(plugin, offer, alias or {})
         self.row_kinds[plugin] = {kind.name: kind for kind in offer.rows}
         texts = {**self.instructions, plugin: offer.instructions}
         self.instructions = {name: texts[name] for name in self._made if name in texts}
@@ -118,14 +91,15 @@ class Catalog:
         """Serve what was made; of two items with one name that of the plugin that comes first."""
         known, self.set_aside = {*self.set_aside}, []
         self._items = {kind: {} for kind in self._items}
-        for plugin, made in self._made.items():
-            for declared, item in made:
-                if isinstance(item, Rejected):
-                    self.set_aside.append(item)
-                elif holder := self._holder(item):
-                    self.set_aside.append(Rejected(plugin, declared, clash(item, declared, holder)))
-                else:
-                    self._items[item.kind][item.name] = item
+        for plugin, declared, item in self._in_turn():
+            if isinstance(item, Rejected):
+                self.set_aside.append(item)
+            elif holder := self._holder(item):
+                reason = clash(item, declared, holder)
+                told = "another one has its name"
+                self.set_aside.append(Rejected(plugin, declared, reason, item.declared, told))
+            else:
+                self._items[item.kind][item.name] = item
         for each in self.set_aside:
             if each not in known:
                 log.warning(
@@ -133,6 +107,11 @@ class Catalog:
                 )
         self._skills = SkillTree(self._items["skill"].values())
         self.apply(self._rules)
+
+    def _in_turn(self) -> list[tuple[str, str, Item | Rejected]]:
+        """What was made, plugin after plugin; what other servers made cannot take a name away."""
+        every = [(plugin, *each) for plugin, several in self._made.items() for each in several]
+        return sorted(every, key=lambda each: isinstance(each[2], Item) and bool(each[2].origin))
 
     def _holder(self, item: Item) -> Item | None:
         # A skill is the resource of its SKILL.md: both have one key in tiers.yaml.
@@ -200,6 +179,17 @@ class Catalog:
             word = "is enough for" if allowed else "is below"
             because = f"the caller's tier, {caller.tier}, {word} {decision.tier}"
         return Explanation(decision, allowed, may_know(caller, key, decision), because)
+
+    def may_know(self, key: ItemKey, tier: Tier | None, floor: Tier, caller: Caller) -> bool:
+        """Whether a caller may be told of what is not served: the rules are those of items.
+
+        Args:
+            key: what ``tiers.yaml`` would call it.
+            tier: the tier that its plugin suggests.
+            floor: the tier below which it makes no sense.
+            caller: who asks.
+        """
+        return may_know(caller, key, self._rules.decide(key, tier, floor))
 
     def requires(self, item: Item) -> Tier:
         """The tier that an item asks for."""
@@ -357,7 +347,7 @@ class Catalog:
 
     def knows(self, name: str) -> bool:
         """Whether any item has this name: a bound on what metrics are labelled with."""
-        return any(name in items for items in self._items.values())
+        return name in OWN_TOOLS or any(name in items for items in self._items.values())
 
     def plugins(self) -> set[str]:
         """The plugins that have an offer here."""
@@ -383,14 +373,3 @@ class Catalog:
 
     def _is_for(self, caller: Caller, item: Item) -> bool:
         return may_use(caller, self._decisions.keys[item.key], self._decisions[item])
-
-
-def _made(plugin: str, declared: str, make: Callable[[], Item]) -> Item | Rejected:
-    try:
-        return make()
-    except BadDeclaration as error:
-        return Rejected(plugin, declared, f"{error}. Its author must mend it.")
-    except Exception as error:
-        log.exception("item_not_made", plugin=plugin, item=declared)
-        reason = f"{type(error).__name__}: {error}. Its author must mend it."
-        return Rejected(plugin, declared, reason)

@@ -89,14 +89,16 @@ def _keys(items: Sequence[Item]) -> dict[str, ItemKey]:
     """The keys of items: what a plugin declares, and not what an alias makes of it.
 
     A line that names an alias counts as long as no other item is declared under that name: else
-    two aliases that are swapped would swap what the lines allow.
+    two aliases that are swapped would swap what the lines allow. What another server made is bound
+    by that server's name and its own alone.
     """
     declared = {(item.plugin, _KEY_KIND[item.kind], item.identity): item for item in items}
     keys: dict[str, ItemKey] = {}
     for item in items:
         plugin, kind = item.plugin, _KEY_KIND[item.kind]
         listed = item.name if item.name != item.identity else ""
-        alias = "" if (plugin, kind, listed) in declared else listed
+        is_bound = item.origin is not None or (plugin, kind, listed) in declared
+        alias = "" if is_bound else listed
         keys[item.key] = ItemKey(plugin, kind, item.identity, alias, listed)
     return keys
 

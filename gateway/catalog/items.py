@@ -9,21 +9,21 @@ from functools import cache
 from typing import Any, Literal
 from urllib.parse import unquote
 
-import jsonschema_rs
 import mcp_types as mcp
-from pydantic import BaseModel, ValidationError
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic import BaseModel
 
 from auth import Tier
-from gateway.catalog.argument_errors import reasons
 from gateway.catalog.lean_schemas import lean
-from gateway.catalog.parameter_headers import (
-    ParameterHeaders,
-    find_invalid_parameter_header,
-    parameter_headers,
+from gateway.catalog.schemas import (
+    BadDeclaration,
+    check_schema,
+    model_parser,
+    schema_of,
+    schema_parser,
 )
 from gateway.contract import (
     ListedResource,
+    Origin,
     Prompt,
     PromptFamily,
     Resource,
@@ -31,10 +31,14 @@ from gateway.contract import (
     Skill,
     SkillFile,
     Tool,
-    ToolFailed,
 )
 from gateway.contract.paging import CURSOR_ARGUMENT, CURSOR_SCHEMA
 from gateway.scrubbing.opaque import NOTHING, Opaque, opaque
+from gateway.toolkit.mirrored_headers import (
+    ParameterHeaders,
+    find_invalid_parameter_header,
+    parameter_headers,
+)
 
 Kind = Literal["tool", "prompt", "family", "resource", "template", "skill"]
 Declaration = Tool | Prompt | PromptFamily | Resource | ResourceTemplate | Skill
@@ -42,12 +46,18 @@ Declaration = Tool | Prompt | PromptFamily | Resource | ResourceTemplate | Skill
 NAME = re.compile(r"[A-Za-z0-9_-]{1,45}")
 """Names that every client takes, its own prefix included."""
 
+PORTAL = "porch"
+"""Whose the portal's own tools are."""
+FIND_TOOLS, CALL_TOOL = "find_tools", "call_tool"
+OWN_TOOLS = frozenset((FIND_TOOLS, CALL_TOOL))
+"""The portal's own tools, by which others are found and called; no plugin's has such a name."""
+
 _FAMILY = re.compile(r"[A-Za-z0-9_-]{1,44}\*")
 _VARIABLE = re.compile(r"\{(\w+)\}")
 
 
-class BadDeclaration(Exception):
-    """A declaration that cannot be served; the message says what to change in it."""
+class Verbatim(dict[str, Any]):
+    """An entry of another server's list, which goes out with all its fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +98,15 @@ class Item:
         object.__setattr__(self, "key", f"{self.plugin}/{_PREFIX[self.kind]}{self.name}")
 
     @property
+    def origin(self) -> Origin | None:
+        """Where another server made it."""
+        return getattr(self.declared, "origin", None)
+
+    @property
     def identity(self) -> str:
         """What its plugin declares it as, whatever an alias has the portal call it."""
+        if self.origin is not None:
+            return self.origin.key
         if self.kind in ("tool", "prompt", "family"):
             return getattr(self.declared, "name", self.name)
         return self.name
@@ -97,6 +114,8 @@ class Item:
     def variables(self, uri: str) -> dict[str, str] | None:
         """The template's variables in a URI, or None where the URI is not of the template."""
         match = self.pattern.fullmatch(uri) if self.pattern else None
+        if match and self.origin is not None:
+            return {"uri": uri}
         return {k: unquote(v) for k, v in match.groupdict().items()} if match else None
 
     @property
@@ -126,14 +145,18 @@ def tool_item(plugin: str, tool: Tool, name: str) -> Item:
         BadDeclaration: its name or one of its schemas would break clients.
     """
     _check_name(name)
-    own = _schema(tool.args, tool.input_schema) or {"type": "object", "properties": {}}
-    _check_schema(own, "input schema")
+    if plugin != PORTAL and name in OWN_TOOLS:
+        raise BadDeclaration(f"{name!r} is a tool of the portal's own, so it needs another name")
+    if tool.origin is not None:
+        return _relayed_tool(plugin, tool, name, tool.origin.entry)
+    own = schema_of(tool.args, tool.input_schema) or {"type": "object", "properties": {}}
+    check_schema(own, "input schema")
     if reason := find_invalid_parameter_header(own):
         raise BadDeclaration(f"its input schema has a bad header annotation: {reason}")
     shown = _with_cursor(own) if tool.page else own
-    output = _schema(tool.page.result if tool.page else tool.result, tool.output_schema)
+    output = schema_of(tool.page.result if tool.page else tool.result, tool.output_schema)
     if output is not None:
-        _check_schema(output, "output schema")
+        check_schema(output, "output schema")
     entry = mcp.Tool(
         name=name,
         title=tool.title,
@@ -143,7 +166,7 @@ def tool_item(plugin: str, tool: Tool, name: str) -> Item:
         annotations=tool.annotations,
         icons=list(tool.icons) or None,
     )
-    parse = _model_parser(tool.args) if tool.args else _schema_parser(own)
+    parse = model_parser(tool.args) if tool.args else schema_parser(own)
     return Item(
         plugin,
         "tool",
@@ -157,6 +180,17 @@ def tool_item(plugin: str, tool: Tool, name: str) -> Item:
     )
 
 
+def _relayed_tool(plugin: str, tool: Tool, name: str, entry: Mapping[str, Any]) -> Item:
+    """A tool of another server, which looks at the arguments itself."""
+    own = entry.get("inputSchema")
+    if not isinstance(own, Mapping) or own.get("type") != "object":
+        raise BadDeclaration('its input schema must have "type": "object" at the root')
+    if reason := find_invalid_parameter_header(own):
+        raise BadDeclaration(f"its input schema has a bad header annotation: {reason}")
+    headers, shown = parameter_headers(own), Verbatim(entry, name=name)
+    return Item(plugin, "tool", name, tool, shown, dict, tool.timeout, headers=headers)
+
+
 def _opaque(tool: Tool, schema: Mapping[str, Any]) -> Opaque:
     unknown = {path.partition(".")[0] for path in tool.opaque} - set(schema.get("properties", {}))
     if unknown:
@@ -167,6 +201,8 @@ def _opaque(tool: Tool, schema: Mapping[str, Any]) -> Opaque:
 def prompt_item(plugin: str, prompt: Prompt, name: str) -> Item:
     """Check a prompt and make it an item; raises as :func:`tool_item`."""
     _check_name(name)
+    if prompt.origin is not None:
+        return Item(plugin, "prompt", name, prompt, Verbatim(prompt.origin.entry, name=name), dict)
     fields = prompt.args.model_fields if prompt.args else {}
     entry = mcp.Prompt(
         name=name,
@@ -180,7 +216,7 @@ def prompt_item(plugin: str, prompt: Prompt, name: str) -> Item:
             for key, arg in fields.items()
         ],
     )
-    parse = _model_parser(prompt.args) if prompt.args else _no_arguments()
+    parse = model_parser(prompt.args) if prompt.args else _no_arguments()
     return Item(plugin, "prompt", name, prompt, _dump(entry), parse)
 
 
@@ -218,6 +254,9 @@ def declared_family(item: Item) -> PromptFamily:
 
 def resource_item(plugin: str, resource: Resource) -> Item:
     """Make a resource an item; raises :class:`BadDeclaration` where its URI has no scheme."""
+    if resource.origin is not None:
+        shown = Verbatim(resource.origin.entry, uri=resource.uri)
+        return Item(plugin, "resource", resource.uri, resource, shown, dict)
     _check_uri(resource.uri)
     entry = mcp.Resource(
         uri=resource.uri,
@@ -250,6 +289,8 @@ def listed_resource(template: Item, listed: ListedResource) -> Mapping[str, Any]
 
 def template_item(plugin: str, template: ResourceTemplate) -> Item:
     """Make a resource template an item; raises as :func:`resource_item`."""
+    if template.origin is not None:
+        return _relayed_template(plugin, template)
     _check_uri(template.uri_template)
     entry = mcp.ResourceTemplate(
         uri_template=template.uri_template,
@@ -264,9 +305,17 @@ def template_item(plugin: str, template: ResourceTemplate) -> Item:
     return Item(plugin, "template", name, template, _dump(entry), dict, pattern=pattern)
 
 
+def _relayed_template(plugin: str, template: ResourceTemplate) -> Item:
+    if template.pattern is None or template.origin is None:
+        raise BadDeclaration("a template of another server needs the pattern of its URIs")
+    name = template.uri_template
+    shown = Verbatim(template.origin.entry, uriTemplate=name)
+    return Item(plugin, "template", name, template, shown, dict, pattern=template.pattern)
+
+
 @cache
 def _no_arguments() -> Callable[[Mapping[str, Any]], Any]:
-    return _schema_parser({"type": "object", "additionalProperties": False})
+    return schema_parser({"type": "object", "additionalProperties": False})
 
 
 def _compile(template: str) -> re.Pattern[str]:
@@ -280,29 +329,6 @@ def _compile(template: str) -> re.Pattern[str]:
 
 def _dump(entry: BaseModel) -> dict[str, Any]:
     return entry.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-
-def _schema(model: type[BaseModel] | None, raw: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if raw is not None:
-        return dict(raw)
-    return _schema_of(model) if model else None
-
-
-@cache
-def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    # Pydantic takes up to 0.1 s for a large model, and several tools may return the same one.
-    schema = model.model_json_schema(schema_generator=_Untitled)
-    for name, each in [(model.__name__, schema), *schema.get("$defs", {}).items()]:
-        if each.get("title") == name:
-            del each["title"]
-    return schema
-
-
-class _Untitled(GenerateJsonSchema):
-    """Without the titles that pydantic makes of names: a client's model reads every word."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
 
 
 def _with_cursor(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -322,56 +348,3 @@ def _check_name(name: str) -> None:
 def _check_uri(uri: str) -> None:
     if not re.match(r"[a-z][a-z0-9+.-]*://", uri):
         raise BadDeclaration(f"the URI {uri!r} must start with a scheme, such as kb://")
-
-
-def _check_schema(schema: Mapping[str, Any], what: str) -> None:
-    if schema.get("type") != "object":
-        raise BadDeclaration(f'its {what} must have "type": "object" at the root')
-    try:
-        jsonschema_rs.meta.validate(dict(schema))
-        _validator(schema)
-    except (jsonschema_rs.ValidationError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise BadDeclaration(f"its {what} is not a JSON schema: {reason}") from None
-
-
-def _validator(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(dict(schema), retriever=_refuse_reference)
-
-
-def _refuse_reference(uri: str) -> Any:
-    # MCP 2026-07-28: a network reference in a schema must not be fetched.
-    raise ValueError(f"it refers to {uri}; references to other documents are not followed")
-
-
-def _model_parser(model: type[BaseModel]) -> Callable[[Mapping[str, Any]], Any]:
-    validate = model.__pydantic_validator__.validate_python
-
-    def parse(raw: Mapping[str, Any]) -> Any:
-        try:
-            return validate(raw)
-        except ValidationError as error:
-            raise _invalid(reasons(error, model)) from None
-
-    return parse
-
-
-def _schema_parser(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Any]:
-    validator = _validator(schema)
-
-    def parse(raw: Mapping[str, Any]) -> Any:
-        if not validator.is_valid(raw):
-            raise _invalid(
-                [
-                    {"argument": ".".join(map(str, e.instance_path)), "reason": e.message[:300]}
-                    for e in validator.iter_errors(raw)
-                ]
-            )
-        return dict(raw)
-
-    return parse
-
-
-def _invalid(errors: list[dict[str, str]]) -> ToolFailed:
-    lines = "; ".join(f"{e['argument'] or 'arguments'}: {e['reason']}" for e in errors[:5])
-    return ToolFailed("invalid_arguments", f"Invalid arguments. {lines}", {"errors": errors[:20]})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from gateway.catalog.items import Item
+from gateway.catalog.items import Declaration, Item
 from gateway.errors import NotFound
 
 _SENTENCES = {
@@ -18,11 +18,21 @@ _SENTENCES = {
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """An item that is not served, why, and what to do about it."""
+    """An item that is not served, why, and what to do about it.
+
+    Attributes:
+        plugin: whose it is.
+        item: the name or URI that its plugin gives it.
+        reason: why, and what to do, for the admin.
+        declared: the declaration.
+        told: what is wrong with it, for callers, who may not know of another item.
+    """
 
     plugin: str
     item: str
     reason: str
+    declared: Declaration = field(compare=False)
+    told: str = ""
 
     def __str__(self) -> str:
         return f"{self.plugin}/{self.item}: {self.reason}"

@@ -18,7 +18,8 @@ from urllib.parse import quote, unquote
 import mcp_types as mcp
 from pydantic_core import from_json, to_json
 
-from gateway.catalog.items import BadDeclaration, Item
+from gateway.catalog.items import Item
+from gateway.catalog.schemas import BadDeclaration
 from gateway.contract import Skill, SkillFile
 
 SCHEME = "skill://"

@@ -1,7 +1,8 @@
 import pytest
 from pydantic import BaseModel, Field
 
-from gateway.catalog.items import BadDeclaration, resource_item, template_item, tool_item
+from gateway.catalog.items import resource_item, template_item, tool_item
+from gateway.catalog.schemas import BadDeclaration
 from gateway.contract import Resource, ResourceTemplate, Tool, ToolFailed
 
 

@@ -1,0 +1,107 @@
+"""The JSON schemas of arguments and results: made of models, checked, and put to use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
+
+from gateway.catalog.argument_errors import reasons
+from gateway.contract import ToolFailed
+
+Parser = Callable[[Mapping[str, Any]], Any]
+"""Turns raw arguments into what a declaration's function takes."""
+
+
+class BadDeclaration(Exception):
+    """A declaration that cannot be served; the message says what to change in it."""
+
+
+def schema_of(
+    model: type[BaseModel] | None, raw: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """The schema that was given, or else a model's; None where there is neither."""
+    if raw is not None:
+        return dict(raw)
+    return _of_model(model) if model else None
+
+
+@cache
+def _of_model(model: type[BaseModel]) -> dict[str, Any]:
+    # Pydantic takes up to 0.1 s for a large model, and several tools may return the same one.
+    schema = model.model_json_schema(schema_generator=_Untitled)
+    for name, each in [(model.__name__, schema), *schema.get("$defs", {}).items()]:
+        if each.get("title") == name:
+            del each["title"]
+    return schema
+
+
+class _Untitled(GenerateJsonSchema):
+    """Without the titles that pydantic makes of names: a client's model reads every word."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def check_schema(schema: Mapping[str, Any], what: str) -> None:
+    """Refuse what is no schema of an object (JSON Schema 2020-12).
+
+    Raises:
+        BadDeclaration: why; ``what`` names the schema.
+    """
+    if schema.get("type") != "object":
+        raise BadDeclaration(f'its {what} must have "type": "object" at the root')
+    try:
+        jsonschema_rs.meta.validate(dict(schema))
+        _validator(schema)
+    except (jsonschema_rs.ValidationError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise BadDeclaration(f"its {what} is not a JSON schema: {reason}") from None
+
+
+def _validator(schema: Mapping[str, Any]) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(dict(schema), retriever=_refuse_reference)
+
+
+def _refuse_reference(uri: str) -> Any:
+    # MCP 2026-07-28: a network reference in a schema must not be fetched.
+    raise ValueError(f"it refers to {uri}; references to other documents are not followed")
+
+
+def model_parser(model: type[BaseModel]) -> Parser:
+    """What makes instances of a model, or says in a ``ToolFailed`` which argument is bad."""
+    validate = model.__pydantic_validator__.validate_python
+
+    def parse(raw: Mapping[str, Any]) -> Any:
+        try:
+            return validate(raw)
+        except ValidationError as error:
+            raise _invalid(reasons(error, model)) from None
+
+    return parse
+
+
+def schema_parser(schema: Mapping[str, Any]) -> Parser:
+    """What lets arguments of a schema through, or says in a ``ToolFailed`` which one is bad."""
+    validator = _validator(schema)
+
+    def parse(raw: Mapping[str, Any]) -> Any:
+        if not validator.is_valid(raw):
+            raise _invalid(
+                [
+                    {"argument": ".".join(map(str, e.instance_path)), "reason": e.message[:300]}
+                    for e in validator.iter_errors(raw)
+                ]
+            )
+        return dict(raw)
+
+    return parse
+
+
+def _invalid(errors: list[dict[str, str]]) -> ToolFailed:
+    lines = "; ".join(f"{e['argument'] or 'arguments'}: {e['reason']}" for e in errors[:5])
+    return ToolFailed("invalid_arguments", f"Invalid arguments. {lines}", {"errors": errors[:20]})
