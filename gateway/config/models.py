@@ -29,6 +29,7 @@ from auth.site import LOOPBACK, Site, is_safe
 from gateway.config.access import Chains, Roles, SignIn
 from gateway.config.addresses import DOORS
 from gateway.config.bulkheads import PluginBounds
+from gateway.config.tools import Tools
 from gateway.contract.config_types import Address, CallRate, Duration, Place, SecretRef
 
 _PORTS = {"http": 80, "https": 443}
@@ -268,6 +269,11 @@ class PluginKeys(BaseModel):
         default_factory=PluginBounds,
         description="How much of the portal the plugin's calls may take.",
     )
+    isolation: Literal["none", "process"] = Field(
+        "none",
+        description="process gives the plugin a process of its own: for what computes, or is not "
+        "trusted to behave.",
+    )
 
 
 class PluginSection(PluginKeys):
@@ -308,6 +314,7 @@ class PortalConfig(_Section):
         default_factory=dict, description="One section for each plugin, by the plugin's name."
     )
     limits: Limits = Field(default_factory=Limits)
+    tools: Tools = Field(default_factory=Tools)
     scrubbing: Scrubbing = Field(default_factory=Scrubbing)
     audit: Audit = Field(default_factory=Audit)
     log: Log = Field(default_factory=Log)

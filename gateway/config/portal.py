@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from gateway.config.directories import DEFAULT_CONFIG
 from gateway.config.models import PluginSection, PortalConfig, section_model
 from gateway.config.variables import from_file, read_variables, variable_of
 from gateway.config.yaml_source import YamlSource, problems_of, read_yaml, reason_of, without_empty
@@ -37,7 +38,7 @@ class Environment(BaseSettings):
         env_prefix="PORCH_", frozen=True, extra="ignore", hide_input_in_errors=True
     )
 
-    config: Path = Field(Path("config"), description="The configuration directory.")
+    config: Path = Field(DEFAULT_CONFIG, description="The configuration directory.")
     data: Path | None = Field(
         None, description="The data directory; data beside the configuration directory if not set."
     )
@@ -60,12 +61,14 @@ class Portal:
         root: where relative paths start: the parent of ``directory``.
         config: ``portal.yaml``, validated.
         source: ``portal.yaml`` as written, for line numbers.
+        overrides: what was put over the file when it was read.
     """
 
     directory: Path
     root: Path
     config: PortalConfig
     source: YamlSource
+    overrides: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def tiers_file(self) -> Path:
@@ -139,7 +142,7 @@ def load_portal(directory: Path, overrides: Mapping[str, Any] | None = None) -> 
         )
     except ValidationError as error:
         raise ConfigError(problems_of(error, source, PortalConfig)) from None
-    return Portal(directory, root, config, source)
+    return Portal(directory, root, config, source, given)
 
 
 def read_environment() -> Environment:

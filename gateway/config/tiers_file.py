@@ -31,7 +31,7 @@ from gateway.errors import ConfigError, Problem
 from gateway.observability.logs import get_logger
 
 _WHOLE_KINDS = ("/prompt:*", "/resource:*")
-_KEY = r"[A-Za-z0-9_-]+(/([a-z][a-z_]*:.+|[A-Za-z0-9_*-]+))?"
+_KEY = r"[A-Za-z0-9_-]+(/([a-z][a-z_]*:.+|[A-Za-z0-9_*-]+(/[A-Za-z0-9_.*-]+)?))?"
 
 log = get_logger(__name__)
 
@@ -54,9 +54,9 @@ def _long_form(value: Any) -> Any:
 def _key(value: str) -> str:
     if not re.fullmatch(_KEY, value):
         raise ValueError(
-            "is no key; write plugin, plugin/tool, plugin/prompt:NAME, plugin/resource:URI, or "
-            "what the plugin calls its rows, such as knowledge/document:TYPE/ID, with * for any "
-            "text after the slash"
+            "is no key; write plugin, plugin/tool, plugin/server/tool, plugin/prompt:NAME, "
+            "plugin/resource:URI, or what the plugin calls its rows, such as "
+            "knowledge/document:TYPE/ID, with * for any text after the slash"
         )
     return value
 

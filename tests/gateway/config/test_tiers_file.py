@@ -71,7 +71,7 @@ items:
 access:
   members: {any_of: [{hatt: "30.3.1"}]}
 """
-    key = "is no key; write plugin, plugin/tool, plugin/prompt:NAME, plugin/resource:URI, or what"
+    key = "is no key; write plugin, plugin/tool, plugin/server/tool, plugin/prompt:NAME, "
     found = problems(text)
     assert [line for line in found if key not in line] == [
         "tiers.yaml:2: defualt: unknown key; did you mean default?",
