@@ -72,14 +72,13 @@ async def request_portal(
     Raises:
         ToolFailed: the portal refuses.
     """
-    import httpx2
-
-    from gateway.cli.server import local_socket
-    from gateway.contract import ToolFailed
+    from gateway.cli.data_directory import local_socket
 
     socket_path = local_socket(setup.data_dir)
     if not is_listening(socket_path):
         return None
+    import httpx2
+
     transport = httpx2.AsyncHTTPTransport(uds=str(socket_path))
     async with httpx2.AsyncClient(
         transport=transport, base_url="http://localhost", timeout=None
@@ -88,6 +87,8 @@ async def request_portal(
     answer = response.json()
     if response.is_success:
         return answer
+    from gateway.contract import ToolFailed
+
     raise ToolFailed(answer["error"]["code"], answer["error"]["message"])
 
 
@@ -122,12 +123,13 @@ async def _transport(
 ) -> httpx2.AsyncBaseTransport:
     import httpx2
 
-    from gateway.cli.server import held, local_socket
-    from gateway.errors import ConfigError
+    from gateway.cli.data_directory import held, local_socket
 
     path = local_socket(setup.data_dir)
     give_up = time.monotonic() + START_TIMEOUT_SECONDS
     while not is_listening(path):
+        from gateway.errors import ConfigError
+
         try:
             stack.enter_context(held(setup.data_dir))
         except ConfigError:

@@ -29,15 +29,22 @@ class Drain:
         seconds: how long requests are taken after SIGTERM; 0 stops at once.
         unready: called first, so that ``/readyz`` says that nobody should send more.
         stop: ends the server, finishing calls in flight; called again, without them.
+        leave: stops accepting on a port that other processes listen on too.
     """
 
     def __init__(
-        self, app: Any, seconds: float, unready: Callable[[], None], stop: Callable[[], None]
+        self,
+        app: Any,
+        seconds: float,
+        unready: Callable[[], None],
+        stop: Callable[[], None],
+        leave: Callable[[], None] = lambda: None,
     ) -> None:
         self._app = app
         self._seconds = seconds
         self._unready = unready
         self._stop = stop
+        self._leave = leave
         self._begun = False
         self._closing = False
 
@@ -71,6 +78,24 @@ class Drain:
         loop = asyncio.get_running_loop()
         loop.call_later(self._seconds, self._close_kept)
         self._timer = loop.call_later(self._seconds + CLOSING_SECONDS, self._stop)
+
+    def begin(self) -> None:
+        """Stop in steps; asked for again, nothing changes."""
+        if not self._begun:
+            self._terminated()
+
+    def retire(self) -> None:
+        """Leave a shared port to the others: accept no more, end kept connections, then stop."""
+        if self._begun:
+            return
+        self._begun = True
+        self._leave()
+        self._closing = True
+        self._timer = asyncio.get_running_loop().call_later(CLOSING_SECONDS, self._stop)
+
+    def now(self) -> None:
+        """Stop at once, finishing calls in flight; asked for again, without them."""
+        self._now()
 
     def _close_kept(self) -> None:
         self._closing = True

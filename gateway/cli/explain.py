@@ -53,7 +53,7 @@ def command(ctx: click.Context, setup: Setup, who: str, item: str | None, as_jso
     else:
         for line in _lines(answer):
             click.echo(line)
-    refused = any(not each["allowed"] for each in answer["items"])
+    refused = any(not each["allowed"] for each in answer["items"]) or answer["absent"]
     ctx.exit(EXIT.PROBLEM if refused else EXIT.DONE)
 
 
@@ -74,6 +74,8 @@ def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
     yield f"  tier: {answer['tier']}{admin}{_unsure(answer)}"
     for item in answer["items"]:
         yield from _item_lines(item)
+    for each in answer["absent"]:
+        yield from _absent_lines(each)
 
 
 def _unsure(answer: Mapping[str, Any]) -> str:
@@ -91,3 +93,15 @@ def _item_lines(item: Mapping[str, Any]) -> Iterator[str]:
     yield f"  requires: {item['requires']}{hidden}, by {clean(item['decided_by'])}"
     word = "allowed" if item["allowed"] else "refused" if item["known"] else "unknown to them"
     yield style(f"  {word}: {clean(item['because'])}.", bold=True)
+
+
+def _absent_lines(absent: Mapping[str, Any]) -> Iterator[str]:
+    from gateway.cli.render import clean, style
+
+    yield ""
+    yield style(f"{clean(absent['item'])} ({clean(absent['name'])})", bold=True)
+    told = "" if absent["known"] else "; they are not told so"
+    yield f"  {clean(absent['why'])}: {clean(absent['reason'])}{told}"
+    for more in (absent["detail"], absent["link"]):
+        if more:
+            yield f"  {clean(more)}"

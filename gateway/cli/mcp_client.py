@@ -6,17 +6,20 @@ memory. Each request stands alone, so there is nothing to open and nothing to cl
 
 from __future__ import annotations
 
-import base64
 import builtins
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import mcp_types as mcp
-from mcp_types.version import LATEST_MODERN_VERSION
 from pydantic_core import from_json, to_json
 
-from gateway.catalog.parameter_headers import parameter_headers
-from gateway.surfaces.mcp.envelope import HEADER_MISMATCH, NAMED
+from gateway.toolkit.mcp_names import (
+    CLIENT_CAPABILITIES_META_KEY,
+    CLIENT_INFO_META_KEY,
+    HEADER_MISMATCH,
+    LATEST_MODERN_VERSION,
+    PROTOCOL_VERSION_META_KEY,
+)
+from gateway.toolkit.mirrored_headers import mirrored, parameter_headers, standard_headers
 
 if TYPE_CHECKING:
     import httpx2
@@ -118,7 +121,7 @@ class McpClient:
                 raise
         # The tool mirrors some arguments in headers (SEP-2243); its schema says which.
         schemas = {each["name"]: each["inputSchema"] for each in await self.list("tools")}
-        headers = _mirrored(schemas.get(tool, {}), arguments)
+        headers = mirrored(parameter_headers(schemas.get(tool, {})), arguments)
         return await self.request("tools/call", params, headers)
 
     async def request(
@@ -136,9 +139,9 @@ class McpClient:
         """
         self._next += 1
         meta = {
-            mcp.PROTOCOL_VERSION_META_KEY: LATEST_MODERN_VERSION,
-            mcp.CLIENT_CAPABILITIES_META_KEY: {},
-            mcp.CLIENT_INFO_META_KEY: _CLIENT,
+            PROTOCOL_VERSION_META_KEY: LATEST_MODERN_VERSION,
+            CLIENT_CAPABILITIES_META_KEY: {},
+            CLIENT_INFO_META_KEY: _CLIENT,
         }
         message = {
             "jsonrpc": "2.0",
@@ -152,35 +155,12 @@ class McpClient:
 
 
 def _standard_headers(method: str, params: Mapping[str, Any]) -> dict[str, str]:
-    headers = {
+    return {
         "content-type": "application/json",
         "accept": "application/json, text/event-stream",
         "mcp-protocol-version": LATEST_MODERN_VERSION,
-        "mcp-method": method,
+        **standard_headers(method, params),
     }
-    if method in NAMED:
-        headers["mcp-name"] = _header_value(params[NAMED[method]])
-    return headers
-
-
-def _mirrored(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, str]:
-    headers = {}
-    for path, header, _ in parameter_headers(schema):
-        value: Any = arguments
-        for key in path:
-            value = value.get(key) if isinstance(value, Mapping) else None
-        if value is not None:
-            text = str(value).lower() if isinstance(value, bool) else str(value)
-            headers[header] = _header_value(text)
-    return headers
-
-
-def _header_value(text: str) -> str:
-    """A text as a header value; wrapped in base64 where a header cannot carry it as it is."""
-    plain = text.isascii() and text.isprintable() and text == text.strip()
-    if plain and not text.startswith("=?"):
-        return text
-    return f"=?base64?{base64.b64encode(text.encode()).decode()}?="
 
 
 def _result(answer: httpx2.Response, request_id: int) -> dict[str, Any]:

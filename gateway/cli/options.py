@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from gateway.config.directories import DEFAULT_CONFIG, named_directory
 
 if TYPE_CHECKING:
     from gateway.config.portal import Environment, Portal
@@ -31,40 +32,50 @@ class EXIT(IntEnum):
     UNEXPECTED = 4
 
 
-@dataclass(frozen=True, slots=True)
 class Setup:
-    """The settings that a command works with.
+    """The settings that a command works with, read when they are asked for.
 
-    Attributes:
-        portal: the configuration.
-        data_dir: the data directory, absolute; it need not exist.
-        environment: the ``PORCH_*`` variables.
-    """
-
-    portal: Portal
-    data_dir: Path
-    environment: Environment
-
-
-def load(
-    config: Path | None, data: Path | None, overrides: Mapping[str, Any] | None = None
-) -> Setup:
-    """Read the settings: options win over the environment, that over the defaults.
+    Where a portal runs, most commands need nothing but its data directory.
 
     Args:
-        config: the configuration directory.
-        data: the data directory.
+        config: the configuration directory, or None for what the environment or the default says.
+        data: the data directory, likewise.
         overrides: values that win over ``portal.yaml``, in its shape.
 
-    Raises:
-        ConfigError: ``portal.yaml`` or a variable is wrong.
+    Attributes:
+        data_dir: the data directory, absolute; it need not exist.
     """
-    from gateway.config.portal import load_portal, read_environment
 
-    environment = read_environment()
-    portal = load_portal(config or environment.config, overrides)
-    data_dir = data or environment.data or portal.root / "data"
-    return Setup(portal, data_dir.expanduser().absolute(), environment)
+    def __init__(
+        self, config: Path | None, data: Path | None, overrides: Mapping[str, Any] | None = None
+    ) -> None:
+        self._config = (config or named_directory("config") or DEFAULT_CONFIG).expanduser()
+        self._overrides = overrides
+        place = data or named_directory("data") or self._config.absolute().parent / "data"
+        self.data_dir = place.expanduser().absolute()
+
+    @cached_property
+    def portal(self) -> Portal:
+        """The configuration.
+
+        Raises:
+            ConfigError: ``portal.yaml`` or a variable is wrong.
+        """
+        from gateway.config.portal import load_portal
+
+        _ = self.environment  # what is wrong there is told first
+        return load_portal(self._config, self._overrides)
+
+    @cached_property
+    def environment(self) -> Environment:
+        """The ``PORCH_*`` variables.
+
+        Raises:
+            ConfigError: one has a value that means nothing.
+        """
+        from gateway.config.portal import read_environment
+
+        return read_environment()
 
 
 _DIRECTORY = click.Path(file_okay=False, path_type=Path)
@@ -76,7 +87,7 @@ def with_setup(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def command(*args: Any, config: Path | None, data: Path | None, **values: Any) -> Any:
-        return function(load(config, data), *args, **values)
+        return function(Setup(config, data), *args, **values)
 
     return config_option(data_option(command))
 

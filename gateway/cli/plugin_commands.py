@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
-from gateway.cli.options import Setup, config_option, data_option, emit, json_option, load
+from gateway.cli.options import Setup, config_option, data_option, emit, json_option
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -70,7 +70,8 @@ class PluginCommands(click.Group):
         from gateway.plugin_host import discover
 
         logs.configure("critical")
-        return discover()
+        alone = discover(only=self._plugin)  # to import them all takes longer than most commands
+        return alone if self._plugin in alone.plugins else discover()
 
     @cached_property
     def _declared(self) -> Plugin:
@@ -105,7 +106,7 @@ class PluginCommands(click.Group):
 
 def _click_command(plugin: Plugin, declared: Command, found: Found) -> click.Command:
     def run(as_json: bool, config: Path | None, data: Path | None, **values: Any) -> None:
-        setup = load(config, data)
+        setup = Setup(config, data)
         args = _validated(declared.args, values)
         context = _context(setup, plugin, found, as_json, declared.beside_portal)
 
@@ -215,7 +216,7 @@ async def _host(setup: Setup, name: str, found: Found, beside: bool) -> AsyncGen
         beside: whether one may hold it all the same (``Command.beside_portal``).
     """
     from gateway.catalog.catalog import Catalog
-    from gateway.cli.server import held, made
+    from gateway.cli.data_directory import held, made
     from gateway.config.tiers_file import TierRulesFile
     from gateway.observability.health import HealthBoard
     from gateway.plugin_host import PluginHost

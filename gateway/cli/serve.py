@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gateway.cli.options import Setup, config_option, data_option, load
+from gateway.cli.options import Setup, config_option, data_option
 
 if TYPE_CHECKING:
     from socket import socket
 
     from auth import StaticTokens
+    from gateway.cli.worker import Worker
 
 
 @click.command()
@@ -33,18 +34,28 @@ if TYPE_CHECKING:
 @config_option
 @data_option
 @click.option("--reload", is_flag=True, help="Start again when a plugin's source changes.")
-def command(
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Answer with N processes on one port; it takes PostgreSQL, Redis and Qdrant.",
+)
+@click.option("--as-worker", type=int, hidden=True)
+def command(  # noqa: PLR0913  (each is an option)
     content: Path | None,
     port: int | None,
     host: str | None,
     config: Path | None,
     data: Path | None,
     reload: bool,
+    workers: int | None,
+    as_worker: int | None,
 ) -> None:
     """Run the portal until Ctrl+C.
 
-    It is one process, and keeps all it needs in the data directory. Told to stop, it finishes
-    the calls in flight first. `GET /readyz` is 200 once everything is indexed.
+    It is one process unless --workers says otherwise, and keeps all it needs in the data
+    directory. Told to stop, it finishes the calls in flight first. `GET /readyz` is 200 once
+    everything is indexed.
 
     \b
     Examples:
@@ -52,12 +63,23 @@ def command(
       porch serve --content ~/notes --port 9000
       porch serve --config /etc/porch --data /var/lib/porch
       porch serve --reload                            while you write a plugin
+      porch serve --workers 4                         a process for each core
     """
+    if reload and workers:
+        raise click.UsageError("--reload is for one process; leave --workers away.")
     if reload:
         _run_again_on_changes()
         return
-    setup = load(config, data, _overrides(content, port, host))
+    if as_worker is not None:
+        _work(as_worker, config, _overrides(content, port, host))
+        return
+    setup = Setup(config, data, _overrides(content, port, host))
     _configure_logs(setup)
+    if workers:
+        from gateway.cli.workers import supervise
+
+        supervise(setup, workers)
+        return
     tokens = static_tokens(setup)
     _run(setup, tokens)
 
@@ -71,7 +93,7 @@ def _overrides(content: Path | None, port: int | None, host: str | None) -> dict
     return overrides
 
 
-def _configure_logs(setup: Setup) -> None:
+def _configure_logs(setup: Setup, worker: int = 0) -> None:
     """Warnings only where a person watches, unless a level was asked for."""
     from gateway.observability import logs
 
@@ -80,7 +102,9 @@ def _configure_logs(setup: Setup) -> None:
     asked = setup.environment.log is not None or "level" in wanted.model_fields_set
     if not asked and sys.stderr.isatty():
         level = "warning"
-    logs.configure(level, json={"auto": None, "text": False, "json": True}[wanted.format])
+    logs.configure(
+        level, json={"auto": None, "text": False, "json": True}[wanted.format], worker=worker
+    )
 
 
 def static_tokens(setup: Setup) -> StaticTokens:
@@ -106,7 +130,8 @@ def static_tokens(setup: Setup) -> StaticTokens:
 def _run(setup: Setup, tokens: StaticTokens) -> None:
     gc.disable()  # what is loaded from here on stays; PortalApp enables it once it is open
     from gateway.cli.allocator import give_back_freed_memory
-    from gateway.cli.server import held, listen
+    from gateway.cli.data_directory import held
+    from gateway.cli.server import listen
 
     give_back_freed_memory()
     with held(setup.data_dir), listen(setup.portal.config) as tcp:
@@ -114,7 +139,24 @@ def _run(setup: Setup, tokens: StaticTokens) -> None:
     click.echo("Stopped.")
 
 
-def _serve(setup: Setup, tokens: StaticTokens, tcp: socket) -> None:
+def _work(descriptor: int, config: Path | None, overrides: dict[str, Any]) -> None:
+    """Be one of several processes on a port."""
+    gc.disable()
+    from gateway.cli.allocator import give_back_freed_memory
+    from gateway.cli.data_directory import held
+    from gateway.cli.worker import Worker
+    from gateway.cli.workers import shared_objects
+
+    give_back_freed_memory()
+    worker = Worker(descriptor)
+    setup = shared_objects(Setup(config, worker.data_dir, overrides), worker.shared_dir)
+    _configure_logs(setup, worker.task.number)
+    worker.prepare()
+    with held(setup.data_dir):
+        _serve(setup, static_tokens(setup), worker.tcp, worker)
+
+
+def _serve(setup: Setup, tokens: StaticTokens, tcp: socket, worker: Worker | None = None) -> None:
     # What takes long to import comes after the port is open: who connects waits, and is answered.
     import uvloop
 
@@ -122,12 +164,15 @@ def _serve(setup: Setup, tokens: StaticTokens, tcp: socket) -> None:
     from gateway.cli.server import serve
     from gateway.cli.welcome import Welcome
     from gateway.observability import telemetry
+    from gateway.observability.workers import ALONE
 
     tracing = telemetry.configure("porch")
-    app = PortalApp(setup.portal, setup.data_dir, tokens)
+    workers = ALONE if worker is None else worker.workers
+    app = PortalApp(setup.portal, setup.data_dir, tokens, workers=workers)
     welcome = Welcome(app, setup.portal, with_tokens=bool(tokens))
+    ready = welcome.listening if worker is None else worker.answering
     try:
-        uvloop.run(serve(app, setup.portal.config, setup.data_dir, welcome.listening, tcp))
+        uvloop.run(serve(app, setup.portal.config, setup.data_dir, ready, tcp, worker))
     finally:
         if tracing is not None:
             tracing.shutdown()

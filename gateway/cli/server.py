@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import gc
-import hashlib
 import os
 import socket
 import stat
-import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
 from gateway.cli.connections import allow_open_files, bounded_protocol
+from gateway.cli.data_directory import local_socket
 from gateway.cli.drain import Drain
 from gateway.config.models import PortalConfig
 from gateway.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     from gateway.app import PortalApp
+    from gateway.cli.worker import Worker
 
-_MAX_SOCKET_PATH_BYTES = 100
 _MAX_MESSAGE_BYTES = 64 * 1024
 """Bytes of one WebSocket message; no surface reads any, so few are accepted."""
 _GC_THRESHOLD_OBJECTS = 20_000
@@ -36,74 +34,6 @@ _OTHER_OPEN_FILES = 1024
 """Files that may be open beside connections."""
 _UNREAD_TIMEOUT_SECONDS = 60
 """Seconds after which a connection breaks whose client takes nothing of what was sent to it."""
-
-
-def local_socket(data_dir: Path) -> Path:
-    """Where a portal that holds a data directory listens for its own user.
-
-    In the data directory, or, where that path is too long for a socket, in a directory of the
-    user's own under the system's temporary one.
-    """
-    path = data_dir.absolute() / "portal.sock"
-    if len(os.fsencode(path)) <= _MAX_SOCKET_PATH_BYTES:
-        return path
-    short = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"porch-{os.getuid()}" / f"{short}.sock"
-
-
-def made(data_dir: Path) -> None:
-    """Make a data directory where there is none, which Git leaves out: it may lie in a checkout.
-
-    It is its user's alone: it holds who called what, and documents of all tiers.
-
-    Raises:
-        ConfigError: nothing can be written there.
-    """
-    if data_dir.is_dir():
-        return
-    try:
-        data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        (data_dir / ".gitignore").write_text("*\n")
-    except OSError as error:
-        raise _unusable(data_dir, error) from None
-
-
-def _unusable(data_dir: Path, error: OSError) -> ConfigError:
-    reason = f"cannot be the data directory: {error.strerror}; name another with --data"
-    return ConfigError([Problem(str(data_dir), 0, "", reason)])
-
-
-@contextmanager
-def held(data_dir: Path) -> Generator[None]:
-    """Hold a data directory, so that no second portal opens it.
-
-    Raises:
-        ConfigError: another process holds it, or nothing can be written there.
-    """
-    made(data_dir)
-    try:
-        lock = (data_dir / "portal.lock").open("a+")
-    except OSError as error:
-        raise _unusable(data_dir, error) from None
-    with lock as file:
-        _lock(file, data_dir)
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
-        yield
-
-
-def _lock(file: IO[str], data_dir: Path) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.seek(0)
-        holder = file.read().strip() or "unknown"
-        reason = (
-            f"another portal (process {holder}) holds this data directory; stop it, or give "
-            "this one another with --data"
-        )
-        raise ConfigError([Problem(str(data_dir), 0, "", reason)]) from None
 
 
 class _Server(uvicorn.Server):
@@ -129,6 +59,11 @@ class _Public(_Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.listening.set()
+
+    def leave(self) -> None:
+        """Accept no more; what other processes accept on the same socket is theirs."""
+        for server in self.servers:
+            server.close()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._stopping()
@@ -156,6 +91,7 @@ async def serve(
     data_dir: Path,
     ready: Callable[[int], None],
     tcp: socket.socket | None = None,
+    worker: Worker | None = None,
 ) -> None:
     """Serve until a signal says to stop; then finish the calls in flight.
 
@@ -165,6 +101,7 @@ async def serve(
         data_dir: the data directory, which the caller holds.
         ready: called with the TCP port once the portal listens.
         tcp: what :func:`listen` gave; without it the portal begins to listen here.
+        worker: this process as one of several on the port, which a supervisor leads.
 
     Raises:
         ConfigError: the port is taken, or the address is not this machine's.
@@ -176,15 +113,22 @@ async def serve(
     with tcp or listen(config) as tcp, _unix(local_socket(data_dir)) as unix:
         async with app.opened(wait=False) as running:
             seconds = config.limits.drain.total_seconds()
-            drain = Drain(app, seconds, running.board.stop, lambda: _stop(public))
+            drain = Drain(
+                app, seconds, running.board.stop, lambda: _stop(public), lambda: public.leave()
+            )
             public = _Public(_uvicorn(drain, config), app.stopping)
             local = _Server(_uvicorn(Local(app), config))
-            serving = asyncio.create_task(public.serve([tcp]))
             serving_local = asyncio.create_task(local.serve([unix]))
+            if worker is not None:
+                await worker.before_listening(running)
+            serving = asyncio.create_task(public.serve([tcp]))
             listening = asyncio.create_task(public.listening.wait())
             await asyncio.wait({serving, listening}, return_when=asyncio.FIRST_COMPLETED)
             if listening.done():
-                drain.follow_signals()
+                if worker is None:
+                    drain.follow_signals()
+                else:
+                    worker.follow(drain)
                 await app.answering()
                 ready(tcp.getsockname()[1])
             await asyncio.wait({serving})
@@ -249,13 +193,26 @@ def listen(config: PortalConfig) -> socket.socket:
     return tcp
 
 
+def point_local_socket(data_dir: Path, target: Path | None) -> None:
+    """Have a data directory's local socket lead to a worker's, or nowhere."""
+    path = local_socket(data_dir)
+    if target is None:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    draft.symlink_to(target)
+    draft.replace(path)
+
+
 @contextmanager
 def _unix(path: Path) -> Generator[socket.socket]:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if path.parent.stat().st_uid != os.getuid():
         raise ConfigError([Problem(str(path.parent), 0, "", "is not this user's directory")])
     with contextlib.suppress(FileNotFoundError):
-        if stat.S_ISSOCK(path.stat().st_mode):
+        if path.is_symlink() or stat.S_ISSOCK(path.stat().st_mode):  # a link leads to a worker's
             path.unlink()
     unix = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with unix:

@@ -76,9 +76,13 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"{found['url']}, Porch {found['version']}, process {found['process']}"
     yield ""
     yield from _field("Calls", _calls(found["calls"]))
+    late = found["calls"]["loop_lag_milliseconds"]
+    yield from _field("Loop", f"at most {late:,} ms late in the last minute")
     streams = found["streams"]
     text = f"{streams['mcp']} of changes, {streams['rest']} of APIs, {streams['sessions']} sessions"
     yield from _field("Streams", text)
+    for worker in found.get("workers", ()):
+        yield from _worker(worker)
     for service in found["services"]:
         yield from _service(service)
     yield from _field("Jobs", _jobs(found["jobs"]))
@@ -102,6 +106,14 @@ def _calls(calls: Mapping[str, Any]) -> str:
     ours = sum(number for outcome, number in calls["outcomes"].items() if outcome in _OURS)
     failed = f"; {ours} failed here" if ours else ""
     return f"{said}, {calls['mean_milliseconds']:g} ms each: {ended}{failed}"
+
+
+def _worker(worker: Mapping[str, Any]) -> Iterator[str]:
+    rate = worker["calls_per_second"]
+    busy = "gives no figures" if rate is None else f"{rate:g} calls/s"
+    died = f", died {worker['restarts']} times ({worker['ended']})" if worker["restarts"] else ""
+    text = f"{worker['state']}, process {worker['process']}, {busy}{died}"
+    yield from _field(f"Worker {worker['number']}", text)
 
 
 def _service(service: Mapping[str, Any]) -> Iterator[str]:

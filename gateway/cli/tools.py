@@ -8,14 +8,17 @@ from typing import Any
 import click
 
 from gateway.cli.options import Setup, as_option, emit, json_option, with_setup
+from gateway.cli.tool_costs import costs_at
+from gateway.cli.tool_costs import show as show_costs
 
 
 @click.command()
 @as_option
 @click.option("--all", "everything", is_flag=True, help="Prompts and resources too.")
+@click.option("--cost", is_flag=True, help="What each tool costs a client's model, in tokens.")
 @json_option
 @with_setup
-def command(setup: Setup, tier: str, everything: bool, as_json: bool) -> None:
+def command(setup: Setup, tier: str, everything: bool, cost: bool, as_json: bool) -> None:
     """List the tools that a caller of a tier may use.
 
     Where a portal runs on the data directory it answers; else it is opened for this one call.
@@ -24,14 +27,18 @@ def command(setup: Setup, tier: str, everything: bool, as_json: bool) -> None:
     Examples:
       porch tools --as open                           what a stranger may use
       porch tools --as members --all                  with prompts and resources
+      porch tools --cost                              tokens, and what each mode costs
       porch tools --json                              as MCP clients get them, schemas included
     """
+    if cost:
+        costs = costs_at(setup, tier)
+        return emit(costs) if as_json else show_costs(costs, tier)
     listed = asyncio.run(_list_entries(setup, tier, everything))
     if as_json:
-        emit(listed if everything else listed["tools"])
-        return
+        return emit(listed if everything else listed["tools"])
     for kind, entries in listed.items():
         _show(kind, entries, tier)
+    return None
 
 
 async def _list_entries(setup: Setup, tier: str, everything: bool) -> dict[str, Any]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gateway.config.portal import Portal
     from gateway.contract import Health
     from gateway.observability.health import PluginHealth, Report
+    from gateway.open_portal import OpenPortal
 
 _POLL_SECONDS, _LATE_POLL_SECONDS = 0.25, 1.0
 """Seconds between two looks at how the plugins are: while one starts, and while one is late."""
@@ -30,12 +31,12 @@ class Welcome:
     """Prints the addresses once the portal listens, and reports when everything is indexed.
 
     Args:
-        app: the portal.
+        app: the portal; None where workers are it.
         portal: its configuration.
         with_tokens: whether static tokens are in use, which calls for a warning.
     """
 
-    def __init__(self, app: PortalApp, portal: Portal, *, with_tokens: bool) -> None:
+    def __init__(self, app: PortalApp | None, portal: Portal, *, with_tokens: bool) -> None:
         self._app = app
         self._portal = portal
         self._with_tokens = with_tokens
@@ -43,9 +44,13 @@ class Welcome:
 
     def listening(self, port: int) -> None:
         """Print the lines for a portal that listens on a port, and follow its health."""
+        self.show(port)
+        self._following = asyncio.get_running_loop().create_task(self._follow())
+
+    def show(self, port: int) -> None:
+        """Print the lines for a portal that listens on a port."""
         for line in self._lines(port):
             _print_line(line)
-        self._following = asyncio.get_running_loop().create_task(self._follow())
 
     def _lines(self, port: int) -> Iterator[str]:
         page = self._url(port)
@@ -82,15 +87,19 @@ class Welcome:
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     def _example(self) -> str:
-        running = self._app.running
+        running = self._running
         if running and running.catalog.knows("search_knowledge"):
             return 'call search_knowledge query="who may use what"'
         return "tools"
 
+    @property
+    def _running(self) -> OpenPortal | None:
+        return None if self._app is None else self._app.running
+
     async def _follow(self) -> None:
         """Say what each plugin begins with, and how all are once none is starting any more."""
         announced: set[str] = set()
-        while running := self._app.running:
+        while running := self._running:
             report = await running.board.report()
             for plugin in report.plugins:
                 if plugin.health.state == "starting" and plugin.name not in announced:
@@ -108,7 +117,7 @@ class Welcome:
     async def _follow_late(self) -> None:
         """Say which plugins open after the portal has, once they have."""
         waited: frozenset[str] = frozenset()
-        while (running := self._app.running) and (waited or running.board.opening):
+        while (running := self._running) and (waited or running.board.opening):
             opened = waited - running.board.opening
             waited = running.board.opening
             if opened:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx2
 import pytest
 from click.testing import CliRunner, Result
 
 from gateway.cli import main
 from gateway.testing.migrations import replayed_migrations
 from tests.servers import forked
+from tests.servers.readiness import is_ready
 
 PAGE = """---
 title: {title}
@@ -101,7 +101,7 @@ def ready(url: str) -> bool:
     """Whether the portal says so, within a deadline."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        if httpx2.get(f"{url}/readyz").status_code == 200:
+        if is_ready(url):
             return True
         time.sleep(0.05)
     return False

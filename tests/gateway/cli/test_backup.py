@@ -171,7 +171,7 @@ def test_what_was_acknowledged_before_a_backup_under_load_outlives_the_data(
         file.write(limits)
 
     def load(url: str) -> None:
-        with httpx2.Client(timeout=30) as http:
+        with httpx2.Client(timeout=60) as http:
             while not stop.is_set():
                 answered.append(asked(http, url, "garden").status_code)
 
@@ -200,7 +200,7 @@ def test_what_was_acknowledged_before_a_backup_under_load_outlives_the_data(
     assert before <= len(records(porch)) <= len(answered)
     with served(place) as (url, _):
         assert ready(url)
-        with httpx2.Client() as http:
+        with httpx2.Client(timeout=60) as http:
             assert "How to sow" in asked(http, url, "sow").text
 
 

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from gateway.cli.options import EXIT, load
+from gateway.cli.options import EXIT, Setup
 from gateway.cli.plugins import _plugin_rows
 from tests.gateway.cli.conftest import Run, ready, served
 from tests.gateway.scrubbing.fakes import made
@@ -93,7 +93,7 @@ def test_all_adds_prompts_and_resources(porch: Run) -> None:
 
 @pytest.mark.usefixtures("porch")
 def test_a_plugin_that_a_running_portal_does_not_know_waits_for_its_next_start() -> None:
-    setup = load(None, None)
+    setup = Setup(None, None)
     known = {each["name"]: each for each in _plugin_rows(setup, {"knowledge": {"state": "ok"}})}
     assert known["knowledge"]["detail"] == ""
     assert known["skills_repo"]["state"] == "not running"
@@ -125,3 +125,22 @@ def test_what_was_redacted_is_told_on_standard_error_alone(porch: Run) -> None:
         assert called.stderr.startswith("Redacted before use: GitHub personal access token")
         assert "Redacted before use" not in called.stdout
         assert token not in called.output
+
+
+def test_tools_says_what_each_costs_and_what_each_way_to_tell_of_them_would(porch: Run) -> None:
+    costs = json.loads(porch("tools", "--cost", "--json", "--as", "members").stdout)
+    tokens = [each["tokens"] for each in costs["tools"]]
+    assert tokens == sorted(tokens, reverse=True)
+    assert costs["modes"]["full"] == sum(tokens)
+    shown = porch("tools", "--cost", "--as", "members").output
+    assert f"{costs['tools'][0]['tokens']:,}  {costs['tools'][0]['name']}" in shown
+    assert "every client has the whole list" in shown
+    assert "search: find_tools, call_tool and the favourites" in shown
+    fewer = json.loads(porch("tools", "--cost", "--json", "--as", "open").stdout)
+    assert fewer["modes"]["full"] < costs["modes"]["full"]
+
+
+def test_tools_says_where_the_list_is_over_the_budget(porch: Run, place: Path) -> None:
+    portal = place / "config" / "portal.yaml"
+    portal.write_text(portal.read_text() + "tools: {budget: 100}\n")
+    assert "over it, so the client's mode counts" in porch("tools", "--cost").output

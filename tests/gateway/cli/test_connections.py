@@ -62,7 +62,7 @@ async def running(seconds: float, most: int = 100) -> AsyncGenerator[Server]:
 
 
 async def _is_ended(connection: Connection) -> bool:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         return await connection[0].read() == b""
 
 
@@ -110,7 +110,7 @@ async def test_who_leaves_waits_no_more() -> None:
         while len(server.protocol.waiting) < 1:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
         writer.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while server.protocol.waiting:  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
 

@@ -76,7 +76,7 @@ class Greeter:
 @pytest.fixture
 def greeter(porch: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     monkeypatch.setattr(plugin_commands, "plugin_names", lambda: ["greeter"])
-    monkeypatch.setattr("gateway.plugin_host.discover", lambda: discover([Greeter()]))
+    monkeypatch.setattr("gateway.plugin_host.discover", lambda **_: discover([Greeter()]))
     return lambda *words: porch("greeter", *words)
 
 

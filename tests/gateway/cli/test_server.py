@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.server import held, listen
+from gateway.cli.data_directory import held
+from gateway.cli.server import listen
 from gateway.config.models import PortalConfig
 from gateway.errors import ConfigError
 

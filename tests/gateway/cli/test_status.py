@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +35,7 @@ WELL: dict[str, Any] = {
         "per_second": 0,
         "mean_milliseconds": 0,
         "at_once": 0,
+        "loop_lag_milliseconds": 1234,
         "outcomes": {},
     },
     "notices": [],
@@ -70,6 +74,20 @@ def test_beside_a_portal_both_say_what_it_does_and_what_to_mend(beside: Run, pla
     assert [each["weight"] for each in found] == sorted(
         (each["weight"] for each in found), key=["broken", "risk", "advice"].index
     )
+
+
+def test_watched_the_status_is_told_again_until_somebody_stops_it(beside: Run, place: Path) -> None:
+    command = [sys.executable, "-m", "gateway.cli", "status", "--watch"]
+    with subprocess.Popen(
+        [*command, "--json"], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as watching:
+        assert watching.stdout is not None
+        looks = [watching.stdout.readline() for _ in range(2)]
+        watching.send_signal(signal.SIGINT)
+        _, errors = watching.communicate(timeout=60)
+    first, second = map(json.loads, looks)
+    assert second["uptime_seconds"] > first["uptime_seconds"]
+    assert "Traceback" not in errors
 
 
 def test_without_a_portal_they_say_so(porch: Run, place: Path) -> None:
@@ -116,6 +134,7 @@ def test_the_screen_fits_80_columns_whatever_it_tells() -> None:
     for said in (
         "! degraded, up for 1 d 2 h",
         "7 ok, 2 internal_error; 2 failed here",
+        "Loop at most 1,234 ms late in the last minute",
         "✗ away: redis://a",
         "knowledge/sync 1 running, 2 waiting (1 min 1 s); knowledge/sync 3 failed",
         "✗ knowledge failed Out of date for 2 h 1 min.",

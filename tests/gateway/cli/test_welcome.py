@@ -60,7 +60,7 @@ async def test_it_is_not_said_that_something_failed_while_a_plugin_is_starting(
     assert (await board.report()).status == "failed"
     there = True
     board.opened("knowledge", well)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await following
     printed = capsys.readouterr().out.splitlines()
     assert [line for line in printed if "plugin_health" not in line] == [
@@ -84,7 +84,7 @@ async def test_a_plugin_that_opens_after_the_portal_is_said_once_it_has(
     greeting = Welcome(_app(board), cast(Any, None), with_tokens=False)
     following = asyncio.create_task(greeting._follow())
     printed = ""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while "Ready" not in printed:
             await asyncio.sleep(0.01)
             printed += capsys.readouterr().out
