@@ -6,29 +6,32 @@ import asyncio
 import gc
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pluggy import HookImpl
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Router
 
 from auth import ANONYMOUS, Caller, StaticTokens
 from auth.sealer import Sealer
+from gateway.catalog.absences import Absences
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.upgrade_hint import UpgradeHint
 from gateway.changes import Changes
 from gateway.config.access_check import check_access
 from gateway.config.addresses import MEMBERS_PATH
 from gateway.config.portal import Portal
-from gateway.config.tiers_file import TierRulesFile, Tiers, check_keys
-from gateway.contract import Change
+from gateway.config.tiers_file import TierRulesFile, check_keys
+from gateway.contract import Absent
+from gateway.discovery.discovery import Discovery
 from gateway.errors import ConfigError
 from gateway.identity.authentication import Authentication, open_authentication
 from gateway.identity.erasures import Erasures
 from gateway.identity.known_people import KnownPeople
+from gateway.isolation.plugin import Isolation
 from gateway.limits.call_limits import unknown_tools
 from gateway.observability import audit
 from gateway.observability.audit import AuditLog
@@ -38,13 +41,17 @@ from gateway.observability.last_minute import LastMinute
 from gateway.observability.logs import get_logger
 from gateway.observability.metrics import Metrics
 from gateway.observability.portal_metrics import show_portal
+from gateway.observability.workers import ALONE, Workers
 from gateway.open_portal import OpenPortal
 from gateway.pipeline.answer_scrub import AnswerScrub
 from gateway.pipeline.argument_scrub import ArgumentScrub
 from gateway.pipeline.bulkheads import Bulkheads
+from gateway.pipeline.call_context import CallContext
+from gateway.pipeline.exchange import Others
 from gateway.pipeline.pager import Cursors
 from gateway.pipeline.pipeline import Pipeline
 from gateway.plugin_host import Found, PluginHost, discover
+from gateway.reloading import files_followed
 from gateway.scrubbing.rules import shipped
 from gateway.scrubbing.scrubber import Scrubber
 from gateway.services import Services, open_services
@@ -100,8 +107,9 @@ async def open_portal(
         )
         running = _assemble(portal, found, tiers, services, authentication)
         await stack.enter_async_context(running.audit.running())
+        await stack.enter_async_context(running.discovery.running())
         await stack.enter_async_context(running.changes.carried())
-        _signal_plugins(running.changes, found)
+        running.changes.signal(found.manager.hook.porch_changed.get_hookimpls())
         await stack.enter_async_context(
             running.plugins.opened(
                 running.changes.publish, wait=wait, wait_ready=wait_ready, retries=schedules
@@ -110,7 +118,7 @@ async def open_portal(
         after = None if wait else running.plugins.tried
         await stack.enter_async_context(services.jobs_running(on_demand=not schedules, after=after))
         await stack.enter_async_context(running.erasures.running())
-        await stack.enter_async_context(_tiers_followed(running))
+        await stack.enter_async_context(files_followed(running))
         await stack.enter_async_context(running.last_minute.kept())
         yield running
 
@@ -142,28 +150,28 @@ def _assemble(
     services: Services,
     authentication: Authentication,
 ) -> OpenPortal:
-    config = portal.config
-    url, can_sign_in = config.url, authentication.methods.any
-    hint = UpgradeHint(config.name, url, url + MEMBERS_PATH, can_sign_in)
+    config, url = portal.config, portal.config.url
+    hint = UpgradeHint(config.name, url, url + MEMBERS_PATH, authentication.methods.any)
     catalog = Catalog(tiers.current, how_to_rise=hint)
-    metrics = Metrics(catalog.knows)
     log_of_calls = AuditLog(services.shared_database, config.audit.retention)
-    board, watch = HealthBoard(), DatabaseWatch(services.shared_database)
-    board.needs(watch.there)
+    metrics, board, answers = Metrics(catalog.knows), HealthBoard(), _answers(portal)
+    watch = DatabaseWatch(services.shared_database)
     board.notices(lambda: [*services.notices, *_of_the_files(portal, tiers, catalog)])
     last_minute = LastMinute(metrics, found.owner_of)
     _show(services, authentication, board, watch, log_of_calls, metrics)
     people = KnownPeople(authentication.stores, authentication.resolver)
-    plugins = PluginHost(portal, found, services, catalog, board, people)
+    apart = Isolation(portal, found, services.data_dir)
+    plugins = PluginHost(portal, found, services, catalog, board, people, apart)
+    absences = Absences(catalog, plugins.offers, plugins.absent)
     erasures = Erasures(services.shared_database, plugins.offers, log_of_calls)
-    scrubs = config.scrubbing
-    answers = AnswerScrub(scrubs.allow, scrubs.as_is, enabled=scrubs.enabled)
     for each in (log_of_calls, watch, erasures, answers, services.cache, last_minute.watchdog):
         board.notices(each.notices)
     return OpenPortal(
         portal=portal,
         catalog=catalog,
-        pipeline=_pipeline(portal, log_of_calls, metrics, catalog, authentication, answers),
+        absences=absences,
+        discovery=Discovery(portal, catalog, services.shared_database, services.embedder),
+        pipeline=_pipeline(portal, log_of_calls, metrics, absences, authentication, answers),
         plugins=plugins,
         board=board,
         audit=log_of_calls,
@@ -186,6 +194,7 @@ def _show(
     metrics: Metrics,
 ) -> None:
     """Have health and metrics tell of the parts."""
+    board.needs(watch.there)
     board.notices(lambda: [f"roles: {why}" for why in authentication.facts.silent.values()])
     show_services(services, metrics)
     show_portal(board, watch, log_of_calls, authentication.followers, metrics)
@@ -195,7 +204,7 @@ def _pipeline(
     portal: Portal,
     log_of_calls: AuditLog,
     metrics: Metrics,
-    catalog: Catalog,
+    absences: Absences,
     authentication: Authentication,
     answers: AnswerScrub,
 ) -> Pipeline:
@@ -207,11 +216,20 @@ def _pipeline(
         log_of_calls,
         metrics,
         Cursors(Sealer(authentication.key, "tool-page")),
-        catalog.allows,
+        Others(absences.catalog.allows, partial(_missing, absences)),
         ArgumentScrub(Scrubber(rules) if scrubbing.enabled else None),
         answers,
         Bulkheads(lambda name: portal.section(name).bulkhead, deadline, question),
     )
+
+
+def _answers(portal: Portal) -> AnswerScrub:
+    scrub = portal.config.scrubbing
+    return AnswerScrub(scrub.allow, scrub.as_is, enabled=scrub.enabled)
+
+
+async def _missing(absences: Absences, context: CallContext, name: str | None) -> Sequence[Absent]:
+    return await absences.told(context.caller, name, context.only)
 
 
 def _of_the_files(portal: Portal, tiers: TierRulesFile, catalog: Catalog) -> list[str]:
@@ -225,30 +243,6 @@ def _of_the_files(portal: Portal, tiers: TierRulesFile, catalog: Catalog) -> lis
     ]
 
 
-def _signal_plugins(changes: Changes, found: Found) -> None:
-    # One listener each: what one plugin raises is logged, and the others still hear.
-    def notify(hook: HookImpl, change: Change) -> None:
-        hook.function(*(change for _ in hook.argnames))
-
-    for hook in found.manager.hook.porch_changed.get_hookimpls():
-        changes.listen(partial(notify, hook))
-
-
-@asynccontextmanager
-async def _tiers_followed(running: OpenPortal) -> AsyncGenerator[None]:
-    """Put a new tiers.yaml in force whenever it is saved, and tell clients of it."""
-
-    def apply(tiers: Tiers) -> None:
-        running.catalog.apply(tiers.items)
-        running.authentication.resolver.apply(tiers.access)
-        running.authentication.followers.apply(tiers.access)
-        for kind in ("tools", "prompts", "resources"):
-            running.changes.publish(Change("gateway", kind))
-
-    async with background(running.tiers.watch(apply)):
-        yield
-
-
 class PortalApp:
     """The portal as one ASGI application.
 
@@ -257,6 +251,7 @@ class PortalApp:
         data_dir: where the embedded services keep their data.
         tokens: the static tokens.
         modules: plugin modules to use instead of the installed ones (tests).
+        workers: the processes on this port, where there are several.
 
     Attributes:
         running: the open portal, or None before and after.
@@ -269,10 +264,12 @@ class PortalApp:
         data_dir: Path,
         tokens: StaticTokens | None = None,
         modules: Sequence[Any] | None = None,
+        workers: Workers = ALONE,
     ) -> None:
         self._portal = portal
         self._data_dir = data_dir
         self._modules = modules
+        self._workers = workers
         self.running: OpenPortal | None = None
         self._surfaces: Surfaces | None = None
         self._opening: asyncio.Event | None = None
@@ -337,8 +334,10 @@ class PortalApp:
             wait_ready=wait_ready,
             schedules=schedules,
         ) as running:
+            running = replace(running, workers=self._workers)
             self.running = running
             running.board.notices(self._proxies.notices)
+            running.board.notices(self._workers.notices)
             running.authentication.followers.begin(running.tiers.access)
             self._surfaces = Surfaces(running)
             self._serve_routes()

@@ -7,10 +7,12 @@ take the same path; each process hands what it hears to its own listeners.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from functools import partial
 
+from pluggy import HookImpl
 from pydantic_core import from_json, to_json
 
 from gateway.contract import Cache, Change
@@ -53,6 +55,16 @@ class Changes:
         number = self._next = self._next + 1
         self._listeners[number] = listener
         return lambda: self._listeners.pop(number, None) and None
+
+    def signal(self, hooks: Iterable[HookImpl]) -> None:
+        """Call plugins' hooks for every change from now on, each with what it wants to know."""
+
+        def notify(hook: HookImpl, change: Change) -> None:
+            hook.function(*(change for _ in hook.argnames))
+
+        # One listener each: what one plugin raises is logged, and the others still hear.
+        for hook in hooks:
+            self.listen(partial(notify, hook))
 
     @asynccontextmanager
     async def carried(self) -> AsyncGenerator[None]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gateway.catalog.absences import Absences
 from gateway.catalog.catalog import Catalog
 from gateway.changes import Changes
 from gateway.config.portal import Portal
 from gateway.config.tiers_file import TierRulesFile
+from gateway.discovery.discovery import Discovery
 from gateway.identity.authentication import Authentication
 from gateway.identity.erasures import Erasures
 from gateway.observability.audit import AuditLog
 from gateway.observability.health import HealthBoard
 from gateway.observability.last_minute import LastMinute
 from gateway.observability.metrics import Metrics
+from gateway.observability.workers import ALONE, Workers
 from gateway.pipeline.pipeline import Pipeline
 from gateway.plugin_host import PluginHost
 from gateway.services import Services
@@ -25,6 +28,8 @@ class OpenPortal:
 
     portal: Portal
     catalog: Catalog
+    absences: Absences
+    discovery: Discovery
     pipeline: Pipeline
     plugins: PluginHost
     board: HealthBoard
@@ -36,3 +41,4 @@ class OpenPortal:
     tiers: TierRulesFile
     authentication: Authentication
     erasures: Erasures
+    workers: Workers = ALONE

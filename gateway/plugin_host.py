@@ -10,25 +10,26 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pluggy
 
-from auth import Tier
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import Item
 from gateway.catalog.offer_diff import changes
+from gateway.catalog.rows import CatalogRows
 from gateway.config.portal import Portal
-from gateway.contract import CONTRACT_VERSION, Change, Hooks, Host, Offer, Plugin
+from gateway.contract import CONTRACT_VERSION, Absent, Change, Hooks, Host, Offer, Plugin, Vault
 from gateway.contract.people import NOBODY, People
 from gateway.observability.health import HealthBoard
 from gateway.observability.logs import get_logger
 from gateway.pipeline.exchange import current_exchange
-from gateway.plugin_lifecycle import Opening
+from gateway.plugin_lifecycle import Opening, absent
 from gateway.scrubbing.contents import ContentScrub
 from gateway.services import Services, Shares
 from gateway.services.secrets import resolve
@@ -57,11 +58,19 @@ class Found:
         plugins: the usable plugins, by name, in the order of their names.
         broken: the others.
         manager: the pluggy manager in which their modules are registered.
+        sources: where a plugin's declaration is imported from, by its name, as an entry point has
+            it; of those that come from a module.
     """
 
     plugins: dict[str, Plugin]
     broken: tuple[Broken, ...]
     manager: pluggy.PluginManager
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    def hears(self, name: str) -> bool:
+        """Whether a plugin's module hears of changes."""
+        module = self.manager.get_plugin(self.sources.get(name, ""))
+        return hasattr(module, "porch_changed")
 
     def owner_of(self, module: str) -> str | None:
         """The plugin that a module is a part of: it is in the package that opens the plugin."""
@@ -73,39 +82,50 @@ class Found:
         return None
 
 
-def discover(modules: Sequence[Any] | None = None) -> Found:
+def discover(modules: Sequence[Any] | None = None, *, only: str | None = None) -> Found:
     """Find the installed plugins. Imports them; opens none.
 
     Args:
         modules: plugin modules or objects to use instead of the installed ones (tests).
+        only: of the installed ones, import those alone whose entry point has this name.
     """
     manager = pluggy.PluginManager("porch")
     manager.add_hookspecs(Hooks)
     plugins: dict[str, Plugin] = {}
     broken: list[Broken] = []
-    for name, load in _candidates(modules):
+    sources: dict[str, str] = {}
+    for name, source, load in _candidates(modules, only):
         try:
-            plugin = _declared(manager, load(), plugins)
+            plugin = _declared(manager, load(), plugins, source)
             plugins[plugin.name] = plugin
+            sources[plugin.name] = source
         except Exception as error:
             log.warning("plugin_broken", plugin=name, exc_info=True)
             broken.append(Broken(name, _error_text(error)))
-    return Found(dict(sorted(plugins.items())), tuple(broken), manager)
+    return Found(dict(sorted(plugins.items())), tuple(broken), manager, sources)
 
 
 def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _candidates(modules: Sequence[Any] | None) -> Iterable[tuple[str, Any]]:
+def _candidates(modules: Sequence[Any] | None, only: str | None) -> Iterable[tuple[str, str, Any]]:
+    """The name of each, where it is imported from, and what loads it."""
     if modules is not None:
-        return [(getattr(m, "__name__", repr(m)), lambda m=m: m) for m in modules]
+        names = [getattr(module, "__name__", repr(module)) for module in modules]
+        return [
+            (name, name if isinstance(module, ModuleType) else "", lambda module=module: module)
+            for name, module in zip(names, modules, strict=True)
+        ]
     found: list[EntryPoint] = sorted(entry_points(group=GROUP), key=lambda point: point.name)
-    return [(point.name, point.load) for point in found]
+    wanted = (point for point in found if only in (None, point.name))
+    return [(point.name, point.value, point.load) for point in wanted]
 
 
-def _declared(manager: pluggy.PluginManager, module: Any, taken: Mapping[str, Plugin]) -> Plugin:
-    manager.register(module)
+def _declared(
+    manager: pluggy.PluginManager, module: Any, taken: Mapping[str, Plugin], source: str
+) -> Plugin:
+    manager.register(module, source or None)
     try:
         manager.check_pending()
         plugin: Plugin = module.porch_plugin()
@@ -132,6 +152,10 @@ def _check(plugin: Any) -> None:
         )
 
 
+def _in_this_process(plugin: Plugin) -> Plugin:
+    return plugin
+
+
 class PluginHost:
     """Opens and closes the plugins of one portal.
 
@@ -142,6 +166,7 @@ class PluginHost:
         catalog: takes in what plugins offer.
         board: is told how each plugin is.
         people: whom callers may know of.
+        isolate: makes a plugin one that runs in a process of its own; raises ``ConfigError``.
 
     Attributes:
         offers: what the open plugins offer, by name; one that opens late comes in while it is read.
@@ -157,6 +182,7 @@ class PluginHost:
         catalog: Catalog,
         board: HealthBoard,
         people: People = NOBODY,
+        isolate: Callable[[Plugin], Plugin] = _in_this_process,
     ) -> None:
         self._portal = portal
         self._found = found
@@ -164,6 +190,7 @@ class PluginHost:
         self._catalog = catalog
         self._board = board
         self._people = people
+        self._isolate = isolate
         self.offers: dict[str, Offer] = {}
         self.opened_late: Callable[[], None] = lambda: None
         self._openings: list[Opening] = []
@@ -172,6 +199,15 @@ class PluginHost:
     def closed(self) -> list[str]:
         """The plugins that were found and are not open: switched off, or failed."""
         return sorted(self._found.plugins.keys() - self.offers.keys())
+
+    def absent(self) -> list[Absent]:
+        """The plugins that should be open and are not, as what callers miss."""
+        states = ((name, self._board.unopened(name)) for name in self.closed())
+        return [absent(name, health) for name, health in states if health is not None]
+
+    def declared(self, name: str) -> Plugin:
+        """What a plugin that was found declares."""
+        return self._found.plugins[name]
 
     @asynccontextmanager
     async def opened(
@@ -219,6 +255,8 @@ class PluginHost:
         """Open a plugin and serve what it offers, for as long as the block lasts."""
         name, section = plugin.name, self._portal.section(plugin.name)
         config = self._portal.plugin_config(name, plugin.config)
+        if section.isolation == "process":
+            plugin = self._isolate(plugin)
         host = self.host(name, changed, wait_ready=wait_ready)
         async with _guarded(plugin, config, host) as offer:
             self._services.register_jobs(name, offer.jobs)
@@ -268,14 +306,19 @@ class PluginHost:
         scrub = ContentScrub(name, scrubbing.enabled, scrubbing.allow, scrubbing.as_is)
         rows = CatalogRows(self._catalog, name)
         return replace(
-            made, people=self._people, local=self._portal.config.is_local, rows=rows, scrub=scrub
+            made,
+            people=self._people,
+            local=self._portal.config.is_local,
+            rows=rows,
+            scrub=scrub,
+            vault=Vault(self._services.signing_key, name),
         )
 
     def _reoffer(self, name: str, offer: Offer, changed: Callable[[Change], None]) -> None:
         """Serve another offer of a plugin that is open, and tell clients of what it changes."""
         if name not in self.offers:  # it is opening still, and yields its offer in a moment
             return
-        shown = {each: getattr(offer, each) for each in _LISTED}
+        shown = {each: getattr(offer, each) for each in LISTED}
         self.offers[name] = replace(self.offers[name], **shown)
         before = self._items(name)
         self._catalog.add(name, self.offers[name], self._portal.section(name).alias)
@@ -286,29 +329,7 @@ class PluginHost:
         return [item for item in self._catalog.items() if item.plugin == name]
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogRows:
-    """A plugin's rows, as the catalog decides them (``gateway.contract.rows.Rows``)."""
-
-    catalog: Catalog
-    plugin: str
-
-    @property
-    def version(self) -> int:
-        """The catalog's."""
-        return self.catalog.version
-
-    @property
-    def ruled(self) -> bool:
-        """Whether any line may raise a row of the plugin's."""
-        return self.catalog.names_rows(self.plugin)
-
-    def tier(self, row: str, own: Tier = Tier.OPEN) -> Tier:
-        """The tier below which a row is not there."""
-        return self.catalog.row_tier(self.plugin, row, own)
-
-
-_LISTED = ("tools", "prompts", "prompt_families", "resources", "templates", "skills")
+LISTED = ("tools", "prompts", "prompt_families", "resources", "templates", "skills")
 """What of an offer may change while its plugin is open."""
 
 

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
+from gateway.contract import Absent, Health
 from gateway.errors import ConfigError
 from gateway.observability.health import HealthBoard
 from gateway.observability.logs import get_logger
@@ -106,3 +107,11 @@ class Opening:
             self._board.late(self._name, f"{reason.rstrip('.')}. Tried again in {pause:g} s.")
         else:
             self._board.failed(self._name, reason)
+
+
+def absent(name: str, health: Health) -> Absent:
+    """A plugin that is not open, as what callers miss."""
+    if health.state == "starting":
+        return Absent(name, name, "closed", "It is being opened: ask again soon.", "source")
+    reason = "It could not be opened. It is tried again; an admin sees why (porch status)."
+    return Absent(name, name, "closed", reason, "source", detail=health.detail)

@@ -22,6 +22,7 @@ from gateway.contract import Health
 from gateway.errors import wire
 from gateway.observability.logs import get_logger, request_id
 from gateway.observability.redaction import redactor
+from gateway.observability.workers import ALONE, OWN, Workers
 
 if TYPE_CHECKING:
     from gateway.observability.metrics import Metrics
@@ -152,6 +153,10 @@ class HealthBoard:
         starting = {name for name, fixed in self._fixed.items() if fixed.state == "starting"}
         return frozenset(self._late | starting)
 
+    def unopened(self, name: str) -> Health | None:
+        """How a plugin is that is not open; None where it is, or is switched off."""
+        return self._fixed.get(name)
+
     def notices(self, source: Callable[[], Iterable[str]]) -> None:
         """Add a source of sentences for the admin: items set aside, problems in tiers.yaml."""
         self._notices.append(source)
@@ -258,7 +263,10 @@ async def _check(name: str, ask: Ask) -> Health:
 
 
 def health_routes(
-    board: HealthBoard, metrics: Metrics, may_see: Callable[[Request], bool]
+    board: HealthBoard,
+    metrics: Metrics,
+    may_see: Callable[[Request], bool],
+    workers: Workers = ALONE,
 ) -> list[Route]:
     """The routes ``/healthz``, ``/readyz`` and ``/metrics``.
 
@@ -266,6 +274,7 @@ def health_routes(
         board: what ``/readyz`` reports.
         metrics: what ``/metrics`` renders.
         may_see: says whether a request may see details: from loopback, or an admin's.
+        workers: the other processes on this port, whose figures ``/metrics`` has too.
     """
 
     async def healthz(_request: Request) -> Response:
@@ -283,6 +292,8 @@ def health_routes(
         metrics.plugin_health({p.name: p.health.state for p in report.plugins})
         await metrics.refresh()
         text = await asyncio.to_thread(metrics.render)
+        if workers.number and OWN not in request.query_params:
+            text = await workers.metrics(text)
         return Response(text, headers=_PRIVATE, media_type=_METRICS_TYPE)
 
     return [

@@ -62,12 +62,13 @@ def get_logger(name: str) -> FilteringBoundLogger:
     return logger
 
 
-def configure(level: str = "info", json: bool | None = None) -> None:
+def configure(level: str = "info", json: bool | None = None, worker: int = 0) -> None:
     """Send every log line of the process through one pipeline; a second call replaces the first.
 
     Args:
         level: the least level to show: ``debug``, ``info``, ``warning`` or ``error``.
         json: JSON lines, or columns for a person; None decides by whether a person watches.
+        worker: the process's number among those on one port, which each line says; 0 for none.
 
     Raises:
         ValueError: there is no such level.
@@ -78,7 +79,7 @@ def configure(level: str = "info", json: bool | None = None) -> None:
     if json is None:
         json = not sys.stderr.isatty()
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_formatter(json))
+    handler.setFormatter(_formatter(json, worker))
     _route_standard_logging(handler, number)
     structlog.configure(
         processors=[*_enrich(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -98,7 +99,20 @@ def _enrich() -> list[Processor]:
     ]
 
 
-def _formatter(json: bool) -> structlog.stdlib.ProcessorFormatter:
+def _numbered(worker: int) -> Processor:
+    """A step that says which worker a line is of, where it is one."""
+
+    def number(
+        _logger: Any, _method: str, event: MutableMapping[str, Any]
+    ) -> MutableMapping[str, Any]:
+        if worker:
+            event.setdefault("worker", worker)
+        return event
+
+    return number
+
+
+def _formatter(json: bool, worker: int = 0) -> structlog.stdlib.ProcessorFormatter:
     """The end of the pipeline: traceback to text, redaction, then the line itself."""
     renderer: Processor = (
         structlog.processors.JSONRenderer(ensure_ascii=False)
@@ -111,6 +125,7 @@ def _formatter(json: bool) -> structlog.stdlib.ProcessorFormatter:
         foreign_pre_chain=[*_enrich(), structlog.stdlib.ExtraAdder(), _drop_colours],
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            _numbered(worker),
             structlog.processors.StackInfoRenderer(),
             structlog.processors.format_exc_info,
             _redact,

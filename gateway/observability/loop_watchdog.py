@@ -26,7 +26,7 @@ HELD_SECONDS = 0.2
 NOTICED_SECONDS = 1.0
 """Seconds for which a plugin may hold it before an admin is told."""
 STARTING_SECONDS = 60.0
-"""Seconds from the start in which plugins import and open, and nobody is told."""
+"""Seconds from the start in which plugins import and open: that is counted, and told to nobody."""
 PORTAL = "portal"
 """Who holds the loop where it is no plugin."""
 _LOOK_SECONDS = 0.05
@@ -107,7 +107,7 @@ class LoopWatchdog:
             )
 
     def _watch(self) -> None:
-        while not self._ended.wait(_LOOK_SECONDS):
+        while not self._ended.wait(max(_LOOK_SECONDS, self._held_in())):
             turned_at = self._lag.turned_at
             if time.monotonic() - turned_at < INTERVAL_SECONDS + HELD_SECONDS:
                 continue
@@ -116,6 +116,10 @@ class LoopWatchdog:
                 who = who or self._who_holds()
             if who is not None:
                 self._tell(*who, self._lag.turned_at - turned_at - INTERVAL_SECONDS)
+
+    def _held_in(self) -> float:
+        """Seconds until the loop counts as held unless it turns; no look is due before."""
+        return self._lag.turned_at + INTERVAL_SECONDS + HELD_SECONDS - time.monotonic()
 
     def _who_holds(self) -> tuple[str, str] | None:
         """Whose code the loop's thread runs, and where; None where it runs none."""
@@ -133,7 +137,8 @@ class LoopWatchdog:
     def _tell(self, plugin: str, place: str, seconds: float) -> None:
         if seconds < HELD_SECONDS:
             return
-        log.warning("loop_held", plugin=plugin, place=place, seconds=round(seconds, 3))
+        told = log.debug if time.monotonic() < self._started + STARTING_SECONDS else log.warning
+        told("loop_held", plugin=plugin, place=place, seconds=round(seconds, 3))
         self._held.add(plugin)
         if plugin != PORTAL and seconds >= NOTICED_SECONDS:
             self._recent.append(Hold(time.monotonic(), seconds, plugin, place))

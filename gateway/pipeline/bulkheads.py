@@ -9,9 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
-
-from pydantic import BaseModel
 
 from gateway.catalog.items import Item
 from gateway.config.bulkheads import Bounds, PluginBounds
@@ -19,8 +16,6 @@ from gateway.contract import ToolFailed
 
 RETRY_SECONDS = 5
 """Seconds after which a caller that was told of a full queue should try again."""
-_MANY_BYTES = 64 * 1024
-"""Bytes of text from which on the items of a list are looked at one by one."""
 
 
 class Bulkhead:
@@ -110,15 +105,18 @@ class Bulkheads:
             found = self._items[item.key] = item.declared, self._made(item)
         return found[1]
 
-    def check(self, item: Item, answer: Any) -> None:
-        """Raise where an answer is certainly larger than its item's may be.
+    def check(self, item: Item, size: int) -> None:
+        """Raise where an answer is larger than its item's may be.
+
+        Args:
+            item: what has answered.
+            size: about how many bytes the answer has.
 
         Raises:
             ToolFailed: it is.
         """
-        size = roughly(answer)
-        if size > _MANY_BYTES and size > (most := self.of(item)[-1].bounds.bytes):
-            raise too_large(item, size, most)
+        if size > (most := self.of(item)[-1].bounds.bytes):
+            raise too_large(item.name, size, most)
 
     def waiting(self) -> Mapping[tuple[str, ...], float]:
         """How many calls wait, by plugin; for metrics."""
@@ -135,34 +133,11 @@ class Bulkheads:
         return whole, Bulkhead(item.key, narrow)
 
 
-def too_large(item: Item, size: int, most: int) -> ToolFailed:
+def too_large(name: str, size: int, most: int) -> ToolFailed:
     """What the caller of an item reads whose answer is larger than it may be."""
     return ToolFailed(
         "result_too_large",
-        f"{item.name} has answered with about {size / 2**20:,.1f} MiB, and {most / 2**20:,.1f} MiB "
+        f"{name} has answered with about {size / 2**20:,.1f} MiB, and {most / 2**20:,.1f} MiB "
         "is the most. Ask for less.",
         {"bytes": size, "most": most},
     )
-
-
-def roughly(value: Any, depth: int = 4) -> int:
-    """About how many bytes of text an answer has, found in a microsecond where it is small.
-
-    Of a list whose first entry is small only the first is looked at, and counted for all.
-    """
-    if isinstance(value, str | bytes | bytearray):
-        return len(value)
-    if isinstance(value, BaseModel):
-        value = value.__dict__
-    if depth == 0 or not isinstance(value, dict | list | tuple) or not value:
-        return 0
-    if isinstance(value, dict):
-        return sum([roughly(each, depth - 1) for each in value.values()])
-    first = roughly(value[0], depth - 1)
-    if len(value) > _FEW and first * len(value) < _MANY_BYTES:
-        return first * len(value)
-    return first + sum([roughly(each, depth - 1) for each in value[1:]])
-
-
-_FEW = 16
-"""Entries of a list that are all looked at."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gateway.catalog.items import Item
@@ -10,6 +10,7 @@ from gateway.contract import Caller
 from gateway.limits.sliding_window import Taken
 from gateway.pipeline.call_context import CallContext
 from gateway.pipeline.exchange import NO_CLIENT, Client, Resumption
+from gateway.pipeline.pieces import Body
 from gateway.scrubbing.scrubber import Redaction
 
 Limit = Callable[[str], Awaitable[Taken | None]]
@@ -40,6 +41,7 @@ class Target(NamedTuple):
         render: what ``run`` gave, and what the arguments lost, as the surface's bytes.
         resume: what the call goes on with; raises ``ToolFailed`` where that is not good.
         kind: what the records call it, where that is not the item's own kind.
+        pieces: the same as ``render``, for an answer that is long; None where none is.
     """
 
     item: Item
@@ -48,6 +50,7 @@ class Target(NamedTuple):
     render: Callable[[Any, Sequence[Redaction]], bytes]
     resume: Callable[[], Resumption] = begin_anew
     kind: str = ""
+    pieces: Callable[[Any, Sequence[Redaction]], Iterator[bytes]] | None = None
 
 
 class Call(NamedTuple):
@@ -90,7 +93,7 @@ class Outcome(NamedTuple):
         redactions: what was taken out of the arguments.
     """
 
-    body: bytes = b""
+    body: Body = b""
     error: Exception | None = None
     item: Item | None = None
     taken: Taken | None = None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gateway.catalog.items import Item
-from gateway.contract import Caller, Exchange, ToolFailed
+from gateway.contract import Absent, Caller, Exchange, ToolFailed
 from gateway.pipeline.argument_scrub import ArgumentScrub
 from gateway.pipeline.call_context import CallContext
 from gateway.scrubbing.scrubber import Redaction
@@ -19,9 +19,25 @@ Gate = Callable[[str, str, Caller], bool]
 """``gate(plugin, tool, caller)``: whether a caller may use a tool, by its declared name."""
 
 
+Missing = Callable[[CallContext, str | None], Awaitable[Sequence[Absent]]]
+"""``await missing(context, name)``: what the caller of a call does not see, and why."""
+
+
 def closed(plugin: str, tool: str, caller: Caller) -> bool:
     """The gate that lets nobody through."""
     return False
+
+
+class Others(NamedTuple):
+    """What else of the portal the caller of a call may use, or does not see.
+
+    Attributes:
+        allows: whether they may use a tool.
+        missing: what they do not see, and why.
+    """
+
+    allows: Gate
+    missing: Missing
 
 
 class Resumption(NamedTuple):
@@ -99,6 +115,10 @@ class SilentExchange(NoClient):
         """Nobody calls, so nobody may use anything."""
         return False
 
+    async def missing(self, name: str | None = None) -> Sequence[Absent]:
+        """Nobody calls, so nobody misses anything."""
+        return ()
+
 
 class CallExchange:
     """The :class:`gateway.contract.Exchange` of one call; only the pipeline makes and ends it.
@@ -107,7 +127,7 @@ class CallExchange:
         context: whose call it is.
         item: what runs.
         client: the way back.
-        gate: says what the caller may use.
+        others: says what else the caller may use.
         scrub: takes the secrets out of what the client answers.
         credential: the caller's own for the plugin's upstream.
         clock: stops the call's deadline while a person is asked.
@@ -121,8 +141,8 @@ class CallExchange:
     __slots__ = (
         "_client",
         "_context",
-        "_gate",
         "_item",
+        "_others",
         "_over",
         "_scrub",
         "clock",
@@ -137,7 +157,7 @@ class CallExchange:
         context: CallContext,
         item: Item,
         client: Client,
-        gate: Gate,
+        others: Others,
         scrub: ArgumentScrub,
         credential: str | None,
         clock: QuestionClock,
@@ -145,7 +165,7 @@ class CallExchange:
         self._context = context
         self._item = item
         self._client = client
-        self._gate = gate
+        self._others = others
         self._scrub = scrub
         self._over = False
         self.credential = credential
@@ -171,7 +191,12 @@ class CallExchange:
 
     def allows(self, tool: str) -> bool:
         """As ``Exchange.allows``; what a call leaves behind acts for nobody."""
-        return not self._over and self._gate(self._item.plugin, tool, self._context.caller)
+        caller = self._context.caller
+        return not self._over and self._others.allows(self._item.plugin, tool, caller)
+
+    async def missing(self, name: str | None = None) -> Sequence[Absent]:
+        """As ``Exchange.missing``."""
+        return () if self._over else await self._others.missing(self._context, name)
 
     async def progress(
         self, done: float, total: float | None = None, message: str | None = None

@@ -18,7 +18,8 @@ from pydantic_core import to_jsonable_python
 
 from auth import Caller
 from auth.sealer import BadSeal, Sealer
-from gateway.contract.offers import Tool, ToolFailed
+from gateway.contract.failures import ToolFailed
+from gateway.contract.offers import Tool
 from gateway.contract.paging import Listing, Page
 from gateway.pipeline.json_text import UNSENDABLE, sendable
 from gateway.pipeline.truncation import shorten, size
@@ -132,7 +133,7 @@ class Pager:
         shown: list[Any] = []
         room = page.bytes
         for item in items:
-            value, length = _plain(item if whole else page.summarize(item))
+            value, length = plain(item if whole else page.summarize(item))
             room -= length + 1
             if shown and room < 0:
                 break
@@ -148,7 +149,7 @@ class Pager:
 
     def _slim(self, item: Any, answer: dict[str, Any]) -> dict[str, Any]:
         """A page with one result that is larger than the page: its summary, cut where need be."""
-        value, _ = _plain(self.page.summarize(item))
+        value, _ = plain(self.page.summarize(item))
         answer = answer | {"meta": answer["meta"] | {"summarized": True}}
         for final in (False, True):
             if final:
@@ -172,7 +173,7 @@ class Pager:
         if more:
             place = Place(_key(listing, listing.items[end - 1]), end)
             answer["pagination"]["cursor"] = self.cursors.seal(place, self.purpose)
-        note = {} if listing.note is None else _plain(listing.note)[0]
+        note = {} if listing.note is None else plain(listing.note)[0]
         answer["meta"] = {
             **note,
             "truncated": more or total > count,
@@ -187,7 +188,7 @@ def _total(listing: Listing[Any]) -> int:
     return max(len(listing.items), listing.total or 0)
 
 
-def _plain(value: Any) -> tuple[dict[str, Any], int]:
+def plain(value: Any) -> tuple[dict[str, Any], int]:
     """A result as JSON values, and how many bytes its JSON has."""
     try:
         plain = _dumped(value)

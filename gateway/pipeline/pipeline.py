@@ -18,7 +18,7 @@ from typing import Any
 
 from auth import Caller
 from gateway.catalog.items import Item
-from gateway.contract import ToolFailed
+from gateway.contract import ConnectionNeeded, ToolFailed
 from gateway.contract.backend_errors import is_database_away
 from gateway.contract.paging import CURSOR_ARGUMENT, Listing
 from gateway.contract.streams import StreamEvent
@@ -37,15 +37,17 @@ from gateway.pipeline.argument_scrub import ArgumentScrub
 from gateway.pipeline.bulkheads import Bulkheads
 from gateway.pipeline.call import Call, InternalError, Outcome, Target
 from gateway.pipeline.call_context import CallContext
-from gateway.pipeline.exchange import CallExchange, Gate
+from gateway.pipeline.exchange import CallExchange, Others
 from gateway.pipeline.json_text import UNSENDABLE, sendable
 from gateway.pipeline.pager import Cursors, Pager, Place, page_of, purpose_of
+from gateway.pipeline.pieces import Body, Pieces
 from gateway.pipeline.question_clock import QuestionClock
 from gateway.scrubbing.scrubber import Redaction
 from gateway.toolkit.first_step import within
 from gateway.toolkit.spans import span
+from gateway.toolkit.turns import in_turns
 
-_Attempt = tuple[str, bytes, Exception | asyncio.CancelledError | None]
+_Attempt = tuple[str, Body, Exception | asyncio.CancelledError | None]
 """How an attempt ended: the word for the records, the rendered answer, the error."""
 
 _tracebacks = Tracebacks()
@@ -65,7 +67,7 @@ class Pipeline:
         audit: where every call is recorded.
         metrics: where every call is counted.
         cursors: seals where pages of results end.
-        gate: says which other tools the caller of a call may use.
+        others: says what else of the portal the caller of a call may use.
         arguments: takes secrets out of the arguments.
         answers: takes secrets out of what is answered.
         bulkheads: how much each plugin and item may take, and how long.
@@ -76,7 +78,7 @@ class Pipeline:
         audit: AuditLog,
         metrics: Metrics,
         cursors: Cursors,
-        gate: Gate,
+        others: Others,
         arguments: ArgumentScrub,
         answers: AnswerScrub,
         bulkheads: Bulkheads,
@@ -84,10 +86,11 @@ class Pipeline:
         self._audit = audit
         self._metrics = metrics
         self._cursors = cursors
-        self._gate = gate
+        self._others = others
         self._arguments = arguments
         self._answers = answers
         self._bulkheads = bulkheads
+        self._writing = asyncio.Lock()
         waiting = "Calls that wait because their plugin is busy."
         metrics.gauges("calls_waiting", waiting, ("plugin",), bulkheads.waiting)
 
@@ -143,9 +146,9 @@ class Pipeline:
         """The events of a stream that a call has opened, without the secrets in them."""
         async with aclosing(events):
             async for event in events:
-                data, found = await self._answers.answer(item, event.data)
-                self._count_redactions(item, found)
-                yield replace(event, data=data) if found else event
+                looked = await self._answers.answer(item, event.data)
+                self._count_redactions(item, looked.found)
+                yield replace(event, data=looked.value) if looked.found else event
 
     async def _count(self, call: Call, target: Target | None) -> Taken | None:
         if call.limit is None or call.context.local:  # a person on the portal's own machine
@@ -166,7 +169,7 @@ class Pipeline:
             context,
             item,
             call.client,
-            self._gate,
+            self._others,
             self._arguments,
             call.credential(item.plugin),
             QuestionClock(self._bulkheads.question),
@@ -213,10 +216,14 @@ class Pipeline:
         try:
             value = await self._value(target, raw, context, exchange)
             with span("scrub answer"):
-                answer, found = await self._answers.answer(item, value, self._bulkheads.check)
-            self._count_redactions(item, found)
-            return "ok", _rendered(target, answer, exchange.redactions), None
+                looked = await self._answers.answer(item, value, self._bulkheads.check)
+            self._count_redactions(item, looked.found)
+            if looked.is_long:
+                return "ok", await self._written(target, looked.value, exchange.redactions), None
+            return "ok", _rendered(target, looked.value, exchange.redactions), None
         except ToolFailed as failed:
+            if isinstance(failed, ConnectionNeeded):
+                failed.lead(context.base, item.plugin, context.caller)
             self._answers.failure(item, failed)
             failed.message, failed.details = sendable(failed.message), sendable(failed.details)
             return failed.code, b"", failed
@@ -230,6 +237,13 @@ class Pipeline:
             raise
         except BaseException as error:  # an item may not end the portal: SystemExit fails as others
             return _broken(item, context, error)
+
+    async def _written(self, target: Target, answer: Any, redactions: Sequence[Redaction]) -> Body:
+        """A long answer, written in turns with others; one such answer after the other."""
+        if target.pieces is None:
+            return _rendered(target, answer, redactions)
+        async with self._writing:
+            return Pieces(await in_turns(target.pieces(answer, redactions)))
 
     async def _value(
         self, target: Target, raw: Mapping[str, Any], context: CallContext, exchange: CallExchange

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
-from gateway.contract.offers import ToolFailed
+from gateway.contract.failures import ToolFailed
 from gateway.contract.services import Cache
 
 REMEMBERED_SECONDS = 24 * 3600.0

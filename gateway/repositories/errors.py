@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from gateway.contract.offers import ToolFailed
+from gateway.contract.failures import ToolFailed
 
 Code = Literal["UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "UPSTREAM_ERROR", "INVALID_PATH"]
 

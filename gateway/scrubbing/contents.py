@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
@@ -121,12 +121,16 @@ class ContentScrub:
             texts = texts_of(value)
         if not texts:
             return value, []
-        scrubber = _scrubber(self.allow)
-        if not scrubber.scanner.may_hold("\n".join(texts).encode("utf-8", "surrogatepass")):
+        if not self.may_hold(texts):
             return value, []
         found: list[Redaction] = []
-        cleaned = _cleaned(value, scrubber, "", found)
+        cleaned = _cleaned(value, _scrubber(self.allow), "", found)
         return (cleaned if found else value), found
+
+    def may_hold(self, texts: Iterable[str]) -> bool:
+        """Whether texts have anything that looks like a secret, for a second look."""
+        data = "\n".join(texts).encode("utf-8", "surrogatepass")
+        return _scrubber(self.allow).scanner.may_hold(data)
 
 
 @lru_cache(maxsize=4)
@@ -140,6 +144,10 @@ def _for_contents(rule: Rule) -> Rule:
     return replace(rule, check=check, mark=f"[REDACTED: {rule.kind}]")
 
 
+_SLICE_BYTES = 256 * 1024
+"""Bytes that are looked at together."""
+_LAP_BYTES = 64 * 1024
+"""Bytes than which no secret is longer."""
 _WITHOUT_TEXT = frozenset({int, float, bool, type(None)})
 _LOOSE = frozenset({"curl-user", "sqlserver-password"})
 
@@ -147,31 +155,68 @@ _LOOSE = frozenset({"curl-user", "sqlserver-password"})
 def texts_of(value: Any) -> list[str]:
     """Every text of an answer that is long enough to hold a secret."""
     found: list[str] = []
-    _collect(value, found, inf)
+    _collect([value], found, inf)
     return found
 
 
 def few_texts_of(value: Any, most: int) -> list[str] | None:
-    """The same; None where they have more characters than ``most``."""
+    """The same; None where the answer's size is more than ``most``, as :func:`size_of` has it."""
     found: list[str] = []
-    return found if _collect(value, found, most) <= most else None
+    return found if _collect([value], found, most) <= most else None
 
 
-def _collect(value: Any, texts: list[str], most: float) -> int:
-    """Every text of an answer, until there are more characters than ``most``; how many."""
-    todo, size = [value], 0
+def size_of(value: Any, most: float = inf) -> int:
+    """The characters of an answer's texts, and one for each entry of what holds others.
+
+    Args:
+        value: the answer.
+        most: where the size is above that, any number above it is returned.
+    """
+    return _collect([value], [], most)
+
+
+def each_text_of(value: Any, most: int) -> Iterator[tuple[list[str], int]]:
+    """The texts of an answer as :func:`texts_of`, some at a time, and the size of each time.
+
+    Args:
+        value: the answer.
+        most: the size after which others have a turn.
+    """
+    todo = [value]
+    while todo:
+        texts: list[str] = []
+        size = _collect(todo, texts, most)
+        yield texts, size
+
+
+def _collect(todo: list[Any], texts: list[str], most: float) -> int:
+    """Take texts out of what is to be looked at, until the size is above ``most``; the size."""
+    size = 0
     while todo and size <= most:
         each = todo.pop()
         kind = type(each)
         if kind in _WITHOUT_TEXT:
             continue
+        if kind is bytes and len(each) > _SLICE_BYTES:
+            todo += _slices(each)
+            continue
         text = each if kind is str else _text(each)
         if text is None:
-            todo += _parts(each)
+            parts, held = _parts(each)
+            todo += parts
+            size += held
         elif len(text) >= MIN_TEXT_CHARACTERS:
             texts.append(text)
             size += len(text)
+        elif kind is bytes or kind is memoryview:
+            size += len(each)
     return size
+
+
+def _slices(data: bytes) -> list[memoryview]:
+    """Parts of long bytes, which are not copied before they are looked at, and lap."""
+    view, step = memoryview(data), _SLICE_BYTES - _LAP_BYTES
+    return [view[start : start + _SLICE_BYTES] for start in range(0, len(data), step)]
 
 
 def _plain(text: bytes, found: Iterable[Redaction]) -> bytes:
@@ -182,16 +227,29 @@ def _plain(text: bytes, found: Iterable[Redaction]) -> bytes:
 
 def _text(value: Any) -> str | None:
     """A text, or bytes as one that a secret is found in; None for what is neither."""
+    if isinstance(value, memoryview):
+        value = bytes(value)
     if isinstance(value, bytes):
         return "" if b"\0" in value else value.decode("latin-1")
     return value if isinstance(value, str) else None
 
 
-def _parts(value: Any) -> Iterable[Any]:
+def _parts(value: Any) -> tuple[Sequence[Any], int]:
+    """What is looked at of a list, a mapping or a model, and the size of the rest of it."""
     if isinstance(value, list | tuple):
-        return value
+        return value, len(value)
     fields = value if isinstance(value, Mapping) else _fields(value) or {}
-    return [each for name, each in fields.items() if not _is_bytes(fields, name)]
+    parts = [each for name, each in fields.items() if not _is_bytes(fields, name)]
+    size = len(fields)
+    if size != len(parts):
+        size += sum(_length(each) for name, each in fields.items() if _is_bytes(fields, name))
+    elif type(value).__name__ in _ENCODED:
+        size += _length(getattr(value, "data", None) or getattr(value, "blob", None))
+    return parts, size
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, str | bytes) else 0
 
 
 def _fields(value: Any) -> dict[str, Any] | None:
@@ -206,6 +264,10 @@ def _fields(value: Any) -> dict[str, Any] | None:
 
 def _is_bytes(fields: Mapping[str, Any], name: str) -> bool:
     """Whether a field holds bytes in Base64, in which a secret's letters are chance."""
+    if name == "data":
+        return fields.get("type") in ("image", "audio")
+    if name == "blob":
+        return "uri" in fields
     return name == "content" and fields.get("encoding") == "base64"
 
 

@@ -10,11 +10,13 @@ from pathlib import Path
 from gateway.observability.redaction import register_secret
 from gateway.services.secrets import resolve
 
-__all__ = ["VARIABLE", "signing_key"]
+__all__ = ["KEY_FILE", "VARIABLE", "signing_key"]
 
 VARIABLE = "PORCH_SIGNING_KEY"
 """Replicas that serve one portal are given the same key in this environment variable, or in the
 file that ``PORCH_SIGNING_KEY_FILE`` names."""
+KEY_FILE = "signing-key"
+"""Where a portal that is given none keeps its own, below its data directory."""
 MIN_KEY_CHARACTERS = 32
 """Characters: what can be guessed signs nothing."""
 
@@ -35,7 +37,7 @@ def signing_key(data_dir: Path) -> bytes:
         if len(given) < MIN_KEY_CHARACTERS:
             raise ValueError(f"{VARIABLE} has fewer than {MIN_KEY_CHARACTERS} characters.")
         return hashlib.sha256(given.encode()).digest()
-    path = data_dir / "signing-key"
+    path = data_dir / KEY_FILE
     if not path.exists():
         _write(path, secrets.token_hex(32))
     try:

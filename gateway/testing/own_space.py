@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from gateway.contract import Plugin
 from gateway.testing.portal import TestPortal
+from gateway.testing.suite_part import SuitePart
 
 
-class OwnSpaceContract:
+class OwnSpaceContract(SuitePart):
     """What a plugin owes those it shares a portal with; a part of ``PluginContract``.
 
     Attributes:
         calls: arguments with which each tool named must succeed.
-        leaves: calls by which someone leaves something of their own behind.
         tables: other beginnings that names of its tables have, from before it was called what it
             is called.
     """
 
     calls: Mapping[str, Sequence[Mapping[str, Any]]]
-    leaves: Sequence[tuple[str, Mapping[str, Any]]]
     tables: Sequence[str] = ()
-
-    @property
-    def declared(self) -> Plugin:
-        """What the plugin declares."""
-        raise NotImplementedError
-
-    def opened(
-        self, tiers: Mapping[str, Any] | None = None
-    ) -> AbstractAsyncContextManager[TestPortal]:
-        """A portal with the plugin in it, seeded."""
-        raise NotImplementedError
 
     async def test_its_tables_begin_with_its_name(self) -> None:
         """All plugins share one database, so a table says whose it is."""

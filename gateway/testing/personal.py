@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from typing import Any
-
-from gateway.contract import PersonalData, Plugin
+from gateway.contract import PersonalData
 from gateway.testing.portal import TestPortal
+from gateway.testing.suite_part import SuitePart
 
 STRANGER = "person:aaaaaaaaaaaaaaaaaaaa"
 
 
-class PersonalContract:
-    """What a plugin owes the people of whom it keeps something; a part of ``PluginContract``.
-
-    Attributes:
-        leaves: calls by which someone leaves something of their own behind: names of tools, and
-            arguments.
-    """
-
-    leaves: Sequence[tuple[str, Mapping[str, Any]]] = ()
-
-    @property
-    def declared(self) -> Plugin:
-        """What the plugin declares."""
-        raise NotImplementedError
-
-    def opened(
-        self, tiers: Mapping[str, Any] | None = None
-    ) -> AbstractAsyncContextManager[TestPortal]:
-        """A portal with the plugin in it, seeded."""
-        raise NotImplementedError
+class PersonalContract(SuitePart):
+    """What a plugin owes the people of whom it keeps something; a part of ``PluginContract``."""
 
     async def test_people_get_what_they_left_and_it_is_erased(self) -> None:
         """Both for the one person alone; erasing again, or somebody unknown, is no error."""
@@ -40,7 +19,6 @@ class PersonalContract:
             if data is None:
                 assert not self.leaves, "Offer `personal`: people leave something behind here."
                 return
-            assert self.leaves, "Say in `leaves` how someone leaves something of their own behind."
             ana = await self._leave(portal, "ana")
             ben = await self._leave(portal, "ben")
             assert {ana, ben} <= set(await data.people())
@@ -53,11 +31,17 @@ class PersonalContract:
             assert await _exported(data, STRANGER) == {}
             assert await _exported(data, ben) == of_ben, "Another one's was erased, or changed."
 
+    async def leave(self, portal: TestPortal, person: str) -> bool:
+        """Leave something of a person behind where no call does; whether it did. Override it."""
+        return False
+
     async def _leave(self, portal: TestPortal, name: str) -> str:
         person = await portal.sign_in(name)
         for tool, arguments in self.leaves:
             result = await portal.call(tool, arguments, tier=name)
             assert not result.is_error, f"{tool}: {result.text}"
+        left = await self.leave(portal, person.id)
+        assert left or self.leaves, "Say in `leaves` how someone leaves something of theirs behind."
         return person.id
 
 

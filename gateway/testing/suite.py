@@ -22,14 +22,12 @@ from gateway.catalog.skills import DIRECTORY, ROOT_FILE, path_of, uri_of
 from gateway.cli.mcp_client import RequestRefused
 from gateway.contract import (
     CONTRACT_VERSION,
-    Host,
     Offer,
     Plugin,
     PluginConfig,
     PromptFamily,
     Skill,
     Tool,
-    hookimpl,
 )
 from gateway.surfaces.mcp.listers import Lister, id_of, lister_of
 from gateway.testing.own_space import OwnSpaceContract
@@ -72,13 +70,12 @@ class PluginContract(PersonalContract, OwnSpaceContract):
     async def opened(
         self,
         tiers: Mapping[str, Any] | None = None,
-        plugin: Any = None,
         data_dir: Path | None = None,
     ) -> AsyncGenerator[TestPortal]:
         """A portal with the plugin in it, seeded."""
         config = {"plugins": {self.declared.name: dict(self.config)}}
         async with open_test_portal(
-            plugin or self.plugin, config=config, tiers=tiers, data_dir=data_dir
+            self.plugin, config=config, tiers=tiers, data_dir=data_dir
         ) as portal:
             await self.seed(portal)
             yield portal
@@ -197,10 +194,10 @@ class PluginContract(PersonalContract, OwnSpaceContract):
     async def test_nothing_runs_below_its_tier(self, required: Tier) -> None:
         """Each item is listed to, and run for, callers at its tier or above, and no one else."""
         name = self.declared.name
-        recording = _Recording(self.plugin, required)
-        tiers = {"items": {name: str(required)}}
-        async with self.opened(tiers, recording) as portal:
-            recording.ran.clear()  # by the seed
+        async with self.opened({"items": {name: str(required)}}) as portal:
+            recording = _Recording(required)
+            offer = recording.watched(portal.running.plugins.offers[name])
+            portal.running.catalog.add(name, offer)
             for tier in Tier:
                 await _check_gate(portal, tier, recording)
 
@@ -235,34 +232,30 @@ class PluginContract(PersonalContract, OwnSpaceContract):
 
 
 class _Recording:
-    """A plugin whose tools note that they ran, and its listers that they did for too low a tier."""
+    """Notes which tools and skills run, and which listers do for too low a tier.
 
-    def __init__(self, module: Any, required: Tier) -> None:
-        self._declared: Plugin = module.porch_plugin()
+    It watches what the portal serves, so that a plugin may run in a process of its own.
+    """
+
+    def __init__(self, required: Tier) -> None:
         self._required = required
         self.ran: list[str] = []
 
-    @hookimpl
-    def porch_plugin(self) -> Plugin:
-        """The plugin, its tools watched."""
-        return replace(self._declared, open=self._open)
-
-    @asynccontextmanager
-    async def _open(self, config: Any, host: Host) -> AsyncGenerator[Offer]:
-        async with self._declared.open(config, host) as offer:
-            yield replace(
-                offer,
-                tools=[self._watched(tool) for tool in offer.tools],
-                skills=[self._read(skill) for skill in offer.skills],
-                templates=[
-                    replace(each, listed=each.listed and self._lister(each.name, each.listed))
-                    for each in offer.templates
-                ],
-                prompt_families=[
-                    replace(each, listed=self._lister(each.name, each.listed))
-                    for each in offer.prompt_families
-                ],
-            )
+    def watched(self, offer: Offer) -> Offer:
+        """The offer, its functions watched."""
+        return replace(
+            offer,
+            tools=[self._watched(tool) for tool in offer.tools],
+            skills=[self._read(skill) for skill in offer.skills],
+            templates=[
+                replace(each, listed=each.listed and self._lister(each.name, each.listed))
+                for each in offer.templates
+            ],
+            prompt_families=[
+                replace(each, listed=self._lister(each.name, each.listed))
+                for each in offer.prompt_families
+            ],
+        )
 
     def _lister(self, name: str, lister: Lister) -> Lister:
         async def listed(caller: Caller, after: str | None, limit: int) -> Sequence[Any]:

@@ -21,7 +21,7 @@ class Ear:
         self.heard.put_nowait(change)
 
     async def next(self) -> Change:
-        return await asyncio.wait_for(self.heard.get(), 5)
+        return await asyncio.wait_for(self.heard.get(), 60)
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ async def test_an_offer_is_replaced_while_the_plugin_is_open_and_told_where_list
         assert list(await portal.tools()) == ["a_tool", "first", "c_tool"]
         assert len(portal.running.catalog.set_aside) == 1
         host.reoffer(Offer(tools=[_tool("second")], skills=[_skill("b/new")], instructions="No."))
-        changes = [await asyncio.wait_for(told.get(), 5) for _ in range(2)]
+        changes = [await asyncio.wait_for(told.get(), 60) for _ in range(2)]
         assert list(await portal.tools()) == ["a_tool", "second", "c_tool"]
         assert list(await portal.skills()) == ["skill://b/new/SKILL.md"]
         assert list(await portal.resources()) == ["skill://b/new/SKILL.md"]

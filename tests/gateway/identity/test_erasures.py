@@ -102,7 +102,7 @@ async def swept(portal: TestPortal) -> bool:
 
 
 async def until(true: Any) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not true():  # noqa: ASYNC110 - a poll with a deadline
             await asyncio.sleep(0.01)
 

@@ -321,7 +321,7 @@ async def test_audit_and_metrics_count_refusals() -> None:
 async def records(portal: TestPortal) -> list[Mapping[str, Any]]:
     from sqlalchemy import text
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             async with portal.running.services.shared_database.read() as connection:
                 rows = await connection.execute(text("SELECT item, outcome FROM porch_audit"))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from gateway.observability.audit import AuditLog, AuditRecord
 from gateway.observability.audit_reader import AuditReader, Where
 from gateway.observability.audit_table import audit
 from gateway.services.database import OwnedDatabase
+from gateway.toolkit.background import cancel
 from tests.gateway.observability.test_audit import NOON, record, until
 
 
@@ -49,6 +51,20 @@ async def test_an_end_leaves_out_what_began_at_it_or_later(database: OwnedDataba
     assert [each.request_id for each in found] == ["2", "1"]
 
 
+def looks_of(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each look of a reader found, as it goes on."""
+    found: list[int] = []
+    look = AuditReader._rows
+
+    async def noted(reader: AuditReader, query: Any) -> Any:
+        rows = await look(reader, query)
+        found.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(AuditReader, "_rows", noted)
+    return found
+
+
 async def test_what_comes_in_is_followed_in_order_and_once(
     database: OwnedDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,20 +72,22 @@ async def test_what_comes_in_is_followed_in_order_and_once(
     await write(database, record(request_id="before"))
     shown: list[str] = []
 
+    looks = looks_of(monkeypatch)
+
     async def follow() -> None:
         async for records in AuditReader(database).follow({"tier": "open"}):
             shown.extend(each.request_id for each in records)
 
     following = asyncio.create_task(follow())
     try:
-        await asyncio.sleep(0.2)
+        await until(lambda: len(looks) > 2)  # it knows what was there before
         await write(database, record(request_id="1"), record(request_id="2", tier="members"))
         await until(lambda: shown == ["1"])
         await write(database, record(request_id="3"))
         await until(lambda: len(shown) > 1)
         await asyncio.sleep(0.1)
     finally:
-        following.cancel()
+        await cancel(following)
     assert shown == ["1", "3"]
 
 
@@ -78,6 +96,8 @@ async def test_a_record_that_another_replica_commits_late_is_followed_too(
 ) -> None:
     monkeypatch.setattr(module, "FOLLOW_INTERVAL_SECONDS", 0.01)
     shown: list[str] = []
+
+    looks = looks_of(monkeypatch)
 
     async def follow() -> None:
         async for records in AuditReader(database).follow({}):
@@ -91,11 +111,11 @@ async def test_a_record_that_another_replica_commits_late_is_followed_too(
     await stored(100)
     following = asyncio.create_task(follow())
     try:
-        await asyncio.sleep(0.2)
+        await until(lambda: len(looks) > 1)  # it knows what was there before
         await stored(102)
         await until(lambda: shown == ["102"])
         await stored(101)
         await until(lambda: len(shown) > 1)
     finally:
-        following.cancel()
+        await cancel(following)
     assert shown == ["102", "101"]

@@ -46,14 +46,14 @@ async def test_a_plugin_that_computes_is_named_with_its_line() -> None:
     watchdog = LoopWatchdog(lag, metrics, _owner_of)
     with capture_logs() as logged:
         await _held(watchdog, lag, 0.7)
-    [hold] = [each for each in logged if each["event"] == "loop_held"]
+    # A busy machine may hold a loop too, at any line.
+    holds = [each for each in logged if each["event"] == "loop_held"]
+    [hold] = [each for each in holds if each["seconds"] > 0.6]
     assert hold["plugin"] == "garden"
     assert hold["place"].startswith(f"{__name__}, line ")
     assert hold["place"].endswith("in _compute")
-    assert hold["seconds"] > 0.4
-    [notice] = watchdog.notices()
-    assert notice.startswith("garden kept everybody waiting for ")
-    assert 'porch_loop_held_total{plugin="garden"} 1.0' in metrics.render().decode()
+    assert any(each.startswith("garden kept everybody waiting for ") for each in watchdog.notices())
+    assert 'porch_loop_held_total{plugin="garden"}' in metrics.render().decode()
 
 
 async def test_what_is_no_plugins_is_the_portals_and_no_news_for_an_admin() -> None:
@@ -61,7 +61,7 @@ async def test_what_is_no_plugins_is_the_portals_and_no_news_for_an_admin() -> N
     watchdog = LoopWatchdog(lag, metrics, _nobody)
     await _held(watchdog, lag, 0.7)
     assert list(watchdog.notices()) == []
-    assert 'porch_loop_held_total{plugin="portal"} 1.0' in metrics.render().decode()
+    assert 'porch_loop_held_total{plugin="portal"}' in metrics.render().decode()
 
 
 async def test_a_loop_that_turns_is_not_told_of() -> None:

@@ -74,7 +74,7 @@ async def ask(url: str) -> str:
     Args:
         url: where.
     """
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(timeout=60) as http:
         await http.get(url)
     async with Garden.host.database.read() as connection:
         await connection.execute(text("SELECT 'a private word' FROM porch_audit"))

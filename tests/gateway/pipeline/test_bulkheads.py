@@ -13,7 +13,6 @@ from structlog.testing import capture_logs
 
 from gateway.cli.mcp_client import RequestRefused
 from gateway.contract import Offer, Plugin, PluginConfig, Tool, hookimpl
-from gateway.pipeline.bulkheads import roughly
 from gateway.testing import TestPortal, open_test_portal
 
 
@@ -96,7 +95,7 @@ async def said(portal: TestPortal, tool: str) -> str:
 
 
 async def until(hall: Hall, inside: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while hall.inside < inside:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
@@ -171,11 +170,3 @@ async def test_what_would_end_a_process_is_a_failed_call_like_any_other(how: str
         (line,) = [each for each in lines if each["event"] == "call_failed"]
         assert len(line["exception"].splitlines()) < 60
         assert await said(portal, "hall_quick") == "at once"
-
-
-def test_the_size_of_an_answer_is_found_in_its_lists_and_models() -> None:
-    assert roughly("a" * 10) == 10
-    assert roughly({"rows": [{"text": "a" * 10}] * 1000, "more": 5}) == 10_000
-    assert roughly([Text(text="a" * 1000)] * 100) == 100_000
-    assert roughly([{"text": ""}] + [{"text": "a" * 10_000}] * 10) == 100_000
-    assert roughly(None) == roughly(5) == roughly([]) == 0

@@ -19,7 +19,7 @@ async def test_who_gives_up_leaves_nothing_running() -> None:
     def slow() -> Generator[Entry]:
         try:
             started.set()
-            may_end.wait(10)
+            may_end.wait(60)
             yield ENTRY
         finally:
             closed.set()

@@ -9,7 +9,7 @@ import mcp_types as mcp
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from gateway.scrubbing.contents import ContentScrub, few_texts_of, texts_of
+from gateway.scrubbing.contents import ContentScrub, each_text_of, few_texts_of, size_of, texts_of
 from tests.gateway.scrubbing.fakes import made
 
 TOKEN = made("ghp_{alnum:36}", Random(1))
@@ -174,19 +174,54 @@ def test_a_file_without_secrets_is_the_same_object() -> None:
     [
         ("x" * 20, 100, ["x" * 20]),
         ({"a": ["x" * 20, b"y" * 30], "b": 1}, 100, ["x" * 20, "y" * 30]),
-        (["x" * 20] * 9, 180, ["x" * 20] * 9),
-        (["x" * 20] * 9, 179, None),
+        (["x" * 20] * 9, 189, ["x" * 20] * 9),
+        (["x" * 20] * 9, 188, None),
         (["x" * 20], 0, None),
-        (["x" * 12, "y" * 11, None, True, 1.5], 12, ["x" * 12]),
+        (["x" * 12, "y" * 11, None, True, 1.5], 17, ["x" * 12]),
+        ([1] * 9, 8, None),
         (7, 0, []),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_the_texts_of_an_answer_are_collected_unless_they_are_many(
     value: Any, most: int, texts: list[str] | None
 ) -> None:
     found = few_texts_of(value, most)
     assert (sorted(found) if found else found) == texts
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [
+        ("x" * 20, 20),
+        ({"rows": [{"text": "a" * 20, "n": 1}] * 100, "more": 5}, 2 + 100 + 100 * 22),
+        (mcp.ImageContent(data="a" * 50, mime_type="image/png"), 50 + 4),
+        ({"type": "image", "data": "a" * 50}, 50 + 2),
+        ({"type": "image", "data": 5}, 2),
+        (b"\0" * 30, 30),
+        (None, 0),
+    ],
+    ids=range(7),
+)
+def test_the_size_of_an_answer_is_its_texts_and_its_entries(value: Any, size: int) -> None:
+    assert size_of(value) == size
+    assert size_of(value, size / 2) > size / 2 or not size
+    assert sum(each for _, each in each_text_of(value, 30)) == size
+
+
+def test_the_texts_of_an_answer_come_some_at_a_time() -> None:
+    value = {"rows": [{"text": "a" * 20}, "b" * 20] * 100}
+    some = [texts for texts, _ in each_text_of(value, 100)]
+    assert sorted(text for texts in some for text in texts) == sorted(texts_of(value))
+    assert len(some) > 20
+
+
+def test_a_secret_in_long_bytes_is_found_wherever_it_stands() -> None:
+    filler = b"some words and no end of a line, "
+    for before in (0, 7_900, 8_000, 20_000):
+        data = filler * before + f" {TOKEN} ".encode() + filler * 9_000
+        assert any(TOKEN in text for text in texts_of(data))
+        assert SCRUB.value(data)[0].count(MARK.encode()) == 1
 
 
 def test_texts_that_are_known_are_not_collected_again() -> None:

@@ -56,7 +56,7 @@ def line(monkeypatch: pytest.MonkeyPatch) -> Line:
 
 
 async def closed(line: Line) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while line.breaker.is_open:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

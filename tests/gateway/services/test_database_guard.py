@@ -44,7 +44,7 @@ async def one(database: DatabaseService) -> int:
 async def until_known(database: DatabaseService, *, away: bool) -> None:
     guard = database._guard
     assert guard is not None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while guard.breaker.is_open != away:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 

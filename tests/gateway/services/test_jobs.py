@@ -39,7 +39,7 @@ async def launched(address: str, data_dir: Path, *jobs: Job) -> AsyncIterator[Jo
 
 
 async def reached(jobs: Jobs, job_id: str, state: str, message: str = "") -> JobStatus:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             status = await jobs.status(job_id)
             if status is not None and status.state == state and message in status.message:
@@ -48,7 +48,7 @@ async def reached(jobs: Jobs, job_id: str, state: str, message: str = "") -> Job
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             if condition():
                 return
@@ -223,7 +223,7 @@ async def test_a_running_job_says_how_far_it_is(address: str, tmp_path: Path) ->
 
 
 async def read(board: ProgressBoard, progress: Progress) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             if await board.read("dig/1") == progress:
                 return
@@ -282,7 +282,7 @@ async def test_a_cancelled_job_ends_at_once_and_never_comes_back(
         assert not await service.for_owner("gard").cancel(running)
         assert await jobs.cancel(queued)
         assert await jobs.cancel(running)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await ended.wait()
         await reached(jobs, running, "cancelled")
         await reached(jobs, queued, "cancelled")

@@ -21,7 +21,7 @@ from gateway.services.jobs_lease import HEARTBEAT_SECONDS
 from tests.gateway.services.job_replica import STEPS
 from tests.gateway.services.test_jobs import calculate
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 TAKEOVER_SECONDS = 30.0
 """Seconds within which a living replica goes on with what a dead one ran."""

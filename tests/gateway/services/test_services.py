@@ -115,7 +115,7 @@ async def test_registered_jobs_run_until_the_block_ends(tmp_path: Path) -> None:
         services.register_jobs("notes", [Job("work", work)])
         async with services.jobs_running():
             await services.for_plugin("notes").jobs.enqueue("work", {})
-            await asyncio.wait_for(done.wait(), 30)
+            await asyncio.wait_for(done.wait(), 60)
 
 
 async def test_the_signing_key_is_kept_and_readable_by_its_user_alone(tmp_path: Path) -> None:

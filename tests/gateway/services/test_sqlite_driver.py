@@ -120,7 +120,7 @@ async def test_closing_waits_for_a_connection_whose_task_was_cancelled(
 
     def slow(*args: Any, **more: Any) -> sqlite3.Connection:
         loop.call_soon_threadsafe(begun.set)
-        go_on.wait(30)
+        go_on.wait(60)
         return sqlite3.Connection(":memory:")
 
     monkeypatch.setattr("gateway.services.sqlite_driver.sqlite3.connect", slow)

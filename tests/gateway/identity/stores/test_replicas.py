@@ -36,7 +36,7 @@ async def test_what_one_replica_changes_the_other_looks_up_again(
         assert there.holds([alice, octo], before)
         await accounts.delete(alice)
         assert not here.holds([alice], before)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 if not there.holds([alice], before):
                     break
@@ -52,7 +52,7 @@ async def test_many_revocations_at_once_on_both_reach_both(
         before = (here.now(), there.now())
         tags = [f"person:{number}" for number in range(40)]
         await asyncio.gather(*((here, there)[n % 2].revoke(tag) for n, tag in enumerate(tags)))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 held = [
                     here.holds([tag], before[0]) or there.holds([tag], before[1]) for tag in tags
