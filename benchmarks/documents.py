@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,8 +35,12 @@ def write(rows: Sequence[Row], root: Path = ROOT) -> None:
 
     Raises:
         Unmeasurable: a figure of the README is not among them; nothing is written.
+        ValueError: two rows have the name of one of them.
     """
     measured = {row.what: row for row in rows}
+    counts = Counter(row.what for row in rows)
+    if twice := [what for what in FIGURES if counts[what] > 1]:
+        raise ValueError(f"Two rows have one name: {twice}")
     if missing := [what for what in FIGURES if what not in measured]:
         raise Unmeasurable(f"The documents stay as they are, as this was not measured: {missing}")
     where = f"Measured in one run on {machine()}, at commit {_commit(root)}."

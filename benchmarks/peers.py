@@ -220,7 +220,8 @@ def serve_portal(place: Path, port: int, plugin: Any, tokens: StaticTokens | Non
     import uvloop
 
     from gateway.app import PortalApp
-    from gateway.cli.server import held, serve
+    from gateway.cli.data_directory import held
+    from gateway.cli.server import serve
     from gateway.config.portal import load_portal
     from gateway.observability import logs, telemetry
 

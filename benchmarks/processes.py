@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 ROOT = Path(__file__).parent.parent
 SERVER_CORE, CLIENT_CORE = 0, 1
+_PORTS = range(10_240, 32_768)
+"""Below those that Linux gives to connections, and to servers that ask for any."""
 _ABOVE = "10000000 in 60s"
 ABOVE_LOAD = {"calls": _ABOVE, "rest": _ABOVE, "repeats": _ABOVE}
 """``limits`` of a portal that is measured: calls are counted, and no load reaches the limit."""
@@ -27,11 +30,12 @@ def pin(core: int, process: int = 0) -> None:
 
 
 def free_port() -> int:
-    """A TCP port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A TCP port that nobody listens on, and that the system gives nobody else meanwhile."""
+    while True:
+        port = random.SystemRandom().choice(_PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @contextmanager

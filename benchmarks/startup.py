@@ -1,4 +1,4 @@
-"""How long a portal takes from spawn to its first right answer, and the memory it holds."""
+"""How long a portal takes to its first right answer, and its commands; the memory it holds."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks import commands
 from benchmarks.portal import Portal, spawned
 from benchmarks.processes import ROOT, await_port, memory
 from benchmarks.table import Bar, Row
@@ -59,6 +60,10 @@ def measure() -> list[Row]:
         data = Path(place)
         indexed = _indexed(base, data)
         starts = [_start(base, data) for _ in range(STARTS)]
+        with spawned(base.directory, data) as portal:
+            portal.await_ready()
+            asked = [*commands.beside(SECTION, data)]
+        asked += commands.alone(SECTION, data)
     seconds = [start.seconds for start in starts]
     return [
         Row(
@@ -79,6 +84,7 @@ def measure() -> list[Row]:
         ),
         _memory(f"after a warm start and {SEARCHES} searches", starts[-1].held, WARM),
         _memory(f"after a full index of {base.name}", indexed, INDEXED),
+        *asked,
     ]
 
 

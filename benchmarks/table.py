@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +79,9 @@ class Row:
 COLUMNS = ("section", "what", "value", "bar", "", "note")
 
 
+_ADDITIONS = 10_000_000
+
+
 def number(value: float, unit: str) -> str:
     """A value with as many digits as it deserves, and its unit."""
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 20 else 2 if abs(value) >= 1 else 3
@@ -86,13 +90,26 @@ def number(value: float, unit: str) -> str:
 
 
 def machine() -> str:
-    """The machine that measured: processor, cores, Python."""
+    """The machine that measured: processor, cores, Python, and how fast it runs today.
+
+    A shared machine may run at a third of its usual speed; the loop says so, beside the figures.
+    """
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     cpu = names[0] if names else platform.processor() or platform.machine()
     cores = os.cpu_count() or 1
-    return f"{cpu}, {cores} cores, Python {platform.python_version()}, {platform.system()}"
+    speed = f"{_ADDITIONS // 1_000_000} million additions take it {_loop_seconds():.2f} s"
+    python = f"Python {platform.python_version()}"
+    return f"{cpu}, {cores} cores, {python}, {platform.system()} ({speed})"
+
+
+def _loop_seconds() -> float:
+    """What a loop of plain Python takes: the same work on every machine."""
+    began, total = time.perf_counter(), 0
+    for number in range(_ADDITIONS):
+        total += number
+    return time.perf_counter() - began
 
 
 def show(rows: Sequence[Row]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -20,6 +21,7 @@ SKILL = "multi-reviewer-patterns-1"
 """The skill that is read: of a hundred real ones, its SKILL.md is of the middle size."""
 
 _NUMBER = "NUMBER"
+_CURSOR = re.compile(rb'[cC]ursor\\?":\\?"[^"\\]*')
 _PARAMS: Mapping[Kind, Mapping[str, Any]] = {
     "call": {"name": "add", "arguments": {"a": _NUMBER, "b": 1}},
     "list": {},
@@ -119,8 +121,9 @@ class Checker:
         )
 
     def _is_same(self, body: bytes, number: int) -> bool:
-        # A long answer is parsed once; the next must be the same but for their number.
-        same = body.replace(b'"id":%d' % number, b'"id":0', 1)
+        # A long answer is parsed once; the next must be the same but for their number, and for
+        # where it goes on, which is sealed with the time.
+        same = _CURSOR.sub(b"", body.replace(b'"id":%d' % number, b'"id":0', 1))
         if same not in self._known:
             self._known.add(same)
             return len(self._known) == 1 and self._is_whole(json.loads(body)["result"])

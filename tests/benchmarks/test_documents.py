@@ -49,6 +49,13 @@ def test_nothing_is_written_where_a_figure_was_not_measured(checkout: Path) -> N
     assert (checkout / README).read_text() == before
 
 
+def test_nothing_is_written_where_two_rows_have_one_name(checkout: Path) -> None:
+    before = (checkout / README).read_text()
+    with pytest.raises(ValueError, match="push of one changed note"):
+        write([*_run(), Row("t", FIGURES[-1], 1.0)], checkout)
+    assert (checkout / README).read_text() == before
+
+
 def test_the_documents_come_from_a_run_of_all_sections() -> None:
     assert CliRunner().invoke(command.main, ["lists", "--readme"]).exit_code == 2
 
