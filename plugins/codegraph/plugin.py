@@ -20,6 +20,7 @@ def porch_plugin() -> Plugin:
         config=CodegraphConfig,
         open=open_codegraph,
         commands=(ADD, INDEX, LIST, REMOVE, ONBOARD),
+        in_portal="runs jobs",
     )
 
 

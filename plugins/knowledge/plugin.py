@@ -35,6 +35,7 @@ def porch_plugin() -> Plugin:
         open=open_knowledge,
         commands=COMMANDS,
         check=check,
+        in_portal="runs jobs",
     )
 
 

@@ -32,6 +32,7 @@ def porch_plugin() -> Plugin:
         commands=(INDEX, CHECK),
         command="skills",
         check=check,
+        in_portal="runs jobs",
     )
 
 

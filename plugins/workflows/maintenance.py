@@ -10,7 +10,7 @@ from itertools import count
 
 from sqlalchemy import ColumnElement, ScalarSelect, func, select
 
-from gateway.contract import Health, Host
+from gateway.contract import Health, Host, is_outage
 from gateway.toolkit.background import background
 from plugins.workflows.model import AutoPrompt, Complexity, Outcome, Visibility
 from plugins.workflows.notifications import Notifications
@@ -87,7 +87,11 @@ class Maintenance:
             return done
         except Exception as error:
             self._failed[what] = str(error) or type(error).__name__
-            self.host.log.error("workflows_upkeep_failed", work=what, exc_info=error)
+            if is_outage(error):  # it says all there is to know, and the next round may do
+                reason = self._failed[what]
+                self.host.log.warning("workflows_upkeep_waits", work=what, reason=reason)
+            else:
+                self.host.log.error("workflows_upkeep_failed", work=what, exc_info=error)
             return 0
 
     async def health(self) -> Health:

@@ -19,6 +19,7 @@ def porch_plugin() -> Plugin:
         config=WorkflowsConfig,
         open=open_workflows,
         commands=(IMPORT, EXPORT),
+        in_portal="declares rows for tiers.yaml",
     )
 
 
