@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import random
 import re
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
@@ -53,6 +54,13 @@ def logging_as_it_was() -> Iterator[None]:
         logger.setLevel(level)
     logging.captureWarnings(False)
     structlog.reset_defaults()
+
+
+@pytest.fixture(autouse=True)
+def chance_as_before(request: pytest.FixtureRequest) -> None:
+    """In CI, what a test draws by chance is the same each time; elsewhere it is new."""
+    if IN_CI and not IS_THOROUGH:
+        random.seed(request.node.nodeid)
 
 
 @pytest.fixture(scope="session")
@@ -145,8 +153,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         repeated = _repeated(items)
         config.hook.pytest_deselected(items=list(repeated))
         items[:] = [item for item in items if item not in repeated]
-    heavy = {item.path for item in items if item.get_closest_marker("heavy")}
-    items.sort(key=lambda item: item.path not in heavy)
+    limits: dict[Path, float] = {}
+    for item in items:
+        if item.get_closest_marker("heavy"):
+            limits[item.path] = max(_limit(item), limits.get(item.path, 0))
+    items.sort(key=lambda item: -limits.get(item.path, -1))
+
+
+def _limit(item: pytest.Item) -> float:
+    """Seconds that a test may take, which is the longer, the longer it takes."""
+    marker = item.get_closest_marker("timeout")
+    return float(marker.args[0] if marker else item.config.getini("timeout") or 0)
 
 
 def _repeated(items: list[pytest.Item]) -> set[pytest.Item]:

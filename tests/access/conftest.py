@@ -49,7 +49,7 @@ def portal_process(
     with subprocess.Popen(
         command, cwd=ROOT, env={**os.environ, **(environment or {})}, stderr=subprocess.PIPE
     ) as portal:
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + 60
         while not (directory / "port").exists():
             if portal.poll() is not None or time.monotonic() > deadline:
                 portal.kill()
@@ -60,7 +60,7 @@ def portal_process(
             yield f"http://127.0.0.1:{(directory / 'port').read_text()}"
         finally:
             portal.terminate()
-        assert portal.wait(30) == 0
+        assert portal.wait(60) == 0
 
 
 @dataclass

@@ -58,7 +58,9 @@ class Person:
     """
 
     def __init__(self) -> None:
-        self._http = httpx2.AsyncClient(headers={"Accept": "text/html"}, trust_env=False)
+        self._http = httpx2.AsyncClient(
+            headers={"Accept": "text/html"}, trust_env=False, timeout=60
+        )
         self.seen: list[str] = []
 
     async def __aenter__(self) -> Person:

@@ -14,7 +14,8 @@ from pathlib import Path
 import uvloop
 
 from gateway.app import PortalApp
-from gateway.cli.server import held, serve
+from gateway.cli.data_directory import held
+from gateway.cli.server import serve
 from gateway.config.portal import load_portal
 from gateway.observability import logs, telemetry
 from tests.journeys import garden

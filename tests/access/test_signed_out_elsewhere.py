@@ -58,7 +58,7 @@ async def through(
     provider.id_token_changes["sid"] = sid
     await browser.get(page)
     left = await browser.submit("/signin/oidc/provider")
-    async with httpx2.AsyncClient(trust_env=False) as http:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
         back = urlsplit((await http.get(left.headers["location"])).headers["location"])
     done = await browser.get(f"{back.path}?{back.query}")
     assert done.status_code == 303, done.text

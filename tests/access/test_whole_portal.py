@@ -70,7 +70,7 @@ async def connected(
         {"redirect_uris": [REDIRECT], "token_endpoint_auth_method": "none"}
     )
     user.auth = OAuthClientProvider(address, metadata, kept, user.sent_to, user.came_back, document)
-    async with httpx2.AsyncClient(auth=user.auth, trust_env=False) as http:
+    async with httpx2.AsyncClient(auth=user.auth, trust_env=False, timeout=60) as http:
         transport = streamable_http_client(address, http_client=http)
         async with Client(transport, mode=era) as client:
             yield client, user

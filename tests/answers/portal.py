@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -16,9 +15,10 @@ from typing import Any
 
 import httpx2
 
+from benchmarks.processes import free_port
 from tests.answers import world
 
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 180.0
 _SHELL = Path(__file__).with_name("shell.py")
 _HOST = {"host": world.ADDRESS.removeprefix("http://")}
 
@@ -80,9 +80,7 @@ def serving(root: Path, porch: Path | None = None) -> Iterator[Portal]:
         AssertionError: it does not start, or does not stop well; with its log.
     """
     world.build(root)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     porch = porch or Path(sys.executable).with_name("porch")
     portal = Portal(porch, root, f"http://127.0.0.1:{port}")
     log = root / "portal.log"
@@ -99,7 +97,7 @@ def serving(root: Path, porch: Path | None = None) -> Iterator[Portal]:
             yield portal
         finally:
             process.terminate()
-            code = process.wait(30)
+            code = process.wait(60)
     assert code == 0, f"ended with {code}: {log.read_text()[-4000:]}"
 
 
@@ -108,9 +106,10 @@ def _await_ready(portal: Portal, process: subprocess.Popen[bytes], log: Path) ->
     deadline = time.monotonic() + START_TIMEOUT_S
     while process.poll() is None and time.monotonic() < deadline:
         try:
-            answer = httpx2.get(f"{portal.url}/readyz", headers=_HOST, timeout=5)
-            if answer.is_success:
-                code = answer.json()["plugins"]["codegraph"]["facts"]
+            answer = httpx2.get(f"{portal.url}/readyz", headers=_HOST, timeout=60)
+            plugins = answer.json().get("plugins", {})
+            if answer.is_success and {each["state"] for each in plugins.values()} == {"ok"}:
+                code = plugins["codegraph"]["facts"]
                 if not (code["waiting"] or code["indexing"]) and code["entities"]:
                     return
         except httpx2.TransportError:

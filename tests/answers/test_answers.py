@@ -21,7 +21,7 @@ MAX_SHOWN = 20
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_callers_are_answered_as_they_were(tmp_path: Path) -> None:
     areas, bodies = recorded(tmp_path)
     write_bodies(bodies, Path("build") / "answers")

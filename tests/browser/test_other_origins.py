@@ -21,7 +21,7 @@ from gateway.testing import open_test_portal
 from tests.conformance import everything
 from tests.servers.serving import bound, serving
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 HERE = Path(__file__).parent
 MODULES = HERE.parent / "node" / "node_modules"

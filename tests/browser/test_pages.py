@@ -23,7 +23,7 @@ from tests.servers.github import Github
 from tests.servers.identity_provider import IdentityProvider
 from tests.servers.serving import bound, serving
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 PHONE, DESK = {"width": 360, "height": 780}, {"width": 1280, "height": 800}
 RULES = {

@@ -14,7 +14,7 @@ from tests.browser.chromium import Wallet
 from tests.browser.conftest import Serving
 from tests.chain.anvil import HATS, Chain, running
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 HAT = 30 << 224 | 3 << 208 | 1 << 192
 RULES = {"members": {"any_of": [{"hat": "30.3.1"}]}}
@@ -28,7 +28,7 @@ def chain() -> Iterator[Chain]:
 
 async def _becomes(page: Page, tier: str) -> None:
     """Load the page again until it says a tier, for as long as a fact may be believed and more."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         while tier not in await page.locator("#tier").inner_text():
             await page.reload()
 

@@ -60,7 +60,7 @@ class Chain:
     def __init__(self, url: str, chain_id: int) -> None:
         self.url = url
         self.id = chain_id
-        self._http = httpx2.Client(timeout=10)
+        self._http = httpx2.Client(timeout=60)
         self._ids = itertools.count()
         self._kinds: dict[str, str] = {}
         self.sender: str = self.rpc("eth_accounts")[0]
@@ -185,7 +185,7 @@ def running(chain_id: int = 10) -> Iterator[Chain]:
 
 
 def _port(process: subprocess.Popen[bytes], output: Any) -> int:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < deadline:
         output.seek(0)
         for line in output.read().splitlines():

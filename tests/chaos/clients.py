@@ -16,6 +16,7 @@ from tests.chaos.ledger import Batch, Ledger
 from tests.chaos.world import PAGES, PEOPLE, Replica, World
 from tests.faults.conftest import JSON, modern
 from tests.faults.playbook import token_of
+from tests.mcp_messages import INITIALIZE_PARAMS
 
 API = "/openspec/v1/knowledge"
 PAUSE_SECONDS = 0.1
@@ -26,11 +27,6 @@ GRACE_SECONDS = 15.0
 """Seconds after a fault in which what it broke may still be refused."""
 BATCH_ENTRIES = 5
 OK = frozenset({200, 201, 202})
-INITIALIZE = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "chaos", "version": "1"},
-}
 
 
 class Clients:
@@ -169,7 +165,7 @@ class Clients:
             nonlocal session
             method = "tools/list" if session else "initialize"
             body = {"jsonrpc": "2.0", "id": 1, "method": method}
-            body["params"] = {} if session else INITIALIZE
+            body["params"] = {} if session else INITIALIZE_PARAMS
             headers = JSON | {"mcp-protocol-version": "2025-11-25"}
             headers |= {"mcp-session-id": session} if session else {}
             answer = await http.post(f"{replica.url}/mcp", headers=headers, json=body)

@@ -117,7 +117,7 @@ def _texts_of(person: str, url: str, began: datetime) -> Counter[str]:
     texts: Counter[str] = Counter()
     minute, since = timedelta(minutes=1), began - SKEW
     headers = {"authorization": f"Bearer {token_of(person)}"}
-    with httpx2.Client(base_url=f"{url}{API}", headers=headers, timeout=30, verify=False) as http:
+    with httpx2.Client(base_url=f"{url}{API}", headers=headers, timeout=60, verify=False) as http:
         while since < datetime.now(UTC) + SKEW:
             asked = {
                 "mine": "true",

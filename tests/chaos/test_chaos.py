@@ -6,7 +6,7 @@ import pytest
 
 from tests.chaos.run import chaos
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900)]
 
 SEED = 7
 MINUTES = 3.0

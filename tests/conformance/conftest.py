@@ -48,7 +48,7 @@ def node_tool(tmp_path: Path) -> NodeTool:
 def portal_in(directory: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A portal with the "everything" plugin, in a process of its own that must end well."""
     with subprocess.Popen([sys.executable, PORTAL, directory], stderr=subprocess.PIPE) as portal:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while not (directory / "port").exists():
             if portal.poll() is not None or time.monotonic() > deadline:
                 portal.kill()
@@ -57,7 +57,7 @@ def portal_in(directory: Path) -> Iterator[subprocess.Popen[bytes]]:
             time.sleep(0.02)
         yield portal
         portal.terminate()
-        assert portal.wait(20) == 0
+        assert portal.wait(60) == 0
 
 
 def url_in(directory: Path) -> str:

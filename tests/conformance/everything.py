@@ -112,8 +112,8 @@ def talking_tools(host: Host) -> list[Tool]:
         return "Done."
 
     async def test_reconnection() -> str:
-        """Takes a moment."""
-        await asyncio.sleep(0.2)
+        """Takes longer than its client's connection lasts."""
+        await asyncio.sleep(1.5)
         return "Reconnection test completed"
 
     async def test_trigger_tool_change() -> str:

@@ -11,15 +11,19 @@ from pathlib import Path
 import uvloop
 
 from gateway.app import PortalApp
-from gateway.cli.server import held, serve
+from gateway.cli.data_directory import held
+from gateway.cli.server import serve
 from gateway.config.portal import load_portal
 from gateway.observability import logs, telemetry
+from gateway.surfaces.mcp import delivery
 from tests.conformance import everything
 
 
 def main(directory: Path) -> None:
     logs.configure("warning")
     telemetry.configure("porch", enabled=True)
+    # The suite waits five seconds for a connection that ends before the reply (SEP-1699).
+    delivery.RESUMABLE_AFTER_SECONDS, delivery.POLL_AFTER_SECONDS = 0.1, 0.5
     config = directory / "config"
     config.mkdir()
     (config / "tiers.yaml").write_text("default: open\n")

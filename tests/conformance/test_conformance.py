@@ -11,7 +11,7 @@ NodeTool = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
 def test_every_scored_scenario_of_a_revision_passes(
     url: str, revision: str, node_tool: NodeTool
@@ -23,7 +23,7 @@ def test_every_scored_scenario_of_a_revision_passes(
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "scenario",
     ["http-header-validation", "http-custom-header-server-validation", "json-schema-2020-12"],
@@ -35,7 +35,7 @@ def test_pending_scenarios_pass_as_well(url: str, scenario: str, node_tool: Node
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("scenario", ["skills-enumeration", "skills-directory", "skills-manifest"])
 def test_the_skills_extension_passes_without_a_warning(
     url: str, scenario: str, node_tool: NodeTool
@@ -46,3 +46,12 @@ def test_the_skills_extension_passes_without_a_warning(
     assert result.returncode == 0, result.stdout[-5000:]
     assert "0 failed, 0 warnings" in result.stdout
     assert "SKIPPED" not in result.stdout
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(900)
+def test_a_reply_is_polled_for_with_its_last_event_id(url: str, node_tool: NodeTool) -> None:
+    options = ["--scenario", "server-sse-polling", "--spec-version", "2025-11-25"]
+    result = node_tool("conformance", "server", "--url", url, *options, "--verbose")
+    assert result.returncode == 0, result.stdout[-5000:]
+    assert "Passed: 3/3, 0 failed, 0 warnings" in result.stdout

@@ -93,7 +93,7 @@ async def test_a_call_in_flight_is_finished_when_the_portal_stops(
     }
     events = []
     async with (
-        httpx2.AsyncClient() as client,
+        httpx2.AsyncClient(timeout=60) as client,
         client.stream("POST", own_url, json=message, headers=headers) as answer,
     ):
         async for line in answer.aiter_lines():
@@ -102,3 +102,9 @@ async def test_a_call_in_flight_is_finished_when_the_portal_stops(
                 own_portal.terminate()
     assert len(events) == 4
     assert "Done." in events[-1]
+
+
+async def test_a_legacy_client_comes_back_by_itself_for_a_reply(url):
+    async with Client(url, mode="legacy") as client:
+        result = await client.call_tool("test_reconnection")
+    assert text_of(result) == "Reconnection test completed"

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from gateway.contract import Vault
 from gateway.testing import PluginContract, TestPortal
 from plugins.codegraph import plugin as codegraph
 from plugins.knowledge import plugin as knowledge
 from plugins.skills_repo import plugin as skills_repo
+from plugins.upstreams import plugin as upstreams
+from plugins.upstreams.store.connections import ConnectionStore, Kept
 from plugins.workflows import plugin as workflows
 
 GARDEN = Path(__file__).parents[1] / "plugins" / "skills_repo" / "garden"
@@ -136,6 +139,17 @@ class TestSkillsRepo(PluginContract):
         "get_agent": [{"name": "gardener"}],
         "get_doc": [{"path": ["index"]}],
     }
+
+
+class TestUpstreams(PluginContract):
+    plugin = upstreams
+
+    async def leave(self, portal: TestPortal, person: str) -> bool:
+        services = portal.running.services
+        vault = Vault(services.signing_key, "upstreams")
+        store = ConnectionStore(services.for_plugin("upstreams").database, vault)
+        await store.keep(Kept(person, "partner", "there", "what was given"))
+        return True
 
 
 class TestWorkflows(PluginContract):

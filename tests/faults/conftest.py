@@ -122,7 +122,7 @@ class Portal:
 
     def health(self) -> dict[str, Any]:
         """What ``/readyz`` says in full."""
-        details: dict[str, Any] = httpx2.get(f"{self.url}/readyz", timeout=30).json()
+        details: dict[str, Any] = httpx2.get(f"{self.url}/readyz", timeout=60).json()
         return details
 
     def ready(self) -> Portal:
@@ -132,7 +132,7 @@ class Portal:
 
     def get(self, path: str, **options: Any) -> httpx2.Response:
         """Send a GET request."""
-        return httpx2.get(f"{self.url}{path}", timeout=30, **options)
+        return httpx2.get(f"{self.url}{path}", timeout=60, **options)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> httpx2.Response:
         """Call a tool as a member, in the modern era."""
@@ -140,7 +140,7 @@ class Portal:
 
     def post(self, request: dict[str, Any]) -> httpx2.Response:
         """Send a request made by :func:`modern`."""
-        return httpx2.post(f"{self.url}/mcp", timeout=30, **request)
+        return httpx2.post(f"{self.url}/mcp", timeout=60, **request)
 
     def search(self, query: str, **filters: Any) -> list[dict[str, Any]]:
         """The results of a search."""

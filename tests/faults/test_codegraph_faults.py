@@ -93,7 +93,7 @@ def code(place: Place) -> Place:
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_an_ugly_tree_is_indexed_and_every_skipped_file_is_listed(code: Place) -> None:
     tree = code.root / "ugly"
     ugly(tree)
@@ -137,12 +137,11 @@ def is_held(database: Path) -> bool:
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("most", [FILES, 0], ids=["in place", "as a new layer"])
 def test_an_index_killed_at_random_moments_is_served_whole_or_not_at_all(
     code: Place, most: int, record_property: Callable[[str, object], None]
 ) -> None:
-    record_property("kills", KILLS)
     tree, chance, mark = code.root / "tree", random.Random(20), "one"
     fill(tree, mark)
     database = code.data / "porch.db"
@@ -155,16 +154,17 @@ def test_an_index_killed_at_random_moments_is_served_whole_or_not_at_all(
         commands.begin("codegraph", "index")
         assert commands.ended() == 0
         span = time.monotonic() - began
-        killed = 0
-        for kill in range(KILLS):
-            before, mark = served(database), f"mark{kill}"
+        kills, at_work = 0, False
+        while kills < KILLS or not at_work:  # a busy machine may be faster now than it was
+            kills += 1
+            before, mark = served(database), f"mark{kills}"
             fill(tree, mark)
             process = commands.begin("codegraph", "index")
             time.sleep(chance.uniform(0, 1) * span)
             commands.kill(process)
             assert served(database) in (before, {f"{mark} {FILES}"})
-            killed += is_held(database)
-        assert killed > 0
+            at_work |= is_held(database)
+        record_property("kills", kills)
         commands.begin("codegraph", "index")
         assert commands.ended() == 0  # what was held by one that is dead keeps nobody waiting
     assert served(database) == {f"{mark} {FILES}"}

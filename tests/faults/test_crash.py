@@ -11,7 +11,7 @@ import pytest
 
 from tests.faults.conftest import MEMBER, Place, Portal, eventually
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 EMBEDDED = """
 services: {embedding: embedded}
@@ -52,7 +52,7 @@ def _moved_on(portal: Portal, before: int) -> bool:
     return _done(portal) > before or bool(portal.health()["status"] == "ok")
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_killed_again_and_again_nothing_is_lost_and_nothing_is_there_twice(
     civic: Place, record_property: Callable[[str, object], None]
 ) -> None:

@@ -8,11 +8,11 @@ import httpx2
 import pytest
 
 from tests.faults.conftest import JSON, MEMBER, Place, Portal, eventually, modern
-from tests.faults.test_outages import INITIALIZE
 from tests.journeys.balancer import empty_database
+from tests.mcp_messages import INITIALIZE
 from tests.servers.cable import Cable, cabled
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 AT_ONCE_SECONDS = 5.0
 """A bound far above what an answer takes on a busy machine, and far below a wait for PostgreSQL."""

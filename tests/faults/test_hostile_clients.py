@@ -56,7 +56,7 @@ def _connect(portal: Portal, sent: bytes) -> socket.socket:
     address = urlsplit(portal.url)
     assert address.hostname
     assert address.port
-    connection = socket.create_connection((address.hostname, address.port), timeout=30)
+    connection = socket.create_connection((address.hostname, address.port), timeout=60)
     connection.sendall(sent)
     return connection
 
@@ -79,7 +79,7 @@ def test_clients_that_send_a_byte_now_and_then_hold_up_nobody(portal: Portal) ->
 async def test_two_hundred_calls_at_once_are_all_answered(portal: Portal) -> None:
     request = modern("tools/call", name="search_knowledge", arguments={"query": "garden"})
     limits = httpx2.Limits(max_connections=200)
-    async with httpx2.AsyncClient(timeout=50, limits=limits) as client:
+    async with httpx2.AsyncClient(timeout=60, limits=limits) as client:
         answers = await asyncio.gather(
             *(client.post(f"{portal.url}/mcp", **request) for _ in range(200))
         )

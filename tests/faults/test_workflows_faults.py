@@ -25,7 +25,7 @@ from tests.plugins.workflows.conftest import NOON
 from tests.plugins.workflows.playing import ANYONE, done, opened, refused, stage
 from tests.servers.cable import cabled
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(120), pytest.mark.one_database]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600), pytest.mark.one_database]
 
 AWAY = "The playbook cannot be read or written at the moment."
 DAMAGED = "What is stored of this is damaged"

@@ -24,7 +24,7 @@ from tests.journeys.balancer import empty_database
 from tests.plugins.workflows.files.desk import rows, tree, write
 from tests.servers.forked import Forked
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180), pytest.mark.one_database]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600), pytest.mark.one_database]
 
 MANY, KILLS = 40, times(thorough=6, ordinary=2)
 T = TypeVar("T")
@@ -116,8 +116,9 @@ def test_the_rows_and_files_are_those_of_one_clean_import(
     assert f"{3 * MANY} added." in said
     clean = ask(addresses[0], one, rows)
     before = 0
-    for turn in range(KILLS):
-        goal = random.randint(before + 1, 2 * MANY * (turn + 1) // KILLS - 5)
+    for _ in range(KILLS):
+        # Far from the end: on a busy machine the kill comes some items later than it should.
+        goal = before + random.randint(1, MANY // KILLS)
         importing = Importing(place, other, addresses[1], book)
         ask(addresses[1], other, partial(kill_at, goal, importing))
         importing.ended()

@@ -23,11 +23,12 @@ from benchmarks.processes import await_port, free_port
 from tests.faults.conftest import JSON, Place, Portal, modern
 from tests.gateway.surfaces.oauth.surface import pkce, query_of
 from tests.gateway.surfaces.pages.browser import forms
+from tests.servers import readiness
 
 PUBLIC = "https://portal.example.org"
 REDIRECT = "http://127.0.0.1:3118/callback"
 NAVIGATES = {"accept": "text/html,application/xhtml+xml", "sec-fetch-site": "none"}
-PATIENCE = 40.0
+PATIENCE = 60.0
 PROVES = {"get_document": "members", "list_groups": "public"}
 """The tool that shows a caller's tier by being listed, highest first."""
 TIERS = """
@@ -59,7 +60,7 @@ def serve(place: Place, data: str = "data", **environment: str) -> Portal:
 
 def is_ready(portal: Portal) -> bool:
     """Whether a portal says so; of a public one nobody hears more."""
-    return httpx2.get(f"{portal.url}/readyz", timeout=PATIENCE).is_success
+    return readiness.is_ready(portal.url)
 
 
 @contextmanager

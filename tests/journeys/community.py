@@ -21,10 +21,11 @@ from starlette.routing import Route
 
 from benchmarks.processes import free_port
 from tests.servers import forked
+from tests.servers.readiness import is_ready
 from tests.servers.serving import bound, serving
 
 PORCH = f"{Path(sys.executable).with_name('porch')}"
-PATIENCE = 40.0
+PATIENCE = 60.0
 LOG = "portal.log"
 PAGE = (
     "---\ntype: pattern\ntitle: Seasons\ndate: 2026-01-02\npublish: true\n---\nHow a year goes.\n"
@@ -90,7 +91,7 @@ def running(root: Path, environment: Mapping[str, str] | None = None) -> Iterato
         raise
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
     assert process.returncode == 0
 
 
@@ -98,7 +99,7 @@ def _await_ready(portal: Community, process: forked.Forked) -> None:
     deadline = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < deadline:
         try:
-            if httpx2.get(f"{portal.url}/readyz", timeout=5).is_success:
+            if is_ready(portal.url):
                 return
         except httpx2.TransportError:
             pass
@@ -118,7 +119,7 @@ class Rpc:
         self.url = ""
         self.down = False
         self._chain_url = chain_url
-        self._http = httpx2.Client(timeout=10)
+        self._http = httpx2.Client(timeout=60)
 
     @contextmanager
     def serving(self) -> Iterator[Rpc]:

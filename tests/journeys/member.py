@@ -113,7 +113,7 @@ class Member:
             }
         )
         auth = OAuthClientProvider(address, metadata, kept, self.sent_to, self.came_back, document)
-        async with httpx2.AsyncClient(auth=auth, trust_env=False, timeout=30) as http:
+        async with httpx2.AsyncClient(auth=auth, trust_env=False, timeout=60) as http:
             transport = streamable_http_client(address, http_client=http)
             async with Client(transport, mode=era) as client:
                 yield client
@@ -144,7 +144,7 @@ async def member(
 async def plain_client(address: str, token: str, era: str) -> AsyncGenerator[Client]:
     """A client that sends a token and knows nothing of OAuth."""
     headers = {"authorization": f"Bearer {token}"}
-    async with httpx2.AsyncClient(headers=headers, trust_env=False, timeout=30) as http:
+    async with httpx2.AsyncClient(headers=headers, trust_env=False, timeout=60) as http:
         async with Client(streamable_http_client(address, http_client=http), mode=era) as client:
             yield client
 

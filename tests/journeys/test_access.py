@@ -39,7 +39,7 @@ from tests.journeys.world import (
 from tests.servers.github import Github, Org
 from tests.servers.identity_provider import IdentityProvider
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(params=ERAS)
@@ -165,7 +165,7 @@ async def check_end(world: World, person: Member, address: str, kept: Kept) -> N
     assert "The SDK" in await person.account()
     await person.page.get_by_role("button", name="Sign out everywhere").click()
     await expect(person.page.get_by_text("You are signed out of every browser")).to_be_visible()
-    async with httpx2.AsyncClient(trust_env=False) as http:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
         bearer = {"authorization": f"Bearer {kept.tokens.access_token}"}
         answer = await http.post(address, json={}, headers=bearer)
         assert answer.status_code == 401
@@ -293,7 +293,7 @@ async def test_a_token_made_on_the_account_page_goes_as_far_as_it_was_made_for(
 
 async def status(world: World, token: str) -> int:
     """The HTTP status that a token gets."""
-    async with httpx2.AsyncClient(trust_env=False) as http:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
         bearer = {"authorization": f"Bearer {token}"}
         return (await http.post(f"{world.url}/mcp", json={}, headers=bearer)).status_code
 

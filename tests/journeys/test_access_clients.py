@@ -15,7 +15,7 @@ from tests.journeys.community import community, rpc
 from tests.journeys.member import member, tools
 from tests.journeys.world import ERAS, MEMBERS, TIERS, World, eventually, refused, settings
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(params=ERAS)

@@ -13,18 +13,9 @@ import pytest
 
 from gateway.testing import RequestRefused, TestPortal, open_test_portal
 from tests.journeys import garden
+from tests.mcp_messages import INITIALIZE
 
 HEADERS = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
-INITIALIZE: dict[str, Any] = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
 
 
 @pytest.fixture

@@ -200,7 +200,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
             "OTEL_BSP_SCHEDULE_DELAY": "100",
         }
         tiers = {"items": {"skills_repo": "open"}}
-        with community(root, config(github), tiers, variables) as portal, httpx2.Client() as http:
+        with (
+            community(root, config(github), tiers, variables) as portal,
+            httpx2.Client(timeout=60) as http,
+        ):
             made = Run(portal, github, http, traces=traces)
             visited(made)
             looked_at(made)

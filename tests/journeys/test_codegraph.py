@@ -23,7 +23,7 @@ from tests.journeys.world import ERAS as SDK_ERAS
 from tests.journeys.world import HAT, eventually, settings
 from tests.servers import forked
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 ERAS = ["legacy", "modern"]
 CLOSED = {name: {"enabled": False} for name in ("skills_repo", "workflows")}

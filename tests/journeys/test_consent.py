@@ -19,7 +19,7 @@ from tests.journeys.balancer import Member
 from tests.journeys.member import plain_client, said
 from tests.journeys.world import ERAS
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 APPROVALS = "/openspec/v1/knowledge/approvals"
 TIERS = """
@@ -64,7 +64,7 @@ class Asked:
 async def asking(portal: Portal, token: str, era: str, person: Asked) -> AsyncGenerator[Client]:
     """A client that shows its person forms."""
     headers = {"authorization": f"Bearer {token}"}
-    async with httpx2.AsyncClient(headers=headers, trust_env=False, timeout=30) as http:
+    async with httpx2.AsyncClient(headers=headers, trust_env=False, timeout=60) as http:
         stream = streamable_http_client(f"{portal.url}/mcp", http_client=http)
         async with Client(stream, mode=era, elicitation_callback=person) as client:
             yield client
@@ -134,7 +134,7 @@ async def test_without_a_client_that_asks_a_request_waits_for_another_person(
                 f"{portal.url}{APPROVALS}/{waits['id']}/approve",
                 headers={"authorization": f"Bearer {ben}"},
                 json={"note": "Tested."},
-                timeout=30,
+                timeout=60,
             )
             assert decided.status_code == 200, decided.text
             assert decided.json()["state"] == "approved"

@@ -22,7 +22,7 @@ from tests.journeys.world import ERAS
 from tests.servers.github_contents import GithubContents, Repo
 from tests.servers.github_history import History
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 NAME = "civic/kb"
 SECRET = "the-webhooks-secret"
@@ -81,7 +81,7 @@ def push(portal: Portal, history: History, before: str) -> None:
         + hmac.new(SECRET.encode(), raw, hashlib.sha256).hexdigest(),
     }
     answer = httpx2.post(
-        f"{portal.url}/hooks/knowledge/github", content=raw, headers=headers, timeout=30
+        f"{portal.url}/hooks/knowledge/github", content=raw, headers=headers, timeout=60
     )
     assert answer.status_code == 200, answer.text
 
@@ -145,7 +145,7 @@ async def test_an_agent_remembers_over_mcp_and_rest_and_sees_nothing_of_another_
     portal = served(following).ready()
     ana, ben = someone(portal), someone(portal)
     address = f"{portal.url}/mcp"
-    rest = httpx2.AsyncClient(base_url=portal.url + API, timeout=30, trust_env=False)
+    rest = httpx2.AsyncClient(base_url=portal.url + API, timeout=60, trust_env=False)
     async with (
         plain_client(address, ana, era) as hers,
         plain_client(address, ben, era) as his,

@@ -37,7 +37,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         assert found, said
         yield found[0]
         portal.terminate()
-        assert portal.wait(20) == 0
+        assert portal.wait(60) == 0
 
 
 def inspected(url: str, era: str, tmp_path: Path, *arguments: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A legacy client behind a balancer: its answers and cancellations reach any replica."""
+"""A legacy client behind a balancer: any replica takes its answers, and tells it its replies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.faults.conftest import JSON, Place, Portal
 from tests.faults.conftest import place as place
 from tests.journeys.balancer import empty_database
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 VERSION = "2025-11-25"
 TOKEN = "members-token-of-the-questions"
@@ -33,6 +33,7 @@ class Client:
             "clientInfo": {"name": "journey", "version": "1"},
         }
         self.headers = LEGACY
+        self.first: str | None = None
         begun = self.post(at, {"id": 1, "method": "initialize", "params": params})
         self.headers = LEGACY | {"mcp-session-id": begun.headers["mcp-session-id"]}
 
@@ -50,8 +51,22 @@ class Client:
         with httpx2.stream(
             "POST", url, headers=self.headers, json=body, timeout=PATIENCE
         ) as stream:
-            lines = (line for line in stream.iter_lines() if line.startswith("data: {"))
-            yield (json.loads(line.removeprefix("data: ")) for line in lines)
+            yield self._messages(stream)
+
+    @contextmanager
+    def coming_back(self, at: Portal) -> Iterator[Iterator[dict[str, Any]]]:
+        """The messages after the first event of the call's stream."""
+        headers = self.headers | {"accept": "text/event-stream", "last-event-id": self.first or ""}
+        url = f"{at.url}/mcp"
+        with httpx2.stream("GET", url, headers=headers, timeout=PATIENCE) as stream:
+            yield self._messages(stream)
+
+    def _messages(self, stream: httpx2.Response) -> Iterator[dict[str, Any]]:
+        for line in stream.iter_lines():
+            if line.startswith("id: ") and self.first is None:
+                self.first = line.removeprefix("id: ")
+            elif line.startswith("data: {"):
+                yield json.loads(line.removeprefix("data: "))
 
 
 @pytest.fixture
@@ -96,3 +111,21 @@ def test_a_cancellation_at_the_other_replica_ends_the_call(pair: tuple[Portal, P
         assert client.post(hears, gone).status_code == 202
         ended = next(messages)
     assert (ended["id"], ended["error"]["message"]) == (7, "The client cancelled the request.")
+
+
+def test_a_reply_whose_connection_broke_is_told_by_the_other_replica(
+    pair: tuple[Portal, Portal],
+) -> None:
+    runs, hears = pair
+    client = Client(runs)
+    with client.remembering(runs, f"The gate opens at {uuid.uuid4().hex}.") as messages:
+        question = next(messages)
+    with client.coming_back(hears) as messages:
+        assert next(messages) == question
+        yes = {"action": "accept", "content": {"approve": True}}
+        assert client.post(hears, {"id": question["id"], "result": yes}).status_code == 202
+        result = next(messages)
+        assert result["result"]["structuredContent"]["status"] == "created", result
+        assert next(messages, None) is None, "the stream ends with the reply"
+    with client.coming_back(runs) as messages:
+        assert list(messages) == [question, result]

@@ -19,6 +19,8 @@ import httpx2
 import pytest
 
 from benchmarks.processes import await_port, free_port, launched
+from tests.mcp_messages import INITIALIZE_PARAMS
+from tests.servers import readiness
 
 pytestmark = pytest.mark.heavy
 
@@ -32,18 +34,13 @@ plugins: {{knowledge: {{sources: [{{directory: ./content}}]}}}}
 limits: {{calls: none}}
 """
 NOTE = "---\ntype: pattern\ntitle: {title}\ndate: 2026-01-02\npublish: true\n---\n{body}\n"
-INITIALIZE: dict[str, Any] = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "journey", "version": "1"},
-}
 HEADERS = {
     "content-type": "application/json",
     "accept": "application/json, text/event-stream",
     "mcp-protocol-version": "2025-11-25",
 }
 SEARCH: dict[str, Any] = {"name": "search_knowledge", "arguments": {"query": "funding"}}
-PATIENCE = 40.0
+PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
@@ -57,13 +54,13 @@ class Replica:
     def post(self, method: str, session: str = "", **params: Any) -> httpx2.Response:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         headers = HEADERS | ({"mcp-session-id": session} if session else {})
-        return httpx2.post(self.url("/mcp"), json=message, headers=headers, timeout=30)
+        return httpx2.post(self.url("/mcp"), json=message, headers=headers, timeout=60)
 
     def ready(self) -> bool:
-        return httpx2.get(self.url("/readyz"), timeout=PATIENCE).is_success
+        return readiness.is_ready(self.url(""))
 
     def session(self) -> str:
-        id: str = self.post("initialize", **INITIALIZE).headers["mcp-session-id"]
+        id: str = self.post("initialize", **INITIALIZE_PARAMS).headers["mcp-session-id"]
         return id
 
     def tools(self) -> list[str]:
@@ -77,7 +74,7 @@ class Replica:
             yield stream.iter_lines()
 
     def found(self, query: str) -> list[str]:
-        answer = httpx2.get(self.url("/api/v1/search"), params={"q": query}, timeout=30)
+        answer = httpx2.get(self.url("/api/v1/search"), params={"q": query}, timeout=60)
         return [result["title"] for result in answer.json()["results"]]
 
     def audit(self) -> list[dict[str, Any]]:

@@ -66,7 +66,7 @@ async def listening(served: Served, who: str) -> AsyncGenerator[Listener]:
         "mcp-method": "subscriptions/listen",
     }
     url = f"http://{served.address}/mcp"
-    async with httpx2.AsyncClient(timeout=20) as client:
+    async with httpx2.AsyncClient(timeout=60) as client:
         async with client.stream("POST", url, json=LISTEN, headers=headers) as response:
             yield Listener(response)
 

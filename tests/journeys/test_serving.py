@@ -30,7 +30,8 @@ import uvloop
 from gateway.observability import logs
 from gateway.app import PortalApp
 from gateway.config.portal import load_portal
-from gateway.cli.server import held, serve
+from gateway.cli.data_directory import held
+from gateway.cli.server import serve
 from tests.journeys import garden
 
 logs.configure("warning")
@@ -89,7 +90,7 @@ def linger(marker: Path, seconds: float) -> dict[str, Any]:
 
 async def written(path: Path) -> None:
     """Wait until another process has written a file."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             if await asyncio.to_thread(path.exists):
                 return
@@ -98,7 +99,7 @@ async def written(path: Path) -> None:
 
 async def test_a_call_in_flight_is_finished_before_the_portal_stops(tmp_path: Path) -> None:
     marker = tmp_path / "begun"
-    async with running(tmp_path) as (process, url), httpx2.AsyncClient(timeout=20) as http:
+    async with running(tmp_path) as (process, url), httpx2.AsyncClient(timeout=60) as http:
         call = asyncio.create_task(http.post(url, **linger(marker, seconds=1.0)))
         await written(marker)
         process.send_signal(signal.SIGTERM)
@@ -111,16 +112,16 @@ async def test_a_call_in_flight_is_finished_before_the_portal_stops(tmp_path: Pa
 
 async def test_under_load_all_calls_are_finished_and_no_new_ones_taken(tmp_path: Path) -> None:
     markers = [tmp_path / f"begun-{number}" for number in range(20)]
-    async with running(tmp_path) as (process, url), httpx2.AsyncClient(timeout=20) as http:
+    async with running(tmp_path) as (process, url), httpx2.AsyncClient(timeout=60) as http:
         calls = [
             asyncio.create_task(http.post(url, **linger(marker, seconds=2.0))) for marker in markers
         ]
         await asyncio.gather(*map(written, markers))
         process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             with pytest.raises(httpx2.TransportError):
                 while True:
-                    async with httpx2.AsyncClient() as another:
+                    async with httpx2.AsyncClient(timeout=60) as another:
                         await another.post(url, **request("ping"))
         for answer in await asyncio.gather(*calls):
             assert (answer.status_code, "Done after all." in answer.text) == (200, True)
@@ -129,7 +130,7 @@ async def test_under_load_all_calls_are_finished_and_no_new_ones_taken(tmp_path:
 
 async def test_a_second_signal_stops_without_waiting(tmp_path: Path) -> None:
     marker = tmp_path / "begun"
-    async with running(tmp_path) as (process, url), httpx2.AsyncClient(timeout=20) as http:
+    async with running(tmp_path) as (process, url), httpx2.AsyncClient(timeout=60) as http:
         call = asyncio.create_task(http.post(url, **linger(marker, seconds=1000.0)))
         await written(marker)
         process.send_signal(signal.SIGTERM)
@@ -141,7 +142,7 @@ async def test_a_second_signal_stops_without_waiting(tmp_path: Path) -> None:
 
 async def test_new_tier_rules_reach_a_client_that_listens(tmp_path: Path) -> None:
     wanted = {"toolsListChanged": True}
-    async with running(tmp_path) as (_, url), httpx2.AsyncClient(timeout=20) as http:
+    async with running(tmp_path) as (_, url), httpx2.AsyncClient(timeout=60) as http:
         before = await _tools(http, url)
         listening = request("subscriptions/listen", notifications=wanted)
         async with http.stream("POST", url, **listening) as stream:
@@ -154,10 +155,10 @@ async def test_new_tier_rules_reach_a_client_that_listens(tmp_path: Path) -> Non
 
 
 async def test_a_slip_in_the_tier_rules_changes_nothing_and_is_told(tmp_path: Path) -> None:
-    async with running(tmp_path) as (_, url), httpx2.AsyncClient(timeout=20) as http:
+    async with running(tmp_path) as (_, url), httpx2.AsyncClient(timeout=60) as http:
         before = await _tools(http, url)
         (tmp_path / "config" / "tiers.yaml").write_text("default: nobody\n")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             notices: list[str] = []
             while not notices:
                 answer = await http.get(url.replace("/mcp", "/readyz"))
@@ -173,5 +174,5 @@ async def _tools(http: httpx2.AsyncClient, url: str) -> list[str]:
 
 async def _events(stream: httpx2.Response) -> AsyncIterator[dict[str, Any]]:
     async for line in stream.aiter_lines():
-        if line.startswith("data:"):
+        if line.startswith("data: {"):
             yield json.loads(line[5:])

@@ -125,7 +125,7 @@ async def test_every_call_leaves_a_record_without_values() -> None:
 
 
 async def _records(opened: TestPortal, count: int) -> Any:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             records = await opened.running.audit.read()
             if len(records) == count:

@@ -14,7 +14,7 @@ from tests.journeys.balancer import Member
 from tests.journeys.community import Community, running
 from tests.journeys.inspecting import failed, inspected
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[2]
 ERAS = ["legacy", "modern"]

@@ -17,7 +17,7 @@ from tests.journeys.balancer import Member
 from tests.journeys.community import Community, running
 from tests.journeys.member import plain_client, said
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[2]
 ERA = "2026-07-28"
@@ -31,7 +31,7 @@ stages:
       - prompt: choose-the-place
 """
 STAGES = [{"name": "Spring", "prompts": [{"name": "Dig", "content": "Dig a bed."}]}]
-WAIT = 5.0
+WAIT = 9.0
 """Seconds within which an import lets a member write; SQLite itself gives up after ten."""
 
 

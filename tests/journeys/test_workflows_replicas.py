@@ -17,7 +17,7 @@ from tests.faults.conftest import Place, Portal, eventually, modern
 from tests.faults.playbook import Person, configure, stage, token_of, tokens
 from tests.journeys.balancer import empty_database
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 PEOPLE = ("ana", "ben")
 
@@ -256,7 +256,7 @@ def hearing(portal: Portal, name: str) -> Iterator[Iterator[str]]:
     request = modern("subscriptions/listen", notifications=wanted)
     headers = request["headers"] | {"authorization": f"Bearer {token_of(name)}"}
     url = f"{portal.url}/mcp"
-    with httpx2.stream("POST", url, headers=headers, json=request["json"], timeout=30) as stream:
+    with httpx2.stream("POST", url, headers=headers, json=request["json"], timeout=60) as stream:
         lines = stream.iter_lines()
         assert any("acknowledged" in line for line in lines)
         yield lines

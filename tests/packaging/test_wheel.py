@@ -27,7 +27,7 @@ HERE = {
 PYTHONS = {version: HERE[version] for version in (min(HERE), max(HERE))}
 """The oldest and the newest that are installed here; `make versions` tests those between."""
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900)]
 
 
 def ran(*command: str | Path, cwd: Path = ROOT) -> str:
@@ -107,6 +107,6 @@ def test_an_empty_environment_with_the_wheel_serves(
     assert Path(found.strip()).is_relative_to(tmp_path)
     with served(porch, place) as url:
         message = request("tools/call", name="search_knowledge", arguments={"query": "sow"})
-        answer = httpx2.post(url, **message, timeout=30)
+        answer = httpx2.post(url, **message, timeout=60)
     assert (answer.status_code, "How to sow" in answer.text) == (200, True)
     assert "porch-weather" in ran(porch, "new-plugin", "weather", cwd=place)

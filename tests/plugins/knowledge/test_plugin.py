@@ -24,7 +24,7 @@ from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.plugin import open_knowledge, porch_plugin
 from plugins.knowledge.retrieval.index import Index
 
-DEADLINE = 20.0
+DEADLINE = 60.0
 MEMBER = Caller(person="token:test", tier=Tier.MEMBERS)
 COUNT = 120
 

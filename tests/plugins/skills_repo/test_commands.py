@@ -98,13 +98,13 @@ async def test_a_running_portal_serves_what_the_command_built(
             listed = await entries(portal)
             return [each["name"] for each in listed]
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while await names() != ["pdf"]:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         garden.skill("fresh")
         done = await asyncio.to_thread(porch, garden, "skills", "index", sources=[source])
         assert done.exit_code == 0, done.stderr
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while await names() != ["fresh", "pdf"]:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 

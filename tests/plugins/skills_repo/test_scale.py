@@ -21,7 +21,7 @@ from tests.plugins.skills_repo.waiting import entries
 SKILLS, PAGES = 1_000, 2_000
 _HEAVY = {"cryptography", "httpx", "jwt", "mcp", "numpy", "rich", "sqlalchemy", "tarfile"}
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture

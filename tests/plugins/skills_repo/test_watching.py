@@ -132,7 +132,7 @@ async def test_a_directory_is_looked_through_now_and_then_and_not_read_again(
 
     monkeypatch.setattr(index_loop.IndexLoop, "_up_to_date", seen)
     garden.skill("pdf")
-    async with garden.opened(garden.source("house"), wait_ready=False), asyncio.timeout(20):
+    async with garden.opened(garden.source("house"), wait_ready=False), asyncio.timeout(60):
         for _ in range(3):
             await looked.acquire()
         assert builds.names == ["house"]
@@ -172,7 +172,7 @@ async def test_an_edit_of_a_body_is_told_to_those_who_follow_it_and_changes_no_l
         told: asyncio.Queue[Change] = asyncio.Queue()
         portal.running.changes.listen(told.put_nowait)
         garden.skill("pdf", "After.")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             uri = "skill://house/pdf/SKILL.md"
             assert await told.get() == Change("skills_repo", "resource", uri)
             garden.skill("new")

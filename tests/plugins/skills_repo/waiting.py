@@ -8,7 +8,7 @@ from typing import Any
 
 from gateway.testing import TestPortal
 
-DEADLINE = 20.0
+DEADLINE = 60.0
 
 
 async def until(true: Callable[[], Awaitable[bool]]) -> None:

@@ -21,7 +21,7 @@ from tests.examples import examples
 from tests.plugins.workflows.playing import ANYONE, opened
 from tests.plugins.workflows.secrets_world import OWNERS, Thing, World
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900)]
 
 READERS = ("alice", "bob", "carol", ANYONE)
 ACTIONS = ("skill", "workflow", "folder", "put", "show", "hide", "rewrite", "delete", "keep", "run")

@@ -205,7 +205,7 @@ def test_on_a_terminal_there_is_a_bar(porch: Porch, tree: Path, tmp_path: Path) 
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 def test_ctrl_c_says_what_becomes_of_the_repository(
     porch: Porch, tree: Path, tmp_path: Path
 ) -> None:

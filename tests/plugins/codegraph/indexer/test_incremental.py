@@ -219,7 +219,7 @@ def histories(draw: st.DrawFn) -> list[Files]:
     return [*states, states[draw(st.integers(0, len(states) - 1))]]
 
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 few = settings(
     max_examples=examples(12, ordinary=5),
     suppress_health_check=list(HealthCheck),

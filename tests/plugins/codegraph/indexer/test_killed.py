@@ -55,7 +55,7 @@ async def run_and_kill(address: str, data: Path, root: Path, lines: int) -> bool
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 async def test_an_index_killed_at_any_moment_is_never_served_in_part_and_goes_on(
     indexed: Bench,
     address: str,

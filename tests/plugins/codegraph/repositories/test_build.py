@@ -26,7 +26,7 @@ def there(database: Database, tmp_path: Path) -> World:
 
 
 async def begun(there: World, count: int = 1) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             if len(there.index.begun) >= count:
                 return
@@ -47,7 +47,7 @@ async def test_an_index_leaves_what_it_found_and_answers_the_request(
 async def test_progress_is_seen_by_others_while_it_goes_on(there: World, tree: Path) -> None:
     repository = await there.add("garden", tree)
     making = asyncio.create_task(there.making.make(repository, "me", PlainSteps()))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             state = (await there.repositories.get("garden")).state
             if state.total:

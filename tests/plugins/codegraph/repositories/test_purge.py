@@ -143,7 +143,7 @@ async def test_what_is_there_still_after_a_purge_is_no_success(there: World) -> 
 async def test_a_purge_waits_for_whoever_works_on_the_repository(there: World, tree: Path) -> None:
     repository = await there.add("garden", tree)
     making = asyncio.create_task(there.making.make(repository, "me", PlainSteps()))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             if there.index.begun:
                 break

@@ -138,7 +138,7 @@ async def test_two_processes_keep_the_same_vectors_at_once(postgres, tmp_path) -
         async with database.begin() as other:
             await other.execute(sa.text(row))
             keeping = asyncio.create_task(kept.keep({"tag/dao": {"text": np.ones(1, np.float32)}}))
-            with anyio.fail_after(30):
+            with anyio.fail_after(60):
                 while not (await other.execute(waiting)).scalar():
                     pass
         await keeping

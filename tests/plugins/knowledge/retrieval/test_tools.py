@@ -180,6 +180,7 @@ async def test_the_resources_are_those_of_the_specification(filled) -> None:
         "mcp://test/data/releases",
     }
     guide = await offered["mcp://test/prompts/knowledge-search"].read(ANONYMOUS)
+    assert isinstance(guide, str)
     assert "Test portal" in guide
     read = await offered["mcp://test/data/ontology"].read(ANONYMOUS)
     assert isinstance(read, BaseModel)
@@ -214,6 +215,7 @@ async def test_completion_leaves_it_to_the_portal_to_say_that_there_is_more(base
     await base.put(*(make(f"tag/t{number}", "A term.") for number in range(101)))
     templates = {one.name: one.complete for one in offer(base.knowledge, unasked).templates}
     ids = await templates["documents"]["id"]("t", {"contentType": "tag"}, ANONYMOUS)
+    assert isinstance(ids, list)
     assert len(ids) == 101
 
 

@@ -22,7 +22,7 @@ from tests.plugins.knowledge.sync.portal_process import SINGLE
 from tests.servers.github_contents import GithubContents, Repo
 from tests.servers.github_history import NOTHING, History
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900)]
 
 KILLS = times(thorough=50, ordinary=12)
 SEED = 7

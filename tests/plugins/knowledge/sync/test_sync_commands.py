@@ -111,7 +111,7 @@ def test_what_is_broken_off_goes_on_and_fetches_nothing_twice(
             assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(how)
-        said, _ = process.communicate(timeout=30)
+        said, _ = process.communicate(timeout=60)
     assert process.returncode != 0
     assert how is signal.SIGKILL or "run it again, and it goes on" in said
     github.delay = 0.0

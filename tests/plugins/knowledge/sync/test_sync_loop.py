@@ -17,7 +17,7 @@ from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.sync.sources import DirectorySource
 from plugins.knowledge.sync.sync_loop import SyncLoop
 
-DEADLINE = 15.0
+DEADLINE = 60.0
 
 
 class Kept:

@@ -142,7 +142,7 @@ async def test_what_is_not_there_is_said(desk: Desk, tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 def test_the_command_line_has_them_with_a_bar_for_many_files(tmp_path: Path) -> None:
     config = tmp_path / "config"
     config.mkdir()

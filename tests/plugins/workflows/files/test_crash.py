@@ -50,7 +50,7 @@ async def killed(data: Path, directory: Path, statement: int) -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_the_rows_are_those_of_one_clean_import(
     open_another: Callable[[], OwnedDatabase],
     tmp_path: Path,

@@ -147,7 +147,7 @@ def stage_of(draw: Any, book: ParsedFiles) -> ParsedStage:
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @given(book=books())
 @settings(max_examples=examples(60), suppress_health_check=[*HealthCheck])
 async def test_rows_and_files_come_back_exactly(

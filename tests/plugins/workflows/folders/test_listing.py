@@ -207,7 +207,7 @@ def shallow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_FOLDER_DEPTH", DEPTH)
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 @settings(
     max_examples=examples(8),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

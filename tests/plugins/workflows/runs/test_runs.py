@@ -356,7 +356,7 @@ async def finish(runs: Runs, diary: Diary, walk: Walk, outcome: Outcome) -> None
         diary.moves(walk)
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 @settings(
     max_examples=examples(10),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -220,7 +220,7 @@ STEPS = st.tuples(
 
 
 @pytest.mark.heavy
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @settings(
     max_examples=examples(12),
     deadline=None,

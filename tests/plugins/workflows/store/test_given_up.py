@@ -18,7 +18,7 @@ from plugins.workflows.playbook import Place, Playbook
 from tests.plugins.workflows.conftest import prompt, skill, stage, workflow
 from tests.plugins.workflows.files.desk import rows
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
 Act = Callable[[], Awaitable[Any]]
 MOST = 400

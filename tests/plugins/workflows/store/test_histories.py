@@ -19,7 +19,7 @@ from plugins.workflows.store.tables import metadata
 from tests.examples import examples
 from tests.plugins.workflows.conftest import skill, stage, workflow
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900)]
 
 FLOW, CARD, PROMPT = TargetType.WORKFLOW, TargetType.SKILL, TargetType.MINI_PROMPT
 PUBLIC, PRIVATE = Visibility.PUBLIC, Visibility.PRIVATE

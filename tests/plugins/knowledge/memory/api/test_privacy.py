@@ -18,7 +18,7 @@ from plugins.knowledge.memory.api.api import PREFIXES
 from tests.examples import examples
 from tests.plugins.skills_repo.waiting import until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.heavy, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.anyio, pytest.mark.heavy, pytest.mark.timeout(600)]
 OWN = PREFIXES[0]
 PEOPLE = ["ana", "ben", "public", "members"]
 """Two who signed in, and two with tokens of the portal's own, of whom one is a member."""

@@ -68,7 +68,7 @@ async def test_a_stream_tells_nothing_that_was_kept_before_secrets_were_taken_ou
     question = quote(json.dumps({"query": "Bed watered"}))
     path = f"{prefix}/stream?type=query&query={question}"
     async with open_test_portal(plugin, tiers=TIERS, data_dir=data, config=NO_LIMIT) as portal:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             told = ""
             while "Bed 2" not in told:  # a search that is slow to begin leaves a layer out
                 told = (await portal.http("members").get(path)).text

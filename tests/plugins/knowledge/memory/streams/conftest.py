@@ -14,7 +14,7 @@ from plugins.knowledge.memory.model.entry import KnowledgeEntry
 from plugins.knowledge.memory.streams.events import EntryGone, KnowledgeUpdateEvent, UpdateFilters
 from tests.plugins.knowledge.memory.conftest import World
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 async def opened(

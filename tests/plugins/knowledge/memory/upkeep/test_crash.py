@@ -19,7 +19,7 @@ from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, Clock, World, 
 from tests.plugins.knowledge.memory.upkeep.conftest import named, points, rows, upkeep
 from tests.plugins.knowledge.retrieval.conftest import WordEmbedder
 
-pytestmark = [pytest.mark.anyio, pytest.mark.heavy, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.anyio, pytest.mark.heavy, pytest.mark.timeout(600)]
 ROOT = Path(__file__).parents[5]
 LATER = 91
 MOMENTS = [3, 8, 15, 24, 36, 60] if IS_THOROUGH else [3, 15, 36]

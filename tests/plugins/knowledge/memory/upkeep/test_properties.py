@@ -22,7 +22,7 @@ from tests.examples import examples
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, DEE, World
 from tests.plugins.knowledge.memory.upkeep.conftest import named, points, rows, upkeep
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
 PEOPLE = [ANA, BEN, CY, DEE]
 TEXTS = ["The {} is dry.", "the {} is DRY.", "A {} is deep.", "Of {} nobody knows."]
 _number = count()
