@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
+from gateway.cli.acceptor import Acceptor
 from gateway.cli.connections import allow_open_files, bounded_protocol
 from gateway.cli.data_directory import local_socket
 from gateway.cli.drain import Drain
@@ -49,16 +50,35 @@ class _Server(uvicorn.Server):
 
 
 class _Public(_Server):
-    """The server for everyone; says when it listens and when it begins to stop."""
+    """The server for everyone; says when it listens and when it begins to stop.
 
-    def __init__(self, config: uvicorn.Config, stopping: Callable[[], None]) -> None:
+    Args:
+        config: how it serves.
+        stopping: called when it begins to stop.
+        shared: the socket, where other processes accept on it too.
+    """
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        stopping: Callable[[], None],
+        shared: socket.socket | None = None,
+    ) -> None:
         super().__init__(config)
         self._stopping = stopping
+        self._shared = shared
         self.listening = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        if self._shared is not None:
+            acceptor: Any = Acceptor(self._shared, self._protocol)
+            self.servers.append(acceptor)
         self.listening.set()
+
+    def _protocol(self) -> asyncio.Protocol:
+        made: Any = self.config.http_protocol_class
+        return made(config=self.config, server_state=self.server_state, app_state={})  # type: ignore[no-any-return]
 
     def leave(self) -> None:
         """Accept no more; what other processes accept on the same socket is theirs."""
@@ -116,12 +136,13 @@ async def serve(
             drain = Drain(
                 app, seconds, running.board.stop, lambda: _stop(public), lambda: public.leave()
             )
-            public = _Public(_uvicorn(drain, config), app.stopping)
+            shared = tcp if worker is not None else None
+            public = _Public(_uvicorn(drain, config), app.stopping, shared)
             local = _Server(_uvicorn(Local(app), config))
             serving_local = asyncio.create_task(local.serve([unix]))
             if worker is not None:
                 await worker.before_listening(running)
-            serving = asyncio.create_task(public.serve([tcp]))
+            serving = asyncio.create_task(public.serve([tcp] if shared is None else []))
             listening = asyncio.create_task(public.listening.wait())
             await asyncio.wait({serving, listening}, return_when=asyncio.FIRST_COMPLETED)
             if listening.done():
