@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-MEANING = 0.85
+MEANING = 0.95
 """How much the meaning counts beside the words, from 0 to 1."""
 _NAME, _GROUP, _FIRST, _REST, _ARGUMENT = 4, 2, 2, 1, 1
 """How much a word counts by where it stands."""
@@ -55,7 +55,7 @@ class Words(NamedTuple):
 
     Attributes:
         weights: how much each of its terms counts.
-        texts: what is embedded of it, in parts.
+        texts: what is embedded of it, in views whose middle counts.
     """
 
     weights: Mapping[int, float]
@@ -93,7 +93,8 @@ def words_of(item: Item) -> Words:
     weights = text_weights(counts, _AVERAGE_TERMS)
     whole = f"{group}: {name}. {text} {', '.join(arguments)}"
     short = f"{group}: {name}. {first}"
-    texts = (short[:_MAX_EMBEDDED_CHARACTERS], whole[:_MAX_EMBEDDED_CHARACTERS])
+    # Three views, since a long description drowns the name, and a name says little of its use.
+    texts = tuple(each[:_MAX_EMBEDDED_CHARACTERS] for each in (short, whole, text or name))
     return Words(dict(zip(weights.indices, weights.values, strict=True)), texts)
 
 
