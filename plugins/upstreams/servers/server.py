@@ -317,7 +317,8 @@ class Server:
             if not error.may_have_run:
                 return self._down()
         ran = " It may have done what it was asked: look before you ask again." * error.may_have_run
-        text = f"{self.name} did not answer as it should: {error}.{ran}"
+        reason = str(error).rstrip(".")
+        text = f"{self.name} did not answer as it should: {reason}.{ran}"
         return ToolFailed(
             "server_failed", text, {"server": self.name, "may_have_run": error.may_have_run}
         )

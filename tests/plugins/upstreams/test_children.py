@@ -41,6 +41,7 @@ async def test_a_program_serves_its_tools_and_is_started_again_when_it_ends(
         died = await portal.call("child__die", tier="open")
         assert died.is_error
         assert "It may have done what it was asked" in died.text
+        assert ".." not in died.text
 
         async def is_back() -> bool:
             return await greeted(portal) == "Hello Ana from the garden"
