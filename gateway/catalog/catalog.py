@@ -295,6 +295,11 @@ class Catalog:
                 return item.name
         return None
 
+    def keyed(self, key: str) -> str | None:
+        """What the portal calls the tool that ``tiers.yaml`` calls by that key."""
+        tools = self._items["tool"].values()
+        return next((each.name for each in tools if key == f"{each.plugin}/{each.identity}"), None)
+
     def allows(self, plugin: str, tool: str, caller: Caller) -> bool:
         """Whether a caller may use a plugin's tool, which is named as the plugin declared it."""
         name = self.called(plugin, tool)

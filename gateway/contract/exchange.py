@@ -72,6 +72,28 @@ class Exchange(Protocol):
         """
         ...
 
+    async def call(self, key: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Call another tool of the portal for the caller of this call.
+
+        It passes everything that it would if the caller's client had called it: tiers and the
+        credential's limits, rates, bulkheads, its deadline, scrubbing, the audit record. It has
+        nobody to tell of progress or to ask. Cancelling what awaits it ends it.
+
+        Args:
+            key: what ``tiers.yaml`` calls the tool, such as ``knowledge/search_knowledge``.
+            arguments: its arguments, as JSON values.
+
+        Returns:
+            The result of ``tools/call`` as MCP has it: ``content``, ``structuredContent`` and
+            ``isError`` where there are any.
+
+        Raises:
+            ToolFailed: there is no such tool for this caller (``not_found``, also where it is
+                hidden from them), their tier is too low (``not_allowed``), they call too often
+                (``rate_limited``), it has failed, or no call runs.
+        """
+        ...
+
     async def progress(
         self, done: float, total: float | None = None, message: str | None = None
     ) -> None:

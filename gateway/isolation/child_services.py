@@ -97,6 +97,13 @@ class ChildExchange:
         found = await self._ask("missing", self.number, name)
         return [Absent(**each) for each in found]
 
+    async def call(self, key: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """As ``Exchange.call``."""
+        result: Mapping[str, Any] = await self._ask(
+            "call", self.number, key, to_jsonable_python(arguments)
+        )
+        return result
+
     async def progress(
         self, done: float, total: float | None = None, message: str | None = None
     ) -> None:

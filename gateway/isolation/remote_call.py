@@ -134,7 +134,7 @@ class RemoteCall:
             await self._exchange.progress(*held)
         elif kind == "log":
             await self._exchange.log(*held)
-        elif kind in ("ask", "fellows", "missing"):
+        elif kind in ("ask", "call", "fellows", "missing"):
             task = asyncio.create_task(self._told(kind, *held))
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
@@ -144,6 +144,8 @@ class RemoteCall:
         try:
             if kind == "ask":
                 answer: Any = dict(await self._exchange.ask(*asked))
+            elif kind == "call":
+                answer = dict(await self._exchange.call(*asked))
             elif kind == "missing":
                 answer = [asdict(each) for each in await self._exchange.missing(*asked)]
             else:

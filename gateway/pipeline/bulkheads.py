@@ -63,7 +63,7 @@ class Bulkhead:
 
     def leave(self) -> None:
         """Give the place to the call that has waited longest, or free it."""
-        while self.waiting:
+        while self.waiting and self.running <= self.calls:
             turn = self.waiting.popleft()
             if not turn.done():
                 turn.set_result(None)  # the number that run stays what it is
@@ -78,6 +78,34 @@ class Bulkhead:
             f"Retry after {RETRY_SECONDS} s.",
             details,
         )
+
+
+class Lent:
+    """The place of a call, which others have while the call waits for calls of its own.
+
+    Without that, as many calls as there are places would wait for each other for ever.
+
+    Args:
+        bulkhead: where it has its place.
+    """
+
+    __slots__ = ("_bulkhead", "_calls")
+
+    def __init__(self, bulkhead: Bulkhead) -> None:
+        self._bulkhead = bulkhead
+        self._calls = 0
+
+    def __enter__(self) -> None:
+        """One more call is waited for; with the first the place is free."""
+        self._calls += 1
+        if self._calls == 1:
+            self._bulkhead.leave()
+
+    def __exit__(self, *error: object) -> None:
+        """One less; after the last the place is taken again, even where all are."""
+        self._calls -= 1
+        if not self._calls:
+            self._bulkhead.running += 1
 
 
 class Bulkheads:

@@ -67,6 +67,7 @@ class Call(NamedTuple):
         limit: counts it, or None where nothing does.
         credential: the caller's own for a plugin's upstream.
         trace: headers or ``_meta`` values that carry a W3C trace context.
+        depth: how many calls it runs within.
     """
 
     context: CallContext
@@ -79,6 +80,7 @@ class Call(NamedTuple):
     limit: Limit | None = None
     credential: Callable[[str], str | None] = bring_no_credential
     trace: Mapping[str, str] | None = None
+    depth: int = 0
 
 
 class Outcome(NamedTuple):

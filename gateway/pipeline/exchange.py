@@ -13,10 +13,16 @@ from gateway.pipeline.call_context import CallContext
 from gateway.scrubbing.scrubber import Redaction
 
 if TYPE_CHECKING:
+    from gateway.pipeline.bulkheads import Lent
+    from gateway.pipeline.call import Call
     from gateway.pipeline.question_clock import QuestionClock
 
 Gate = Callable[[str, str, Caller], bool]
 """``gate(plugin, tool, caller)``: whether a caller may use a tool, by its declared name."""
+
+
+CallTool = Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+"""``await call(key, arguments)``: what another tool answers the caller of a call."""
 
 
 Missing = Callable[[CallContext, str | None], Awaitable[Sequence[Absent]]]
@@ -102,6 +108,11 @@ class NoClient:
 NO_CLIENT = NoClient()
 
 
+def no_call(key: str) -> ToolFailed:
+    """Why a tool is not called where no call runs."""
+    return ToolFailed("no_call", f"{key} is not called: no call runs whose caller may use it.")
+
+
 class SilentExchange(NoClient):
     """The exchange outside of any call: there is no client, and nothing is allowed."""
 
@@ -119,21 +130,26 @@ class SilentExchange(NoClient):
         """Nobody calls, so nobody misses anything."""
         return ()
 
+    async def call(self, key: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Nobody calls, so nothing is called for them."""
+        raise no_call(key)
+
 
 class CallExchange:
     """The :class:`gateway.contract.Exchange` of one call; only the pipeline makes and ends it.
 
     Args:
-        context: whose call it is.
+        call: the call.
         item: what runs.
-        client: the way back.
         others: says what else the caller may use.
+        inner: calls another tool for the caller.
         scrub: takes the secrets out of what the client answers.
-        credential: the caller's own for the plugin's upstream.
         clock: stops the call's deadline while a person is asked.
 
     Attributes:
+        credential: as ``Exchange.credential``.
         redactions: what was taken out of the call's arguments and of the client's answers.
+        place: the call's place among those of its plugin, once it has one.
         input_responses: as ``Exchange.input_responses``.
         request_state: as ``Exchange.request_state``.
     """
@@ -141,6 +157,7 @@ class CallExchange:
     __slots__ = (
         "_client",
         "_context",
+        "_inner",
         "_item",
         "_others",
         "_over",
@@ -148,28 +165,30 @@ class CallExchange:
         "clock",
         "credential",
         "input_responses",
+        "place",
         "redactions",
         "request_state",
     )
 
     def __init__(
         self,
-        context: CallContext,
+        call: Call,
         item: Item,
-        client: Client,
         others: Others,
+        inner: CallTool,
         scrub: ArgumentScrub,
-        credential: str | None,
         clock: QuestionClock,
     ) -> None:
-        self._context = context
+        self._context = call.context
         self._item = item
-        self._client = client
+        self._client = call.client
         self._others = others
+        self._inner = inner
         self._scrub = scrub
         self._over = False
-        self.credential = credential
+        self.credential = call.credential(item.plugin)
         self.clock = clock
+        self.place: Lent | None = None
         self.redactions: tuple[Redaction, ...] = ()
         self.input_responses: Mapping[str, Any] | None = None
         self.request_state: str | None = None
@@ -197,6 +216,13 @@ class CallExchange:
     async def missing(self, name: str | None = None) -> Sequence[Absent]:
         """As ``Exchange.missing``."""
         return () if self._over else await self._others.missing(self._context, name)
+
+    async def call(self, key: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """As ``Exchange.call``; what a call leaves behind acts for nobody."""
+        if self._over or self.place is None:
+            raise no_call(key)
+        with self.place:
+            return await self._inner(key, arguments)
 
     async def progress(
         self, done: float, total: float | None = None, message: str | None = None

@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -34,10 +35,11 @@ from gateway.observability.tracebacks import Tracebacks
 from gateway.pipeline import exchange as exchanges
 from gateway.pipeline.answer_scrub import AnswerScrub
 from gateway.pipeline.argument_scrub import ArgumentScrub
-from gateway.pipeline.bulkheads import Bulkheads
+from gateway.pipeline.bulkheads import Bulkheads, Lent
 from gateway.pipeline.call import Call, InternalError, Outcome, Target
 from gateway.pipeline.call_context import CallContext
 from gateway.pipeline.exchange import CallExchange, Others
+from gateway.pipeline.inner_calls import InnerCalls
 from gateway.pipeline.json_text import UNSENDABLE, sendable
 from gateway.pipeline.pager import Cursors, Pager, Place, page_of, purpose_of
 from gateway.pipeline.pieces import Body, Pieces
@@ -71,6 +73,9 @@ class Pipeline:
         arguments: takes secrets out of the arguments.
         answers: takes secrets out of what is answered.
         bulkheads: how much each plugin and item may take, and how long.
+
+    Attributes:
+        inner: runs the calls that tools make of others.
     """
 
     def __init__(
@@ -91,6 +96,7 @@ class Pipeline:
         self._answers = answers
         self._bulkheads = bulkheads
         self._writing = asyncio.Lock()
+        self.inner = InnerCalls(self.call)
         waiting = "Calls that wait because their plugin is busy."
         metrics.gauges("calls_waiting", waiting, ("plugin",), bulkheads.waiting)
 
@@ -166,12 +172,11 @@ class Pipeline:
         started = perf_counter()
         item, context, kind = target.item, call.context, target.kind or target.item.kind
         exchange = CallExchange(
-            context,
+            call,
             item,
-            call.client,
             self._others,
+            partial(self.inner.call, call),
             self._arguments,
-            call.credential(item.plugin),
             QuestionClock(self._bulkheads.question),
         )
         entered = exchanges.enter(exchange)
@@ -286,6 +291,7 @@ class Pipeline:
                 else:
                     head.running += 1
                 entered += 1
+            exchange.place = Lent(heads[0])
             work = _found(target, args, context.caller, pager, after)
             return await within(seconds, work, late, exchange.clock.runs)
         finally:

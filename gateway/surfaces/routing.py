@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any
@@ -29,6 +30,7 @@ from gateway.limits.stream_shares import StreamShares
 from gateway.observability.health import health_routes, is_loopback
 from gateway.observability.logs import get_logger
 from gateway.open_portal import OpenPortal
+from gateway.pipeline.call import Call
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.admin.routes import Admin, admin_routes
 from gateway.surfaces.admin.status import Status
@@ -39,6 +41,7 @@ from gateway.surfaces.http.request_context import context_of
 from gateway.surfaces.http.upstream_credentials import Upstreams
 from gateway.surfaces.mcp.about import About
 from gateway.surfaces.mcp.calls import Calls
+from gateway.surfaces.mcp.calls_of_tools import CallsOfTools
 from gateway.surfaces.mcp.endpoint import Endpoint
 from gateway.surfaces.mcp.legacy import Legacy
 from gateway.surfaces.mcp.lists import Listing
@@ -89,6 +92,7 @@ class Surfaces:
         self.streams = OpenStreams(StreamShares(running.portal.config.limits.streams))
         self._subscriptions = Subscriptions(running.catalog, running.changes, self.streams)
         self._resumption = Resumption(self._replies, self.streams)
+        running.pipeline.inner.make = self._call_of_a_tool
         self._consents = Consents(Sealer(self._who.key, "consent"), self._who.stores.grants)
 
     def error_page(self, request: Request, status: int, title: str, text: str) -> Response:
@@ -165,17 +169,28 @@ class Surfaces:
         return About(config.name, version("porch"), config.url, self._running.catalog)
 
     @cached_property
-    def _methods(self) -> Methods:
+    def _calls(self) -> Calls:
         running = self._running
         catalog, pipeline = running.catalog, running.pipeline
         signer = StateSigner(self._who.key)
         limits = CallLimits(running.portal.config.limits, self._counting, self._who.key)
-        calls = Calls(catalog, running.discovery, pipeline, self.upstreams, signer, limits)
-        listing = Listing(catalog, signer, running.discovery)
+        return Calls(catalog, running.discovery, pipeline, self.upstreams, signer, limits)
+
+    @cached_property
+    def _calls_of_tools(self) -> CallsOfTools:
+        return CallsOfTools(self._running.catalog, self._calls)
+
+    def _call_of_a_tool(self, context: CallContext, key: str, arguments: Mapping[str, Any]) -> Call:
+        return self._calls_of_tools.make(context, key, arguments)
+
+    @cached_property
+    def _methods(self) -> Methods:
+        running = self._running
+        listing = Listing(running.catalog, StateSigner(self._who.key), running.discovery)
         running.board.notices(listing.listers.notices)
         challenged = running.portal.config.sign_in.challenge
         step_up = StepUp(challenged, can_sign_in=self._who.methods.any)
-        return Methods(calls, pipeline, listing, self._about, step_up)
+        return Methods(self._calls, running.pipeline, listing, self._about, step_up)
 
     @cached_property
     def _counting(self) -> RateCounter:

@@ -132,6 +132,13 @@ async def test_tiers_hold_and_are_told_to_the_plugin(apart: TestPortal) -> None:
     assert lower.structured["process"] == higher.structured["process"] != os.getpid()
 
 
+async def test_it_calls_tools_of_others_as_its_caller(apart: TestPortal) -> None:
+    found = await apart.call("pass_on", {"key": "garden/harvest"})
+    assert found.structured["content"] == [{"type": "text", "text": "Harvested."}]
+    refused = await apart.call("pass_on", {"key": "workshop/guarded"}, tier="open")
+    assert refused.structured == {"refused": "not_allowed"}
+
+
 async def test_it_has_a_database_objects_and_a_cache_of_its_own(apart: TestPortal) -> None:
     person = await apart.sign_in("zoe")
     kept = await apart.call("keep", {"note": "mine"}, tier="zoe")

@@ -123,6 +123,17 @@ class Tooling:
             "request": len(exchange.request_id),
         }
 
+    async def pass_on(self, key: str) -> dict[str, Any]:
+        """Call another tool, and say what it answers.
+
+        Args:
+            key: which.
+        """
+        try:
+            return dict(await self.host.exchange().call(key, {}))
+        except ToolFailed as failed:
+            return {"refused": failed.code}
+
     async def guarded(self) -> str:
         """For members alone."""
         return "done"
@@ -253,6 +264,7 @@ class Tooling:
         shown = [Tool.of(each, annotations=READS) for each in functions]
         others: tuple[Any, ...] = (
             self.hand_on,
+            self.pass_on,
             self.fail,
             self.compute,
             self.wait,
