@@ -158,7 +158,7 @@ class Api:
 def shown(repository: Repository) -> Shown:
     """A repository as the API and ``--json`` show it."""
     state = repository.state
-    if state.holder:
+    if state.indexing:
         word = "indexing"
     elif state.error:
         word = "failed"

@@ -15,7 +15,7 @@ from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.git.command import GitFailed, Remote
 from plugins.codegraph.git.working_copy import WorkingCopy
 from plugins.codegraph.repositories.leases import Gone, Lease, Leases
-from plugins.codegraph.repositories.repository import Repository
+from plugins.codegraph.repositories.repository import LOOKING, Repository
 from plugins.codegraph.repositories.urls import host_of
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class IndexBuilder:
             Gone: the repository was removed meanwhile.
             BuildFailed: it failed; the registry records that too, and the served index stays.
         """
-        async with self.leases.held(repository.id, holder) as hold:
+        async with self.leases.held(repository.id, holder, message=LOOKING) as hold:
             try:
                 root = self.root(repository)
                 found = await self.index.changed(repository, root, hold.progress)

@@ -79,7 +79,7 @@ class IndexLoop:
         facts = {
             "repositories": len(found),
             "entities": sum(int(each.state.summary.get("entities", 0)) for each in found),
-            "indexing": [f"{each.name}: {each.state}" for each in found if each.state.holder],
+            "indexing": [f"{each.name}: {each.state}" for each in found if each.state.indexing],
             "waiting": [each.name for each in found if each.state.requested],
             "taken_out": [
                 f"{each.name}: {place}"

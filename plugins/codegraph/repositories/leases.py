@@ -36,12 +36,16 @@ class Gone(Exception):
 
 
 class Lease:
-    """A held lease, with the progress of the work."""
+    """A held lease, with the progress of the work.
 
-    def __init__(self) -> None:
+    Args:
+        message: what is done, until there is progress.
+    """
+
+    def __init__(self, message: str) -> None:
         self.done = 0
         self.total = 0
-        self.message = ""
+        self.message = message
 
     def progress(self, done: int, total: int, message: str) -> None:
         """Report progress; returns at once."""
@@ -67,13 +71,16 @@ class Leases:
         self._living = LivenessLock(directory)
 
     @asynccontextmanager
-    async def held(self, repo: str, holder: str, removed: bool = False) -> AsyncGenerator[Lease]:
+    async def held(
+        self, repo: str, holder: str, removed: bool = False, message: str = ""
+    ) -> AsyncGenerator[Lease]:
         """Hold the lease on a repository for the duration of the block.
 
         Args:
             repo: the repository's id.
             holder: identifies the worker; the same one may resume its lease after it was killed.
             removed: whether the work is on a removed repository.
+            message: what is done, until the lease is told of progress.
 
         Raises:
             Busy: somebody else holds it.
@@ -81,18 +88,21 @@ class Leases:
                 somebody else took over the lease. What the block did until then stays.
         """
         with self._living.shown(repo, holder):
-            await self._take(repo, holder)
-            async with self._holding(repo, holder, removed) as hold:
-                yield hold
+            lease = Lease(message)
+            await self._take(repo, holder, lease)
+            async with self._holding(repo, holder, removed, lease):
+                yield lease
 
     @asynccontextmanager
-    async def _holding(self, repo: str, holder: str, removed: bool) -> AsyncGenerator[Lease]:
-        hold, body = Lease(), asyncio.current_task()
+    async def _holding(
+        self, repo: str, holder: str, removed: bool, hold: Lease
+    ) -> AsyncGenerator[None]:
+        body = asyncio.current_task()
         assert body is not None  # noqa: S101  (always set within a coroutine)
         lost: list[str] = []
         beating = asyncio.create_task(self._beat(repo, holder, hold, removed, (lost, body)))
         try:
-            yield hold
+            yield
         except asyncio.CancelledError:
             if not lost:
                 raise
@@ -144,7 +154,7 @@ class Leases:
         values = {"error": reason[:2000], "failures": work.c.failures + 1, "requested": None}
         await self._set(work.c.repo == repo, finished=self._now(), **values)
 
-    async def _take(self, repo: str, holder: str) -> None:
+    async def _take(self, repo: str, holder: str, lease: Lease) -> None:
         now = self._now()
         with contextlib.suppress(IntegrityError):  # the row exists already
             async with self._database.begin() as connection:
@@ -154,7 +164,7 @@ class Leases:
         free = or_(work.c.holder.in_(("", holder)), work.c.until.is_(None), work.c.until <= now)
         which, begun = (
             and_(work.c.repo == repo, free),
-            {"holder": holder, "until": now + LEASE_TERM},
+            {"holder": holder, "until": now + LEASE_TERM, **lease.values()},
         )
         taken = await self._set(which, **{**_FREE, **begun})
         if not taken and await self.free_dead(repo):

@@ -44,6 +44,10 @@ class Draft:
         return self.groups[0] if self.groups else PORTAL
 
 
+LOOKING = "looking for changes"
+"""What somebody does who does not index yet, and perhaps will not."""
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """The state of a repository's index.
@@ -70,13 +74,18 @@ class State:
     summary: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def indexing(self) -> bool:
+        """Whether an index is being made; one who only looks for changes has made none stale."""
+        return bool(self.holder) and self.message != LOOKING
+
+    @property
     def under_way(self) -> bool:
         """Whether an index is being made, or about to be."""
-        return bool(self.holder) or (self.requested is not None and not self.error)
+        return self.indexing or (self.requested is not None and not self.error)
 
     def __str__(self) -> str:
         """A description for people; "" if nothing is happening."""
-        if self.holder:
+        if self.indexing:
             message = self.message or "indexing"
             counted = any(each.isdigit() for each in message)
             of = f", {self.done:,} of {self.total:,}" if self.total and not counted else ""

@@ -14,7 +14,7 @@ import pytest
 from gateway.contract import Database
 from plugins.codegraph.config import CodegraphConfig
 from plugins.codegraph.repositories.build import BuildFailed, PlainSteps, remote_of
-from plugins.codegraph.repositories.leases import Busy, Gone
+from plugins.codegraph.repositories.leases import Busy, Gone, Lease
 from tests.plugins.codegraph.repositories.parts import World, world
 
 pytestmark = pytest.mark.one_database
@@ -83,12 +83,12 @@ async def test_whoever_was_killed_loses_it_after_a_while_and_finds_it_again_at_o
     await begun(there)
     making.cancel()  # as a kill would, but for the row, which is put back
     await asyncio.gather(making, return_exceptions=True)
-    await there.work._take(repository.id, "job-1")
+    await there.work._take(repository.id, "job-1", Lease(""))
     there.index.go_on.set()
     with pytest.raises(Busy):
         await there.making.make(repository, "another", PlainSteps())
     await there.making.make(repository, "job-1", PlainSteps())
-    await there.work._take(repository.id, "job-1")
+    await there.work._take(repository.id, "job-1", Lease(""))
     there.clock.passes(seconds=31)
     await there.making.make(repository, "another", PlainSteps())
 

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from gateway.contract import Database
-from plugins.codegraph.repositories.leases import Busy, Leases
+from plugins.codegraph.repositories import leases
+from plugins.codegraph.repositories.leases import Busy, Lease, Leases
 from plugins.codegraph.repositories.liveness_lock import LivenessLock, inherited
-from plugins.codegraph.repositories.repository import Repository
+from plugins.codegraph.repositories.repository import LOOKING, Repository, State
 from tests.plugins.codegraph.repositories.lease_holder import HOLDER
 from tests.plugins.codegraph.repositories.parts import World, world
 
@@ -84,7 +85,7 @@ async def test_one_that_is_dead_and_has_begun_again_is_left_alone(
     repository = await there.add("garden", tree)
     living = LivenessLock(tmp_path / "holders")
     with living.shown(repository.id, "job-1"):
-        await there.work._take(repository.id, "job-1")
+        await there.work._take(repository.id, "job-1", Lease(""))
         (left,) = (tmp_path / "holders").iterdir()
         data = left.read_bytes()
     left.write_bytes(data)  # as a kill leaves it
@@ -115,3 +116,26 @@ def test_where_no_lock_can_be_made_nobody_is_said_to_be_dead(tmp_path: Path) -> 
     with living.shown("a", "me"):
         assert not living.is_dead("a", "me")
     assert not living.is_dead("a", "me")
+
+
+async def test_one_who_looks_for_changes_indexes_only_once_there_are_some(
+    there: World, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "RENEWAL_INTERVAL_S", 0.01)
+    repository = await there.add("garden", tree)
+
+    async def state() -> State:
+        found = await there.repositories.by_id(repository.id)
+        assert found is not None
+        return found.state
+
+    async with there.work.held(repository.id, "watcher", message=LOOKING) as lease:
+        looking = await state()
+        assert looking.holder
+        assert not looking.indexing
+        assert "indexing" not in str(looking)
+        lease.progress(3, 10, "reading files")
+        async with asyncio.timeout(60):
+            while not (await state()).indexing:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        assert str(await state()) == "reading files, 3 of 10"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -49,6 +50,12 @@ class Replica:
         [job] = [job for job in self.offer.jobs if job.name == SYNC]
         run: JobRun = AtOnce()
         return await job.run(run, {"source": f"{NAME}@main"})
+
+    async def synced(self, commit: str) -> None:
+        """Run it until the commit is served; it is superseded by a sync that is under way."""
+        async with asyncio.timeout(60):
+            while (report := await self.sync()).get("commit") != commit:
+                assert report.get("superseded"), report
 
     async def titles(self, query: str) -> set[str]:
         """What a search finds."""
@@ -132,7 +139,7 @@ async def test_a_push_that_one_takes_in_is_served_by_the_other(
             {"tags/old.md": None, "tags/new.md": note("The word blancmange.", title="New")}
         )
         github.requests.clear()
-        assert (await first.sync())["commit"] == commit
+        await first.synced(commit)
         asked = len(github.requests)
 
         async def follows() -> bool:
@@ -150,7 +157,7 @@ async def test_a_push_that_one_takes_in_is_served_by_the_other(
         await until(is_well)
         await until(lambda: told_of(second, "tag/new"))
         again = history.commit({"tags/new.md": note("The word blancmange.", title="Newest")})
-        assert (await second.sync())["commit"] == again
+        await second.synced(again)
 
         async def is_newest() -> bool:
             return await first.titles("blancmange") == {"Newest"}
