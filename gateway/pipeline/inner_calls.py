@@ -9,10 +9,13 @@ from pydantic_core import from_json
 
 from gateway.contract import ToolFailed
 from gateway.errors import NotFound, PortalError
+from gateway.observability.logs import get_logger
 from gateway.pipeline.call import Call, InternalError, Outcome
 from gateway.pipeline.call_context import CallContext
 from gateway.pipeline.exchange import NO_CLIENT
 from gateway.pipeline.pieces import Pieces
+
+log = get_logger(__name__)
 
 MAX_DEPTH = 3
 """Calls that may run within one another."""
@@ -64,7 +67,7 @@ class InnerCalls:
         return {name: each for name, each in result.items() if name != "resultType"}
 
 
-def _told(key: str, error: Exception) -> Exception:
+def _told(key: str, error: Exception) -> ToolFailed:
     """What a tool is told of an error: the portal's own as failures, which it may hand on."""
     if isinstance(error, NotFound):  # what is hidden is told in the words of what never was
         return ToolFailed(error.code, f"There is no tool {key} for this caller.")
@@ -72,4 +75,7 @@ def _told(key: str, error: Exception) -> Exception:
         return ToolFailed(error.code, error.message, error.details)
     if isinstance(error, InternalError):
         return ToolFailed("internal_error", str(error))
-    return error
+    if isinstance(error, ToolFailed):
+        return error
+    log.error("inner_call_failed", tool=key, exc_info=error)
+    return ToolFailed("internal_error", f"Something went wrong around {key}.")

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Literal
 
 from gateway.contract import Absent, Caller
 from plugins.upstreams.catalogue.entries import Kind
 from plugins.upstreams.catalogue.names import SEPARATOR, key_of, shown_name
+from plugins.upstreams.commons.sources import trouble_of
+from plugins.upstreams.credentials.credential import Lacking
 from plugins.upstreams.servers.server import Server
 
+_LACKING_SECONDS = 1.0
+"""Seconds for what the database knows of connections, of the two that the gateway waits."""
 _MAX_OF_A_SERVER = 200
 """Entries of a server that are told of, at most."""
 _KINDS: Mapping[Kind, Literal["tool", "prompt", "resource"]] = {
@@ -27,14 +33,23 @@ async def absent(servers: Iterable[Server], caller: Caller) -> list[Absent]:
         servers: the servers.
         caller: who misses something, which decides what they have to connect.
     """
-    found: list[Absent] = []
-    for server in servers:
+    everyone, found = list(servers), list[Absent]()
+    lacking = await asyncio.gather(*(_lacking(each, caller) for each in everyone))
+    for server, connection in zip(everyone, lacking, strict=True):
         found += _of_the_server(server)
-        if (lacking := await server.lacking(caller)) is not None:
-            why = f"connection_{lacking.why}"
-            found.append(_source(server, why, lacking.reason, link=lacking.link))
+        if connection is not None:
+            why = f"connection_{connection.why}"
+            found.append(_source(server, why, connection.reason, link=connection.link))
         found += [*_left_out(server), *_quarantined(server), *_not_taken(server)][:_MAX_OF_A_SERVER]
     return found
+
+
+async def _lacking(server: Server, caller: Caller) -> Lacking | None:
+    """What the caller has to connect; a database that is slow does not keep back all the rest."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LACKING_SECONDS):
+            return await server.lacking(caller)
+    return None
 
 
 def _source(server: Server, why: str, reason: str, detail: str = "", link: str = "") -> Absent:
@@ -68,6 +83,9 @@ def _of_the_server(server: Server) -> Iterator[Absent]:
     elif server.problem:
         reason = f"{server.name} could not be asked last what it offers, so a list may be old."
         yield _source(server, "not_listed", reason, server.problem)
+    if trouble := trouble_of(server):
+        reason = f"{server.name} is of the commons, and has no search tool that can be used now."
+        yield _source(server, "no_search", reason, f"{server.name} {trouble}.")
     for kind in catalogue.cut if catalogue else ():
         most = server.config.max_tools
         reason = f"{server.name} offers more {kind}s than the {most:,} that are taken of it."

@@ -15,6 +15,8 @@ from gateway.contract import ConfigPath, Duration, PluginConfig, SafeUrl, Secret
 NAME = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
 MAX_NAME_CHARACTERS = 24
 """Characters of a server's name: it stands before each of its tools' names, which have 45."""
+COMMONS_SEARCH = "commons_search"
+"""The tool that asks all servers of the commons."""
 _SHOWN = r"^[A-Za-z0-9_-]{1,45}$"
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -156,6 +158,55 @@ class Credential(PluginConfig):
         return self
 
 
+class Commons(PluginConfig):
+    """What commons_search asks of a server."""
+
+    tool: str | None = Field(
+        None,
+        description="Its search tool; else that called search, search_* or *_search, which has one "
+        "required argument, a text.",
+    )
+    argument: str | None = Field(
+        None, description="The argument that takes the question; else the one that is required."
+    )
+    licence: str = Field(
+        "",
+        max_length=200,
+        description="What its results may be used under, such as CC BY-SA 4.0, where they do not "
+        "say so themselves.",
+    )
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if self.tool is not None and COMMONS_SEARCH in self.tool:
+            raise ValueError(
+                f"tool must not be another portal's {COMMONS_SEARCH}: two that ask each other do "
+                "not come to an end; name the search tool of its own knowledge"
+            )
+        return self
+
+
+def _commons(value: Any) -> Any:
+    """What a yes or no stands for."""
+    return ({} if value else None) if isinstance(value, bool) else value
+
+
+class CommonsSettings(PluginConfig):
+    """How commons_search asks all servers that are marked commons."""
+
+    timeout: Duration = Field(
+        timedelta(seconds=10),
+        gt=timedelta(0),
+        description="How long one source may take; the others are not held up by it.",
+    )
+    own_knowledge: bool = Field(
+        True, description="Whether this portal's own knowledge is searched with them."
+    )
+    licence: str = Field(
+        "", max_length=200, description="What this portal's own knowledge may be used under."
+    )
+
+
 class Server(PluginConfig):
     """Another MCP server."""
 
@@ -187,6 +238,13 @@ class Server(PluginConfig):
     tools: ToolSettings = Field(
         default_factory=ToolSettings, description="Which of its tools are taken, and as what."
     )
+    commons: Annotated[
+        Commons | None,
+        BeforeValidator(_commons, json_schema_input_type=bool | Commons | None),
+    ] = Field(
+        None,
+        description="true where commons_search asks it too, or how: {tool, argument, licence}.",
+    )
     trust: Literal["first-use", "review"] = Field(
         "first-use",
         description="Whether its tools are served as it first offers them, or each once an admin "
@@ -212,11 +270,22 @@ class Server(PluginConfig):
             raise ValueError("env and directory are for command; leave them out")
         return self
 
+    @model_validator(mode="after")
+    def _takes_its_search(self) -> Self:
+        name = self.commons.tool if self.commons else None
+        if name is not None and not self.tools.takes(name):
+            raise ValueError(f"commons.tool is {name}, which tools.include or exclude leaves out")
+        return self
+
 
 class UpstreamsConfig(PluginConfig):
     """The MCP servers of others that members reach through the portal."""
 
     servers: tuple[Server, ...] = Field((), description="The servers.")
+    commons: CommonsSettings = Field(
+        default_factory=CommonsSettings,
+        description="How the servers that are marked commons are searched as one.",
+    )
     refresh: Duration = Field(
         timedelta(minutes=10),
         gt=timedelta(0),

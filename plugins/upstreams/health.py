@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gateway.contract import Health
+from plugins.upstreams.commons.sources import trouble_of
 from plugins.upstreams.servers.server import Server
 
 _MAX_NAMED = 20
@@ -61,4 +62,6 @@ def _trouble(server: Server) -> str:
     if server.catalogue and (cut := server.catalogue.cut):
         kinds = " and ".join(f"{kind}s" for kind in cut)
         found.append(f"offers more {kinds} than {server.config.max_tools:,} (max_tools)")
+    if trouble := trouble_of(server):
+        found.append(trouble)
     return f"{server.name} {', and '.join(found)}." if found else ""

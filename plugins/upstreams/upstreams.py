@@ -8,8 +8,8 @@ from dataclasses import replace
 from gateway.contract import Host, Offer, Tier
 from plugins.upstreams.absent import absent
 from plugins.upstreams.catalogue.pins import Quarantined, State
+from plugins.upstreams.config import CommonsSettings, UpstreamsConfig
 from plugins.upstreams.config import Server as ServerConfig
-from plugins.upstreams.config import UpstreamsConfig
 from plugins.upstreams.credentials.credential import Credential, Shared
 from plugins.upstreams.credentials.member import MemberAccounts, Target
 from plugins.upstreams.credentials.oauth_http import OAuthHttp
@@ -24,6 +24,7 @@ from plugins.upstreams.servers.server import Server
 from plugins.upstreams.servers.servers import Servers
 from plugins.upstreams.store.connections import ConnectionStore
 from plugins.upstreams.store.store import Store
+from plugins.upstreams.tools.commons_search import commons_search_tool
 from plugins.upstreams.tools.why_missing import why_missing_tool
 
 _CONNECTED = "connected"
@@ -46,6 +47,7 @@ class Upstreams:
         self._accounts: dict[str, MemberAccounts] = {}
         self._parked = Parked()
         self._refresh_seconds = 0.0
+        self._commons = CommonsSettings()
         self._servers = Servers(self._store, self._made, host.log)
 
     async def open(self, config: UpstreamsConfig) -> None:
@@ -108,6 +110,7 @@ class Upstreams:
 
     async def _take(self, config: UpstreamsConfig) -> None:
         self._refresh_seconds = config.refresh.total_seconds()
+        self._commons = config.commons
         await self._servers.configure(config)
 
     async def _decide(
@@ -133,6 +136,8 @@ class Upstreams:
         servers, exchange = list(self._servers), self._host.exchange
         offered = offer_of(servers, exchange, self._parked)
         own = [why_missing_tool(exchange)] if servers else []
+        if commons := [each for each in servers if each.config.commons]:
+            own.append(commons_search_tool(commons, self._commons, exchange))
         return replace(offered, tools=[*own, *offered.tools])
 
     def _reoffer(self) -> None:

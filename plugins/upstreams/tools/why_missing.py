@@ -20,7 +20,8 @@ class MissingItem(ToolResult):
     kind: str = Field(description="tool, prompt, resource, or source: a server or a plugin.")
     why: str = Field(
         description="tier, limits, set_aside, malformed, quarantined, excluded, cut, down, new, "
-        "not_listed, closed, connection_needed or connection_expired; there is what may be used."
+        "not_listed, no_search, closed, connection_needed or connection_expired; there is what "
+        "may be used."
     )
     reason: str = Field(description="Why, in a sentence.")
     link: str = Field(description="Where something can be done about it, or nothing.")

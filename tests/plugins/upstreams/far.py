@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,6 +29,8 @@ class Far:
     Attributes:
         tools: what it lists; a test may change them.
         asked: how often each method was called.
+        answers: what else its tools answer, by their names; a test may add some.
+        called: the arguments with which they were called.
         headers: the headers of the last request.
         down: whether it answers nothing but 503.
     """
@@ -41,6 +43,8 @@ class Far:
             {"name": "greet", "description": "Asks a name.", "inputSchema": {"type": "object"}},
         ]
         self.asked: Counter[str] = Counter()
+        self.answers: dict[str, Callable[[Mapping[str, Any]], Awaitable[Any]]] = {}
+        self.called: list[Mapping[str, Any]] = []
         self.headers: dict[str, str] = {}
         self.down = False
         self.url = ""
@@ -50,6 +54,9 @@ class Far:
 
     async def call_tool(self, context: Any, params: Any) -> Any:
         given = params.arguments or {}
+        if answer := self.answers.get(params.name):
+            self.called.append(given)
+            return types.CallToolResult.model_validate(await answer(given))
         if params.name == "add":
             total = given["a"] + given["b"]
             return _said(str(total), {"sum": total})

@@ -44,6 +44,19 @@ def problems(folder: Path, server: str) -> list[str]:
             ".credential.header: a secret is never written here; write ${NAME} and keep it in the "
             "environment",
         ),
+        (
+            "{name: one, url: 'https://a.example', commons: {tol: x}}",
+            ".commons.tol: unknown key; did you mean tool?",
+        ),
+        (
+            "{name: one, url: 'https://a.example', commons: {tool: find}, tools: {include: [a]}}",
+            ": commons.tool is find, which tools.include or exclude leaves out",
+        ),
+        (
+            "{name: one, url: 'https://a.example', commons: {tool: commons_search}}",
+            ".commons: tool must not be another portal's commons_search: two that ask each other "
+            "do not come to an end; name the search tool of its own knowledge",
+        ),
     ],
 )
 def test_a_slip_is_told_with_its_place(tmp_path: Path, server: str, told: str) -> None:

@@ -1,0 +1,1 @@
+"""Partners' servers searched as one, together with the portal's own knowledge."""
