@@ -19,7 +19,7 @@ async def health_of(servers: Iterable[Server]) -> Health:
     facts = {"servers": {server.name: facts_of(server) for server in everyone}}
     if troubles:
         return Health("degraded", " ".join(troubles), facts)
-    return Health("ok", "", facts)
+    return Health("ok", "" if everyone else "No server is configured.", facts)
 
 
 def facts_of(server: Server) -> dict[str, Any]:
