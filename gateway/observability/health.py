@@ -153,6 +153,11 @@ class HealthBoard:
         starting = {name for name, fixed in self._fixed.items() if fixed.state == "starting"}
         return frozenset(self._late | starting)
 
+    @property
+    def _begins(self) -> bool:
+        """Whether a plugin opens for the first time: a replica that serves nobody yet may wait."""
+        return any(fixed.state == "starting" for fixed in self._fixed.values())
+
     def unopened(self, name: str) -> Health | None:
         """How a plugin is that is not open; None where it is, or is switched off."""
         return self._fixed.get(name)
@@ -228,7 +233,7 @@ class HealthBoard:
     def _status(self, plugins: tuple[PluginHealth, ...], there: bool) -> Status:
         if self._stopping:
             return "stopping"
-        if not there:
+        if not there and not self._begins:
             return "degraded" if any(p.health.state in _SERVES for p in plugins) else "failed"
         if any(p.required and p.health.state == "failed" for p in plugins):
             return "failed"

@@ -66,6 +66,23 @@ async def test_a_plugin_that_still_opens_makes_the_portal_wait() -> None:
     assert (await board.report()).status == "ok"
 
 
+async def test_without_the_database_a_replica_that_begins_waits_for_its_plugins_all_the_same() -> (
+    None
+):
+    board = board_of(a=Health())
+    board.needs(_away)
+    board.expect("b", required=False)
+    assert (await board.report()).status == "starting"
+    board.late("b", "the database does not answer")
+    assert (await board.report()).status == "degraded"
+    board.opened("b", says(Health("starting", "12 of 40 documents")))
+    assert (await board.report()).status == "degraded", "it may stay so as long as the database"
+
+
+async def _away() -> bool:
+    return False
+
+
 @pytest.mark.parametrize(("required", "status"), [(True, "failed"), (False, "ok")])
 async def test_a_plugin_that_failed_to_open_counts_where_it_is_required(
     required: bool, status: str
