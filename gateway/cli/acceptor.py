@@ -38,8 +38,9 @@ class Acceptor:
 
     def close(self) -> None:
         """Accept no more; connections that are there go on."""
-        self._is_closed = True
-        self._loop.remove_reader(self._tcp)
+        if not self._is_closed:
+            self._is_closed = True
+            self._loop.remove_reader(self._tcp)
 
     async def wait_closed(self) -> None:
         """Wait until each connection that was accepted has its protocol."""

@@ -88,6 +88,13 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
 
+def is_idle(connection: asyncio.BaseProtocol) -> bool:
+    """Whether a connection waits for a request, its first one or another."""
+    if not isinstance(connection, HttpToolsProtocol):
+        return False  # a WebSocket
+    return connection.cycle is None or connection.cycle.response_complete
+
+
 def bounded_protocol(seconds: float, most: int) -> type[Any]:
     """A protocol class for one server; arguments as of :class:`WaitingConnections`."""
     return type(

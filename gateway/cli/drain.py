@@ -1,106 +1,150 @@
-"""The end of a portal behind a balancer: not ready, then no kept connections, then gone.
+"""The end of a portal behind a balancer, in steps, so that no call is lost.
 
-A balancer needs a moment to see that a replica is not ready, and sends requests until then. It
-keeps connections, and one that the portal closes takes a request with it that is on its way. So
-both are given their time before the port is closed.
+A balancer needs a moment to see that a replica is not ready, and sends requests until then. One
+without probes knows only that it cannot connect. And it keeps connections: one that the portal
+ends takes a request with it that is on its way (RFC 9112, 9.5), which nobody repeats where it is a
+POST. So the portal, once it is told to stop,
+
+1. says "not ready" and goes on (``limits.drain``),
+2. lets no new connection begin, and answers those that have begun,
+3. closes the port: who connects now is refused, and goes to another replica,
+4. ends each connection with its next answer, and waits for those that are idle to be ended by who
+   keeps them (``limits.linger``),
+5. and finishes the calls in flight (``limits.shutdown``).
 """
 
 from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
+from gateway.config.models import Limits
 from gateway.observability.logs import get_logger
 
-CLOSING_SECONDS = 1.0
-"""Seconds for which every answer ends its connection, before the port is closed."""
+HANDSHAKE_SECONDS = 0.5
+"""Seconds for connections that had begun when the port was about to close; under the second after
+which TCP asks again (RFC 6298), so that who begins then is refused no later than that."""
+_POLL_SECONDS = 0.05
 
 log = get_logger(__name__)
 
 
-class Drain:
-    """Stops a server in steps, and is the application that it serves.
+class Port(Protocol):
+    """A server, as far as it is stopped in steps."""
+
+    def hold(self) -> None:
+        """Let no new connection begin; those that have begun are accepted."""
+
+    def leave(self) -> None:
+        """Accept no more."""
+
+    def idle(self) -> int:
+        """How many connections wait for a request."""
+
+    def stop(self) -> None:
+        """End, finishing calls in flight; the second time, without them."""
+
+
+class LastAnswers:
+    """Ends each connection with its answer, once it is told to.
 
     Args:
         app: what lies behind.
-        seconds: how long requests are taken after SIGTERM; 0 stops at once.
-        unready: called first, so that ``/readyz`` says that nobody should send more.
-        stop: ends the server, finishing calls in flight; called again, without them.
-        leave: stops accepting on a port that other processes listen on too.
+
+    Attributes:
+        are_these: whether answers are the last ones.
     """
 
-    def __init__(
-        self,
-        app: Any,
-        seconds: float,
-        unready: Callable[[], None],
-        stop: Callable[[], None],
-        leave: Callable[[], None] = lambda: None,
-    ) -> None:
+    def __init__(self, app: Any) -> None:
         self._app = app
-        self._seconds = seconds
-        self._unready = unready
-        self._stop = stop
-        self._leave = leave
-        self._begun = False
-        self._closing = False
+        self.are_these = False
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one connection."""
-        if not self._closing or scope["type"] != "http":
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
 
         async def send_last(message: Any) -> None:
-            if message["type"] == "http.response.start":
+            if self.are_these and message["type"] == "http.response.start":
                 message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
             await send(message)
 
         await self._app(scope, receive, send_last)
 
+
+class Drain:
+    """Stops a server in steps.
+
+    Args:
+        answers: what the server serves.
+        port: the server.
+        limits: how long each step may take; a drain of 0 stops at once.
+        unready: called first, so that ``/readyz`` says that nobody should send more.
+    """
+
+    def __init__(
+        self, answers: LastAnswers, port: Port, limits: Limits, unready: Callable[[], None]
+    ) -> None:
+        self._answers = answers
+        self._port = port
+        self._seconds = limits.drain.total_seconds()
+        self._linger = limits.linger.total_seconds()
+        self._unready = unready
+        self._steps: asyncio.Task[None] | None = None
+
     def follow_signals(self) -> None:
         """Stop in steps at SIGTERM; at SIGINT, a person's, or a second signal, without them."""
         loop = asyncio.get_running_loop()
-        for number, act in ((signal.SIGTERM, self._terminated), (signal.SIGINT, self._now)):
+        for number, act in ((signal.SIGTERM, self._terminated), (signal.SIGINT, self.now)):
             with suppress(RuntimeError, ValueError):  # not in the main thread
                 loop.add_signal_handler(number, act)
 
-    def _terminated(self) -> None:
-        if self._begun or not self._seconds:
-            self._now()
-            return
-        self._begun = True
-        log.info("draining", seconds=self._seconds)
-        self._unready()
-        loop = asyncio.get_running_loop()
-        loop.call_later(self._seconds, self._close_kept)
-        self._timer = loop.call_later(self._seconds + CLOSING_SECONDS, self._stop)
-
     def begin(self) -> None:
         """Stop in steps; asked for again, nothing changes."""
-        if not self._begun:
-            self._terminated()
+        if not self._seconds:
+            self.now()
+        else:
+            self._follow(self._drain())
 
     def retire(self) -> None:
         """Leave a shared port to the others: accept no more, end kept connections, then stop."""
-        if self._begun:
-            return
-        self._begun = True
-        self._leave()
-        self._closing = True
-        self._timer = asyncio.get_running_loop().call_later(CLOSING_SECONDS, self._stop)
+        self._follow(self._end_connections())
 
     def now(self) -> None:
         """Stop at once, finishing calls in flight; asked for again, without them."""
-        self._now()
+        if self._steps is not None:
+            self._steps.cancel()
+        self._port.stop()
 
-    def _close_kept(self) -> None:
-        self._closing = True
+    def _terminated(self) -> None:
+        if self._steps is None:
+            self.begin()
+        else:
+            self.now()
 
-    def _now(self) -> None:
-        if self._begun:
-            self._timer.cancel()
-        self._stop()
+    def _follow(self, steps: Coroutine[Any, Any, None]) -> None:
+        if self._steps is None:
+            self._steps = asyncio.create_task(steps)
+        else:
+            steps.close()
+
+    async def _drain(self) -> None:
+        log.info("draining", seconds=self._seconds)
+        self._unready()
+        await asyncio.sleep(self._seconds)
+        self._port.hold()
+        await asyncio.sleep(HANDSHAKE_SECONDS)
+        await self._end_connections()
+
+    async def _end_connections(self) -> None:
+        self._port.leave()
+        self._answers.are_these = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._linger):
+                while self._port.idle():  # noqa: ASYNC110  (uvicorn tells nobody)
+                    await asyncio.sleep(_POLL_SECONDS)
+        self._port.stop()

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from gateway.cli.acceptor import Acceptor
-from gateway.cli.connections import allow_open_files, bounded_protocol
+from gateway.cli.connections import allow_open_files, bounded_protocol, is_idle
 from gateway.cli.data_directory import local_socket
-from gateway.cli.drain import Drain
+from gateway.cli.drain import Drain, LastAnswers
+from gateway.cli.handshakes import drop_handshakes
 from gateway.config.models import PortalConfig
 from gateway.errors import ConfigError, Problem
 
@@ -68,8 +69,10 @@ class _Public(_Server):
         self._stopping = stopping
         self._shared = shared
         self.listening = asyncio.Event()
+        self._listeners = [shared] if shared is not None else []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._listeners += sockets or []
         await super().startup(sockets)
         if self._shared is not None:
             acceptor: Any = Acceptor(self._shared, self._protocol)
@@ -80,10 +83,26 @@ class _Public(_Server):
         made: Any = self.config.http_protocol_class
         return made(config=self.config, server_state=self.server_state, app_state={})  # type: ignore[no-any-return]
 
+    def hold(self) -> None:
+        """Let no new connection begin; those that have begun are accepted."""
+        for listener in self._listeners:
+            drop_handshakes(listener)
+
     def leave(self) -> None:
         """Accept no more; what other processes accept on the same socket is theirs."""
         for server in self.servers:
             server.close()
+        for listener in self._listeners:
+            listener.close()
+
+    def idle(self) -> int:
+        """How many connections wait for a request."""
+        return sum(is_idle(each) for each in self.server_state.connections)
+
+    def stop(self) -> None:
+        """End, finishing calls in flight; the second time, without them."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._stopping()
@@ -132,12 +151,10 @@ async def serve(
     allow_open_files(config.limits.connections.total + _OTHER_OPEN_FILES)
     with tcp or listen(config) as tcp, _unix(local_socket(data_dir)) as unix:
         async with app.opened(wait=False) as running:
-            seconds = config.limits.drain.total_seconds()
-            drain = Drain(
-                app, seconds, running.board.stop, lambda: _stop(public), lambda: public.leave()
-            )
             shared = tcp if worker is not None else None
-            public = _Public(_uvicorn(drain, config), app.stopping, shared)
+            answers = LastAnswers(app)
+            public = _Public(_uvicorn(answers, config), app.stopping, shared)
+            drain = Drain(answers, public, config.limits, running.board.stop)
             local = _Server(_uvicorn(Local(app), config))
             serving_local = asyncio.create_task(local.serve([unix]))
             if worker is not None:
@@ -158,12 +175,6 @@ async def serve(
             await asyncio.gather(serving, serving_local)
 
 
-def _stop(server: uvicorn.Server) -> None:
-    """Stop it, finishing calls in flight; the second time without them."""
-    server.force_exit = server.should_exit
-    server.should_exit = True
-
-
 def _uvicorn(app: Any, config: PortalConfig) -> uvicorn.Config:
     proxies = [str(each) for network in config.trusted_proxies for each in _as_seen(network)]
     connections = config.limits.connections
@@ -171,6 +182,7 @@ def _uvicorn(app: Any, config: PortalConfig) -> uvicorn.Config:
         app,
         http=bounded_protocol(connections.headers.total_seconds(), connections.waiting),
         limit_concurrency=connections.total,
+        timeout_keep_alive=int(connections.idle.total_seconds()),
         lifespan="off",
         log_config=None,
         access_log=False,

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from gateway.cli.data_directory import local_socket
-from gateway.cli.drain import CLOSING_SECONDS
+from gateway.cli.drain import HANDSHAKE_SECONDS
 from gateway.cli.server import point_local_socket
 from gateway.cli.worker import Task
 from gateway.errors import ConfigError
@@ -104,8 +104,9 @@ class Supervisor:
     ) -> None:
         self._command = (*command,)
         self._tcp = tcp
+        self._port: int = tcp.getsockname()[1]
         self._data_dir = data_dir
-        self._patience = patience + CLOSING_SECONDS + _KILL_SECONDS
+        self._patience = patience + HANDSHAKE_SECONDS + _KILL_SECONDS
         self._hooks = hooks
         self._workers = [_Kept(each, _starting(each)) for each in range(1, number + 1)]
         self._stopping = asyncio.Event()
@@ -123,7 +124,7 @@ class Supervisor:
         try:
             await _first(tasks[0], self._until_serving(self._workers[0]))
             if self._workers[0].has_served:
-                self._hooks.serving(self._tcp.getsockname()[1])
+                self._hooks.serving(self._port)
                 tasks += [asyncio.create_task(self._keep(each)) for each in self._workers[1:]]
                 telling = asyncio.create_task(self._tell_ready())
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
@@ -165,6 +166,7 @@ class Supervisor:
         """Tell all to end; told again, at once."""
         self._order = "now" if self._stopping.is_set() else order
         self._stopping.set()
+        self._tcp.close()  # so that the port is closed once the last worker leaves it
         for each in self._workers:
             each.tell({"do": self._order})
             self._bound(each)

@@ -90,7 +90,7 @@ class Worker:
     async def before_listening(self, running: OpenPortal) -> None:
         """Wait until its plugins are open, where others answer meanwhile."""
         self._listening = asyncio.create_task(self._listen())
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._ordered, "drain")
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._ordered, "retire")
         running.board.notices(self._lonely)
         until = time.monotonic() + _READY_SECONDS
         while not (self.task.alone or self._order) and time.monotonic() < until:

@@ -92,7 +92,8 @@ def supervise(setup: Setup, number: int) -> None:
     with held(setup.data_dir), listen(config) as tcp:
         _key(setup, signing_key)
         rebuildable(setup.data_dir / "workers")
-        drained = config.limits.drain + config.limits.shutdown
+        limits = config.limits
+        drained = limits.drain + limits.linger + limits.shutdown
         command = _command(setup, tcp.getsockname()[1])
 
         hooks = Hooks(

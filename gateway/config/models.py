@@ -143,6 +143,11 @@ class Connections(_Section):
     headers: Duration = Field(
         timedelta(seconds=10), description="How long the headers of a request may take."
     )
+    idle: Duration = Field(
+        timedelta(seconds=75),
+        description="How long a connection may wait for its next request; longer than a "
+        "proxy keeps it (60s in most), so that no request meets its end.",
+    )
 
 
 class Limits(_Section):
@@ -161,6 +166,11 @@ class Limits(_Section):
         timedelta(0),
         description="How long requests are taken after SIGTERM while /readyz says 503, so that a "
         "balancer sees it, such as 10s.",
+    )
+    linger: Duration = Field(
+        timedelta(seconds=5),
+        description="How long idle connections are kept after drain, so that who keeps them ends "
+        "them first; longer than the balancer's idle time, such as nginx's keepalive_timeout.",
     )
     shutdown: Duration = Field(
         timedelta(seconds=10), description="How long calls in flight may go on at shutdown."

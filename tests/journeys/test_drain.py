@@ -5,59 +5,20 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from benchmarks.processes import free_port
-from tests.journeys.test_serving import SERVER, request
+from tests.journeys.replica import Load, Replica, until
+from tests.servers import nginx
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 
-CLIENTS, ENOUGH = 6, 100
 PROBE_SECONDS = 0.1
-
-
-@dataclass
-class Replica:
-    """A portal in a process of its own, which may be stopped and started again on its port."""
-
-    place: Path
-    port: int
-    process: asyncio.subprocess.Process | None = None
-    ready: bool = False
-
-    @classmethod
-    async def begun(cls, place: Path) -> Replica:
-        replica = cls(place, free_port())
-        (place / "config").mkdir(parents=True)
-        (place / "config" / "portal.yaml").write_text(
-            f"listen: {{port: {replica.port}}}\nservices: {{embedding: none}}\n"
-            "limits: {calls: none, drain: 1s}\n"
-        )
-        (place / "config" / "tiers.yaml").write_text("default: open\n")
-        await replica.start()
-        return replica
-
-    async def start(self) -> None:
-        self.process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", SERVER, str(self.place)),
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        assert self.process.stdout is not None
-        assert int(await self.process.stdout.readline()) == self.port
-
-    async def stop(self) -> None:
-        assert self.process is not None
-        self.process.send_signal(signal.SIGTERM)
-        assert await asyncio.wait_for(self.process.wait(), 60) == 0
+BEHIND_NGINX = f"public_url: https://{nginx.HOST}\ntrusted_proxies: [127.0.0.1]\n"
 
 
 class TcpBalancer:
@@ -106,49 +67,39 @@ async def _copied(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
     writer.close()
 
 
-async def test_a_rolling_restart_under_load_loses_no_call(tmp_path: Path) -> None:
-    replicas = [await Replica.begun(tmp_path / name) for name in ("one", "two")]
-    answered, failed, over = 0, list[str](), asyncio.Event()
-
-    async def load(url: str) -> None:
-        nonlocal answered
-        async with httpx2.AsyncClient(timeout=60) as http:
-            while not over.is_set():
-                try:
-                    call = request("tools/call", name="look", arguments={"name": "north"})
-                    answer = await http.post(url, **call)
-                    assert "beans" in answer.text, answer.text
-                    answered += 1
-                except (httpx2.HTTPError, AssertionError) as error:
-                    failed.append(repr(error))
-                await asyncio.sleep(0.01)
-
-    async def ready(replica: Replica) -> None:
-        async with asyncio.timeout(60):
-            while not replica.ready:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
-
+@asynccontextmanager
+async def two(place: Path, settings: str = "") -> AsyncIterator[list[Replica]]:
+    """Two replicas."""
+    replicas = [await Replica.begun(place / name, settings) for name in ("one", "two")]
     try:
-        async with TcpBalancer(replicas).running() as url:
-            await asyncio.gather(*map(ready, replicas))
-            async with asyncio.TaskGroup() as group:
-                for _ in range(CLIENTS):
-                    group.create_task(load(url))
-                for replica in replicas:
-                    before = answered
-                    await replica.stop()
-                    assert answered > before, "calls went on while it stopped"
-                    await replica.start()
-                    await ready(replica)
-                while answered < ENOUGH and not failed:  # noqa: ASYNC110
-                    await asyncio.sleep(0.05)
-                over.set()
+        yield replicas
     finally:
         for replica in replicas:
-            if replica.process is not None and replica.process.returncode is None:
-                replica.process.kill()
-                await replica.process.wait()
-    assert failed == []
+            await replica.kill()
+
+
+async def test_a_rolling_restart_behind_a_prober_loses_no_call(tmp_path: Path) -> None:
+    async with two(tmp_path) as replicas, TcpBalancer(replicas).running() as url:
+        await until(lambda: all(each.ready for each in replicas))
+        load = Load(url)
+        await load.on_rolling_restarts(replicas, lambda replica: replica.ready)
+        assert load.failed == []
+
+
+@pytest.mark.skipif(
+    nginx.PROGRAM is None and not os.environ.get("CI"), reason="nginx is not installed"
+)
+async def test_a_rolling_restart_behind_the_documented_nginx_loses_no_call(tmp_path: Path) -> None:
+    place = tmp_path / "nginx"
+    async with two(tmp_path, BEHIND_NGINX) as replicas:
+        async with nginx.balancing(place, [each.port for each in replicas]) as (url, trusting):
+            load = Load(f"{url}/mcp", {"host": nginx.HOST}, trusting)
+
+            def served(replica: Replica) -> bool:
+                return f"127.0.0.1:{replica.port} 200" in (place / "access").read_text()[-500:]
+
+            await load.on_rolling_restarts(replicas, served)
+        assert load.failed == [], (place / "errors").read_text()
 
 
 async def test_after_the_signal_a_replica_is_not_ready_answers_and_then_ends_connections(
@@ -170,3 +121,30 @@ async def test_after_the_signal_a_replica_is_not_ready_answers_and_then_ends_con
         assert ended, "the last answers ended their connections"
         assert {(503, False), (503, True)} <= states
         assert await asyncio.wait_for(replica.process.wait(), 60) == 0
+
+
+async def test_an_idle_connection_has_a_last_answer_after_the_port_is_closed(
+    tmp_path: Path,
+) -> None:
+    replica = await Replica.begun(tmp_path / "one", limits=", linger: 20m")
+    assert replica.process is not None
+    url = f"http://127.0.0.1:{replica.port}/healthz"
+    for_ever = httpx2.Limits(keepalive_expiry=None)
+    async with httpx2.AsyncClient(timeout=60, limits=for_ever) as kept:
+        assert (await kept.get(url)).headers.get("connection") is None
+        replica.process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(60):
+            while not await _refused(replica.port):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        last = await kept.get(url)
+        assert (last.status_code, last.headers.get("connection")) == (200, "close")
+        assert await asyncio.wait_for(replica.process.wait(), 300) == 0, "nothing is idle any more"
+
+
+async def _refused(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except ConnectionRefusedError:
+        return True
+    writer.close()
+    return False

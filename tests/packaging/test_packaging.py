@@ -66,7 +66,7 @@ def drain_of(variables: dict[str, str]) -> timedelta:
 
 def longest_stop(variables: dict[str, str]) -> timedelta:
     """How long a portal takes to stop at most, under some variables."""
-    return drain_of(variables) + Limits().shutdown
+    return drain_of(variables) + Limits().linger + Limits().shutdown
 
 
 def seconds(written: str) -> timedelta:
@@ -134,6 +134,9 @@ def test_replicas_have_the_same_servers_and_key_and_a_balancer_that_is_believed(
     assert asked is not None
     assert asked[1].split() == ["portal-1:8321", "portal-2:8321"]
     assert "health_uri /readyz" in caddy
+    kept = re.search(r"keepalive (\d+s)", caddy)
+    assert kept is not None
+    assert seconds(kept[1]) < portal.config.limits.linger
     interval = re.search(r"health_interval (\d+)s", caddy)
     assert interval is not None
     assert portal.config.limits.drain > 2 * seconds(interval[1])
