@@ -352,6 +352,10 @@ class Offer:
         absent: ``await absent(caller)`` says what the plugin does not show to a caller, and why; it
             is asked while somebody waits, for two seconds at most. The gateway itself knows why
             an item of this offer is not shown.
+        follow: ``follow(uris)`` is told which of the plugin's resources clients of this process
+            follow, whenever that changes: their URIs, and for each the URI (or the origin's key)
+            of the resource or template that it is of. It returns at once. For what has to ask
+            others to hear of changes; whoever knows them tells each by ``Host.changed`` anyway.
     """
 
     tools: Sequence[Tool] = ()
@@ -372,3 +376,4 @@ class Offer:
     rows: Sequence[RowKind] = ()
     configure: Callable[[Any], Awaitable[None]] | None = None
     absent: Callable[[Caller], Awaitable[Sequence[Absent]]] | None = None
+    follow: Callable[[Mapping[str, str]], None] | None = None

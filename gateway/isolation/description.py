@@ -19,6 +19,7 @@ _NOT_ISOLATED = {
     "webhooks": "declares webhooks",
     "connections": "connects people to accounts elsewhere",
     "rows": "declares rows for tiers.yaml",
+    "follow": "hears who follows its resources",
 }
 
 

@@ -90,7 +90,13 @@ class Surfaces:
         self.upstreams = Upstreams(running.plugins.offers)
         self.dialects = ErrorFormats(())
         self.streams = OpenStreams(StreamShares(running.portal.config.limits.streams))
-        self._subscriptions = Subscriptions(running.catalog, running.changes, self.streams)
+        self._subscriptions = Subscriptions(
+            running.catalog,
+            running.changes,
+            self.streams,
+            running.plugins.offers,
+            self._sessions.live,
+        )
         self._resumption = Resumption(self._replies, self.streams)
         running.pipeline.inner.make = self._call_of_a_tool
         self._consents = Consents(Sealer(self._who.key, "consent"), self._who.stores.grants)

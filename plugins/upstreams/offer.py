@@ -10,7 +10,7 @@ from gateway.contract import Offer, Origin, Prompt, Resource, ResourceTemplate, 
 from plugins.upstreams.catalogue.entries import Entry
 from plugins.upstreams.catalogue.names import key_of, shown_name
 from plugins.upstreams.config import Server as ServerConfig
-from plugins.upstreams.relay.apps import shown_uri, with_shown_app
+from plugins.upstreams.relay.apps import own_uri, shown_uri, with_shown_app
 from plugins.upstreams.relay.calls import Calls, CurrentExchange
 from plugins.upstreams.relay.parked import Parked
 from plugins.upstreams.relay.templates import pattern_of
@@ -120,7 +120,4 @@ def _templates(server: Server, calls: Calls) -> Iterator[ResourceTemplate]:
 
 
 async def _read(server: str, calls: Calls, variables: Mapping[str, str], caller: Any) -> Any:
-    begin = shown_uri(server, "ui://")
-    uri = variables["uri"]
-    own = "ui://" + uri[len(begin) :] if uri.startswith(begin) else uri
-    return await calls.resource(own, caller)
+    return await calls.resource(own_uri(server, variables["uri"]), caller)

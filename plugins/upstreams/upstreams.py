@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-from gateway.contract import Host, Offer, Tier
+from gateway.contract import Change, Host, Offer, Tier
 from plugins.upstreams.absent import absent
+from plugins.upstreams.catalogue.names import key_of
 from plugins.upstreams.catalogue.pins import Quarantined, State
 from plugins.upstreams.config import CommonsSettings, UpstreamsConfig
 from plugins.upstreams.config import Server as ServerConfig
@@ -17,6 +19,7 @@ from plugins.upstreams.credentials.people import connections, personal_data
 from plugins.upstreams.credentials.registration import Registration
 from plugins.upstreams.health import health_of
 from plugins.upstreams.offer import offer_of
+from plugins.upstreams.relay.apps import own_uri, shown_uri
 from plugins.upstreams.relay.parked import Parked
 from plugins.upstreams.reviews import routes
 from plugins.upstreams.servers.reach import reach, target_of
@@ -48,6 +51,7 @@ class Upstreams:
         self._parked = Parked()
         self._refresh_seconds = 0.0
         self._commons = CommonsSettings()
+        self._followed: Mapping[str, str] = {}
         self._servers = Servers(self._store, self._made, host.log)
 
     async def open(self, config: UpstreamsConfig) -> None:
@@ -70,6 +74,7 @@ class Upstreams:
             personal=personal_data(self._connections, self._told),
             connections=connections(self._open_accounts),
             absent=lambda caller: absent(self._servers, caller),
+            follow=self._follow,
         )
 
     async def follow_reviews(self) -> None:
@@ -112,6 +117,27 @@ class Upstreams:
         self._refresh_seconds = config.refresh.total_seconds()
         self._commons = config.commons
         await self._servers.configure(config)
+        self._follow(self._followed)
+
+    def _follow(self, followed: Mapping[str, str]) -> None:
+        """Have each server tell of the resources that clients follow (``Offer.follow``).
+
+        Where each member has an account of their own, one member's subscription must not tell
+        others, so there is none.
+        """
+        self._followed = followed
+        for server in self._servers:
+            begins = key_of(server.name, "")
+            mine = [uri for uri, key in followed.items() if key.startswith(begins)]
+            if server.name not in self._accounts:
+                server.following.follow([own_uri(server.name, each) for each in mine])
+
+    def _news(self, server: str, uri: str | None) -> None:
+        """A server offers something else, or a resource there that is followed has changed."""
+        if uri is None:
+            self._reoffer()
+        else:
+            self._host.changed(Change(self._host.plugin, "resource", shown_uri(server, uri)))
 
     async def _decide(
         self, server: Server, tools: Sequence[Quarantined], decision: State, by: str | None
@@ -128,7 +154,7 @@ class Upstreams:
             self._credential(config),
             self._store,
             self._refresh_seconds,
-            self._reoffer,
+            partial(self._news, config.name),
             self._host.log,
         )
 

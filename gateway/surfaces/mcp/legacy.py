@@ -203,10 +203,12 @@ class Legacy:
                 INVALID_PARAMS, f"A session may follow {MAX_FOLLOWED_RESOURCES} resources."
             )
         session.subscribed[uri] = request.caller
+        self._subscriptions.followers.changed()
         return _EMPTY
 
     def _unsubscribe(self, request: Request, session: Session) -> bytes:
         session.subscribed.pop(request.params["uri"], None)
+        self._subscriptions.followers.changed()
         return _EMPTY
 
 

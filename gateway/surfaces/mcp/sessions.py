@@ -31,6 +31,9 @@ MAX_SESSIONS = 20_000
 RECHECK_SECONDS = 30
 """Seconds after which a process asks again whether another one has ended a session."""
 
+ABSENCE_SECONDS = 300.0
+"""Seconds for which resources are followed for a client without a stream, which may come back."""
+
 _ENDED = b"ended"
 _THEIRS = b"of:"
 """What the cache knows of a session: that it is over, or whose it has become."""
@@ -59,6 +62,12 @@ class Session:
         self.log_level = "info"
         self.subscribed: dict[str, Caller] = {}
         self.streams: list[Feed] = []
+        self._heard = time.monotonic()
+
+    @property
+    def follows(self) -> bool:
+        """Whether its client hears of changes, or may come back for them."""
+        return bool(self.streams) or time.monotonic() - self._heard < ABSENCE_SECONDS
 
     @property
     def primes(self) -> bool:
@@ -78,6 +87,7 @@ class Session:
             yield
         finally:
             self.streams.remove(feed)
+            self._heard = time.monotonic()
 
     def close(self) -> None:
         """End the session's streams, so that its client notices."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ from starlette.types import Receive, Send
 from auth import Caller
 from gateway.catalog.catalog import Catalog
 from gateway.changes import Changes
-from gateway.contract import Change
+from gateway.contract import Change, Offer
 from gateway.errors import PortalError
 from gateway.limits.stream_shares import TooManyStreams
 from gateway.pipeline.call_context import CallContext
@@ -20,6 +20,7 @@ from gateway.surfaces.http.open_streams import OpenStreams, portions
 from gateway.surfaces.http.responses import send_json
 from gateway.surfaces.mcp.envelope import INTERNAL_ERROR, INVALID_REQUEST, WireError, success
 from gateway.surfaces.mcp.feed import Feed
+from gateway.surfaces.mcp.followers import Followers
 from gateway.surfaces.mcp.news import (
     LISTS,
     Chronicle,
@@ -50,9 +51,24 @@ class Subscriptions:
         catalog: says which resources a caller may follow.
         changes: brings the news.
         streams: gives the places, and looks after the streams.
+        offers: what the open plugins offer.
+        sessions: the legacy sessions that this process holds.
+
+    Attributes:
+        followers: tells plugins which of their resources are followed.
     """
 
-    def __init__(self, catalog: Catalog, changes: Changes, streams: OpenStreams) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        changes: Changes,
+        streams: OpenStreams,
+        offers: Mapping[str, Offer],
+        sessions: Mapping[str, Session],
+    ) -> None:
+        self.followers = Followers(catalog, offers, self._followed)
+        self._sessions = sessions
+        self._wanted: dict[Feed, tuple[Sequence[str], Caller]] = {}
         self._catalog = catalog
         self._streams = streams
         self._listening: dict[Feed, Tell] = {}
@@ -78,7 +94,7 @@ class Subscriptions:
         result = request.era.result("subscriptions/listen", {"_meta": meta})
         last = event(success(request.id, result))
         try:
-            with self._told(feed, request.context, tell):
+            with self._told(feed, request.context, tell), self._following(feed, wanted, request):
                 await feed.run(receive, send, last)
         except TooManyStreams as refusal:
             await refuse(send, refusal, request.id)
@@ -137,6 +153,26 @@ class Subscriptions:
         for each in missed:
             feed.put(each)
         return at if last is not None else heard
+
+    @contextmanager
+    def _following(
+        self, feed: Feed, wanted: Mapping[str, Any], request: Request
+    ) -> Generator[None]:
+        self._wanted[feed] = wanted.get("resourceSubscriptions", ()), request.caller
+        self.followers.changed()
+        try:
+            yield
+        finally:
+            del self._wanted[feed]
+            self.followers.changed()
+
+    def _followed(self) -> Iterator[tuple[str, Caller]]:
+        """The resources that clients follow, and as whom."""
+        for uris, caller in self._wanted.values():
+            yield from ((uri, caller) for uri in uris)
+        for session in list(self._sessions.values()):
+            if session.subscribed and session.follows:
+                yield from session.subscribed.items()
 
     def readable(self, uri: str, caller: Caller, only: str | None = None) -> bool:
         """Whether a caller may follow a resource, which is whether they may read it."""

@@ -19,6 +19,12 @@ def shown_uri(server: str, uri: str) -> str:
     return f"{SCHEME}{server}/{uri[len(SCHEME) :]}" if uri.startswith(SCHEME) else uri
 
 
+def own_uri(server: str, uri: str) -> str:
+    """What a server calls its resource, which the portal calls so."""
+    begin = shown_uri(server, SCHEME)
+    return SCHEME + uri[len(begin) :] if uri.startswith(begin) else uri
+
+
 def with_shown_app(server: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
     """A tool's entry with its app's address in the portal."""
     meta = entry.get("_meta")

@@ -17,6 +17,7 @@ from plugins.upstreams.catalogue.entries import Catalogue, Entry, Kind, fetch
 from plugins.upstreams.catalogue.pins import Verdict, judge
 from plugins.upstreams.config import Server as ServerConfig
 from plugins.upstreams.credentials.credential import EVERYBODY, Credential, Lacking
+from plugins.upstreams.servers.following import Following
 from plugins.upstreams.servers.link import Link
 from plugins.upstreams.servers.reach import Reach, target_of
 from plugins.upstreams.servers.state import State
@@ -43,6 +44,7 @@ SETTLE_SECONDS = 0.2
 REFRESH_TIMEOUT_SECONDS = 60.0
 """Seconds that reading all lists of a server may take."""
 _MAX_LINE_CHARACTERS = 500
+_UPDATED = "notifications/resources/updated"
 NOTHING = Verdict((), ())
 _OF_CONNECTIONS = (Unreachable, ConnectionLost, SessionExpired)
 """Errors after which a connection is of no more use."""
@@ -57,7 +59,7 @@ class Server:
         credential: whose credential a request carries.
         store: keeps its catalogue and its pins.
         refresh_seconds: how often it is asked what it offers.
-        changed: called when what it offers has changed.
+        changed: called when what it offers has changed, or with the followed resource that has.
         log: tells of what goes wrong.
 
     Attributes:
@@ -76,7 +78,7 @@ class Server:
         credential: Credential,
         store: Store,
         refresh_seconds: float,
-        changed: Callable[[], None],
+        changed: Callable[[str | None], None],
         log: FilteringBoundLogger,
     ) -> None:
         self.config = config
@@ -91,11 +93,12 @@ class Server:
         self._credential = credential
         self._store = store
         self._refresh_seconds = refresh_seconds
-        self._changed = changed
+        self._changed = partial(changed, None)
         self._log = log.bind(server=config.name)
         self._links: dict[str, Link] = {}
         self._places = Places(config.calls, config.queue)
         self._wake = asyncio.Event()
+        self.following = Following(lambda: self._link(EVERYBODY).get(), changed, self._log)
         self._lister = EVERYBODY
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -290,7 +293,10 @@ class Server:
             async def connect() -> Connection:
                 headers = partial(self._credential.headers, holder)
                 config, era = self.config, self._era
-                return await self._reach(config, era, headers, self._told, self._said)
+                made = await self._reach(config, era, headers, self._told, self._said)
+                if holder == EVERYBODY:
+                    self.following.anew()
+                return made
 
             link = self._links[holder] = Link(holder, connect, self._ended)
         return link
@@ -304,6 +310,10 @@ class Server:
         """The server says something of its own accord."""
         if method == GAP or method.endswith("/list_changed"):
             self._wake.set()
+        if method == GAP:
+            self.following.missed()
+        elif method == _UPDATED and isinstance(uri := params.get("uri"), str):
+            self.following.told(uri)
 
     def _said(self, line: str) -> None:
         self._log.info("server_said", line=line[:_MAX_LINE_CHARACTERS])

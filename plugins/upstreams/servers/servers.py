@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from gateway.toolkit.background import cancel
+from gateway.toolkit.background import background, cancel
 from plugins.upstreams.config import Server as ServerConfig
 from plugins.upstreams.config import UpstreamsConfig
 from plugins.upstreams.servers.server import Server
@@ -59,7 +59,7 @@ class Servers:
         everyone = {**self._servers, **made}
         self._servers = {name: everyone[name] for name in wanted}
         for name, server in made.items():
-            self._tasks[name] = asyncio.create_task(server.keep_fresh(), name=f"upstream {name}")
+            self._tasks[name] = asyncio.create_task(_kept(server), name=f"upstream {name}")
 
     async def close(self) -> None:
         """End all tasks and close all connections."""
@@ -74,3 +74,9 @@ class Servers:
         for each in await asyncio.gather(*(s.close() for s in servers), return_exceptions=True):
             if isinstance(each, Exception):
                 self._log.error("server_not_closed", exc_info=each)
+
+
+async def _kept(server: Server) -> None:
+    """Keep a server's catalogue and its subscription, until cancelled."""
+    async with background(server.following.keep()):
+        await server.keep_fresh()

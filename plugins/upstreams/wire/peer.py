@@ -205,9 +205,15 @@ class Peer:
         for uri in self._watched - wanted:
             await self.request("resources/unsubscribe", {"uri": uri})
             self._watched.discard(uri)
+        refused: RpcError | None = None
         for uri in wanted - self._watched:
-            await self.request("resources/subscribe", {"uri": uri})
-            self._watched.add(uri)
+            try:
+                await self.request("resources/subscribe", {"uri": uri})
+                self._watched.add(uri)
+            except RpcError as error:
+                refused = error
+        if refused is not None:
+            raise refused
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

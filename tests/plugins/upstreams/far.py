@@ -6,12 +6,13 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
 from tests.servers.serving import bound, serving
@@ -33,6 +34,7 @@ class Far:
         called: the arguments with which they were called.
         headers: the headers of the last request.
         down: whether it answers nothing but 503.
+        followed: the resources that clients have subscribed to, each as often as they have.
     """
 
     def __init__(self) -> None:
@@ -47,6 +49,11 @@ class Far:
         self.called: list[Mapping[str, Any]] = []
         self.headers: dict[str, str] = {}
         self.down = False
+        self.followed: list[str] = []
+        self._sessions: dict[int, Any] = {}
+        self._bus = InMemorySubscriptionBus()
+        self._handler = ListenHandler(self._bus)
+        self.loop: asyncio.AbstractEventLoop | None = None
         self.url = ""
 
     async def list_tools(self, context: Any, params: Any) -> Any:
@@ -111,6 +118,39 @@ class Far:
         listed = [{"uriTemplate": "bed://{+path}", "name": "beds"}]
         return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
 
+    async def subscribe(self, context: Any, params: Any) -> Any:
+        self.followed.append(str(params.uri))
+        self._sessions[id(context.session)] = context.session
+        return types.EmptyResult()
+
+    async def unsubscribe(self, context: Any, params: Any) -> Any:
+        self.followed.remove(str(params.uri))
+        return types.EmptyResult()
+
+    async def listen(self, context: Any, params: Any) -> Any:
+        uris = params.notifications.resource_subscriptions or []
+        self.followed += uris
+        try:
+            return await self._handler(context, params)
+        finally:
+            for uri in uris:
+                self.followed.remove(uri)
+
+    def silence(self) -> None:
+        """End the streams on which it tells of changes."""
+        self._handler.close()
+
+    def change(self, uri: str) -> None:
+        """Tell all who follow a resource that it has changed; from another thread."""
+
+        async def tell() -> None:
+            await self._bus.publish(ResourceUpdated(uri))
+            for session in self._sessions.values():
+                await session.send_resource_updated(uri)
+
+        assert self.loop is not None
+        asyncio.run_coroutine_threadsafe(tell(), self.loop).result(60)
+
     async def read(self, context: Any, params: Any) -> Any:
         found = {"uri": str(params.uri), "text": f"what grows at {params.uri}"}
         return types.ReadResourceResult.model_validate({"contents": [found]})
@@ -132,6 +172,7 @@ class _App:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if self._ready is None:
             self._ready, self._loop = asyncio.Event(), asyncio.get_running_loop()
+            self._far.loop = self._loop
             self._task = asyncio.create_task(self._run())
         await self._ready.wait()
         self._far.headers = {k.decode(): v.decode() for k, v in scope["headers"]}
@@ -152,6 +193,7 @@ class _App:
         """End all streams; from another thread."""
         if self._ready is not None:
             self._loop.call_soon_threadsafe(self._task.cancel)
+            self._loop.call_soon_threadsafe(self._far.silence)
 
     async def _run(self) -> None:
         assert self._ready is not None
@@ -188,9 +230,20 @@ class _LegacyOnly:
 
 @contextmanager
 def far_server(
-    era: str = "modern", port: int = 0, around: Callable[[Any], Any] = lambda app: app
+    era: str = "modern",
+    port: int = 0,
+    around: Callable[[Any], Any] = lambda app: app,
+    *,
+    follows: bool = False,
 ) -> Iterator[Far]:
-    """Run the server for as long as the block lasts; ``around`` puts something before it."""
+    """Run the server for as long as the block lasts.
+
+    Args:
+        era: ``modern``, or ``legacy`` for a server that knows the older era alone.
+        port: where it listens.
+        around: puts something before it.
+        follows: whether its resources can be followed.
+    """
     far = Far()
     server: Any = Server(
         "far",
@@ -204,6 +257,9 @@ def far_server(
         on_list_resources=far.list_resources,
         on_list_resource_templates=far.list_templates,
         on_read_resource=far.read,
+        on_subscribe_resource=far.subscribe if follows else None,
+        on_unsubscribe_resource=far.unsubscribe if follows else None,
+        on_subscriptions_listen=far.listen if follows else None,
         get_tool_input_schema=lambda name: None,
     )
     app: Any = (started := _App(far, server))
@@ -215,3 +271,21 @@ def far_server(
             yield far
         finally:
             started.end()
+
+
+class Restartable:
+    """A server at one port that can be taken away and brought back."""
+
+    def __init__(self, era: str, *, follows: bool = False) -> None:
+        self.era = era
+        self._follows = follows
+        self._running = ExitStack()
+        with bound() as socket:
+            self.port = socket.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/mcp"
+
+    def start(self) -> Far:
+        return self._running.enter_context(far_server(self.era, self.port, follows=self._follows))
+
+    def stop(self) -> None:
+        self._running.close()

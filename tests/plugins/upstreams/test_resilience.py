@@ -4,33 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gateway.testing import TestPortal
-from tests.plugins.upstreams.far import Far, far_server
+from tests.plugins.upstreams.far import Restartable
 from tests.plugins.upstreams.portals import as_admin, portal_before, until, until_offered
 from tests.servers.serving import bound
-
-
-class Restartable:
-    """A server at one port that can be taken away and brought back."""
-
-    def __init__(self, era: str) -> None:
-        self.era = era
-        self._running = ExitStack()
-        with bound() as socket:
-            self.port = socket.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}/mcp"
-
-    def start(self) -> Far:
-        return self._running.enter_context(far_server(self.era, self.port))
-
-    def stop(self) -> None:
-        self._running.close()
 
 
 @pytest.fixture(params=["modern", "legacy"])
