@@ -24,7 +24,7 @@ from plugins.codegraph.model import (
     entity_key,
 )
 from plugins.codegraph.search.vectors import CodeVectors
-from plugins.codegraph.store.deflating import Content, deflated
+from plugins.codegraph.store.compression import Content, deflated
 from plugins.codegraph.store.layers import Stamp
 from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.rows import FileGraph

@@ -51,7 +51,7 @@ from gateway.pipeline.exchange import Others
 from gateway.pipeline.pager import Cursors
 from gateway.pipeline.pipeline import Pipeline
 from gateway.plugin_host import Found, PluginHost, discover
-from gateway.reloading import files_followed
+from gateway.reload import files_followed
 from gateway.scrubbing.rules import shipped
 from gateway.scrubbing.scrubber import Scrubber
 from gateway.services import Services, open_services
@@ -229,7 +229,7 @@ def _answers(portal: Portal) -> AnswerScrub:
 
 
 async def _missing(absences: Absences, context: CallContext, name: str | None) -> Sequence[Absent]:
-    return await absences.told(context.caller, name, context.only)
+    return await absences.visible_to(context.caller, name, context.only)
 
 
 def _of_the_files(portal: Portal, tiers: TierRulesFile, catalog: Catalog) -> list[str]:

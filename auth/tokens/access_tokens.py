@@ -123,7 +123,7 @@ class AccessTokens:
                 f"The access token is for {audience} and was used at {quote(path[:200])}. "
                 "Sign in for this address."
             )
-        grant, person = await self._standing(claims)
+        grant, person = await self._grant_and_person(claims)
         return Identity(
             person=person.id,
             provider=BY_CONSENT,
@@ -143,7 +143,7 @@ class AccessTokens:
             raise BadCredential("The access token was not signed here, or long ago. Sign in again.")
         return verified(token, key, ALGORITHM, _WHOSE)
 
-    async def _standing(self, claims: Mapping[str, Any]) -> tuple[Grant, Person]:
+    async def _grant_and_person(self, claims: Mapping[str, Any]) -> tuple[Grant, Person]:
         grant = await self._grants.get(str(claims.get("grant", "")))
         if grant is None or grant.revoked is not None or grant.person != claims.get("sub"):
             raise BadCredential("The access that this token stood for was revoked. Sign in again.")

@@ -77,7 +77,7 @@ class Absences:
         self._offers = offers
         self._closed = closed
 
-    async def told(
+    async def visible_to(
         self, caller: Caller, name: str | None = None, only: str | None = None
     ) -> Sequence[Absent]:
         """What a caller may be told (``Exchange.missing``).

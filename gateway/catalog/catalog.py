@@ -13,8 +13,8 @@ from typing import Any
 
 from auth import Caller, Tier
 from gateway.catalog.decisions import Decisions
+from gateway.catalog.item_factory import Made, made
 from gateway.catalog.items import OWN_TOOLS, Item, Kind
-from gateway.catalog.making import Made, made
 from gateway.catalog.messages import Rejected, clash, unknown
 from gateway.catalog.skills import SkillTree
 from gateway.catalog.tier_rule import (

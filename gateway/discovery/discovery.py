@@ -207,7 +207,7 @@ class Discovery:
     ) -> Mapping[str, Any]:
         found, by_meaning = await self.find(args.query, args.limit, caller, only)
         answer: dict[str, Any] = {
-            "tools": [_told(item.entry) for item in found],
+            "tools": [_summary(item.entry) for item in found],
             "searched_by": "words and meaning" if by_meaning else "words",
         }
         if not found:
@@ -250,7 +250,7 @@ def _loaded(entry: Entry) -> Entry:
     return kind(entry, _meta=meta)
 
 
-def _told(entry: Entry) -> Entry:
+def _summary(entry: Entry) -> Entry:
     """A tool as a search shows it: what a model needs to call it."""
     return {key: entry[key] for key in ("name", "description", "inputSchema") if key in entry}
 

@@ -109,7 +109,7 @@ class Calls:
         if isinstance(value, Listing):
             await self._listing(number, value, what[-1])
         else:
-            self._told("answer", number, *packed(value), what[-1])
+            self._send_answer("answer", number, *packed(value), what[-1])
 
     async def _listing(self, number: int, listing: Listing[Any], tool: str) -> None:
         """Send what a listing is known by, and then the results that are asked for."""
@@ -119,7 +119,7 @@ class Calls:
             raise TypeError(f"{tool} has returned a Listing and declares no page")
         self._pages[number] = asked = asyncio.get_running_loop().create_future()
         try:
-            self._told("answer", number, "listing", shown(listing), tool)
+            self._send_answer("answer", number, "listing", shown(listing), tool)
             async with asyncio.timeout(_PAGE_SECONDS):
                 places = await asked
         finally:
@@ -128,9 +128,9 @@ class Calls:
         if listing.ready is not None:
             items = await listing.ready(items)
         rows = [[plain(item)[0], plain(page.summarize(item))[0]] for item in items]
-        self._told("answer", number, "value", rows, tool)
+        self._send_answer("answer", number, "value", rows, tool)
 
-    def _told(self, message: str, number: int, kind: str, value: Any, item: str) -> None:
+    def _send_answer(self, message: str, number: int, kind: str, value: Any, item: str) -> None:
         """Send an answer, in parts where it is long.
 
         Raises:

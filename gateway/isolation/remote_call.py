@@ -135,11 +135,11 @@ class RemoteCall:
         elif kind == "log":
             await self._exchange.log(*held)
         elif kind in ("ask", "call", "fellows", "missing"):
-            task = asyncio.create_task(self._told(kind, *held))
+            task = asyncio.create_task(self._relay_answer(kind, *held))
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
 
-    async def _told(self, kind: str, number: int, *asked: Any) -> None:
+    async def _relay_answer(self, kind: str, number: int, *asked: Any) -> None:
         """Ask the call's client, or for people, and tell the process."""
         try:
             if kind == "ask":

@@ -41,12 +41,12 @@ class Tracebacks:
         shown, before = self._shown.get(key, (float("-inf"), 0))
         if now - shown < QUIET_SECONDS:
             self._shown[key] = shown, before + 1
-            return {"error": _told(error)}
+            return {"error": _message(error)}
         if len(self._shown) >= _MAX_KNOWN:
             self._shown.clear()
         self._shown[key] = now, 0
         again = {"times_since_last_traceback": before} if before else {}
-        return {"error": _told(error), "exception": shortened(error), **again}
+        return {"error": _message(error), "exception": shortened(error), **again}
 
 
 def shortened(error: BaseException) -> str:
@@ -56,7 +56,7 @@ def shortened(error: BaseException) -> str:
     while each is not None and len(parts) < MAX_CAUSES:
         lines = ["Traceback (the last calls):\n"] if each.__traceback__ else []
         lines += traceback.format_tb(each.__traceback__, limit=-MAX_FRAMES)
-        parts.append("".join([*lines, _told(each)]))
+        parts.append("".join([*lines, _message(each)]))
         following = each.__cause__
         each = (
             each.__context__ if following is None and not each.__suppress_context__ else following
@@ -64,7 +64,7 @@ def shortened(error: BaseException) -> str:
     return "\n\nwhich came of:\n\n".join(parts)
 
 
-def _told(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     try:
         return f"{type(error).__name__}: {error}"[:2000]
     except Exception:  # an error of a plugin's whose text cannot be made

@@ -13,7 +13,7 @@ from gateway.repositories import paths
 from gateway.repositories.api import Api, Asking, silent
 from gateway.repositories.errors import SourceFailed
 from gateway.repositories.exclusions import LeavingOut
-from gateway.repositories.protocol import Changed, Comparison, Standing, Tree, TreeFile
+from gateway.repositories.protocol import Changed, Comparison, ComparisonStatus, Tree, TreeFile
 
 MAX_COMPARISON_FILES = 300
 """Files that GitHub lists in a comparison; of more it lists none."""
@@ -65,7 +65,7 @@ class _Commit(BaseModel):
 
 
 class _Comparison(BaseModel):
-    status: Standing
+    status: ComparisonStatus
     files: list[_File] | None = None
 
 

@@ -69,7 +69,7 @@ class NotModified:
     """The file is as the one who asks knows it."""
 
 
-Standing = Literal["identical", "ahead", "behind", "diverged"]
+ComparisonStatus = Literal["identical", "ahead", "behind", "diverged"]
 """How one commit is related to another."""
 
 
@@ -137,7 +137,7 @@ class Comparison:
             compare two trees.
     """
 
-    status: Standing
+    status: ComparisonStatus
     files: tuple[Changed, ...]
     left_out: tuple[LeftOut, ...] = ()
     complete: bool = True

@@ -293,7 +293,7 @@ class Surfaces:
             redirects=who.methods.redirects,
             believed=config.roles.cache,
             offers=self._running.plugins.offers,
-            missing=self._running.absences.told,
+            missing=self._running.absences.visible_to,
             archive=Archive(self._running.plugins.offers, self._running.plugins.closed),
             deleted=self._running.erasures.soon,
             tried=self._running.metrics.count(

@@ -46,7 +46,7 @@ class Status:
         facts = self._facts()
         if self.errors:
             served = bool(self.indexes)  # A source that holds nothing is served, too.
-            said = " ".join(self._said(name) for name in self.errors)
+            said = " ".join(self._description(name) for name in self.errors)
             return Health("degraded" if served else "failed", said, facts)
         if waiting := [self._read_so_far(name) for name in self.sources if name in self.missing()]:
             return Health("starting", f"Reading {', '.join(waiting)} for the first time.", facts)
@@ -56,7 +56,7 @@ class Status:
             return Health("ok", "No source is configured.", facts)
         return Health("ok", self._noted(), facts)
 
-    def _said(self, name: str) -> str:
+    def _description(self, name: str) -> str:
         after = "Its last index is served." if name in self.indexes else "It has no index yet."
         return f"The source {name} could not be indexed: {self.errors[name].rstrip('.')}. {after}"
 

@@ -192,7 +192,7 @@ async def test_a_time_out_of_a_plugins_own_is_told_as_its_own():
 
 
 async def test_a_plugin_that_never_opens_does_not_hold_up_the_others(monkeypatch, tmp_path):
-    monkeypatch.setattr(plugin_host, "OPEN_TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(plugin_host, "OPEN_TIMEOUT_SECONDS", 3.0)
 
     @asynccontextmanager
     async def never(config, host):
@@ -267,7 +267,7 @@ async def _all_of_it_is_served(running, http, ran):
 
 
 async def test_a_plugin_that_opens_late_is_served_whole_once_it_has(monkeypatch, tmp_path):
-    monkeypatch.setattr(plugin_host, "OPEN_TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(plugin_host, "OPEN_TIMEOUT_SECONDS", 3.0)
     may_open, ran = asyncio.Event(), asyncio.Event()
     told: asyncio.Queue[Change] = asyncio.Queue()
     late = _whole("late", may_open.wait, ran)

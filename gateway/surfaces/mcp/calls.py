@@ -25,7 +25,6 @@ from gateway.pipeline.pipeline import Pipeline
 from gateway.scrubbing.scrubber import Redaction
 from gateway.surfaces.http.upstream_credentials import Upstreams
 from gateway.surfaces.mcp.completion import complete, completion_result
-from gateway.surfaces.mcp.connecting import others
 from gateway.surfaces.mcp.inner_calls import inner
 from gateway.surfaces.mcp.long_results import prompt_pieces, resource_pieces, tool_pieces
 from gateway.surfaces.mcp.prompts import Asked
@@ -34,6 +33,7 @@ from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import prompt_result, resource_result, tool_result
 from gateway.surfaces.mcp.skills import file_reader, skill_entry, skill_result
 from gateway.surfaces.mcp.state import StateSigner
+from gateway.surfaces.mcp.url_elicitation import others
 from gateway.toolkit import mirrored_headers
 from gateway.toolkit.mirrored_headers import ParameterHeaders
 

@@ -16,7 +16,6 @@ from gateway.pipeline.pipeline import Pipeline
 from gateway.surfaces.http.responses import Headers
 from gateway.surfaces.mcp.about import About
 from gateway.surfaces.mcp.calls import BAD_HEADER, NO_CAPABILITY, Calls, kind_of
-from gateway.surfaces.mcp.connecting import asked_to_connect
 from gateway.surfaces.mcp.envelope import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -30,6 +29,7 @@ from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import tool_failure
 from gateway.surfaces.mcp.state import BAD_STATE
 from gateway.surfaces.mcp.step_up import Challenge, StepUp
+from gateway.surfaces.mcp.url_elicitation import asked_to_connect
 from gateway.toolkit.mcp_names import HEADER_MISMATCH
 
 Method = Callable[[Request], Awaitable[bytes]]

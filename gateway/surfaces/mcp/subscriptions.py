@@ -94,7 +94,10 @@ class Subscriptions:
         result = request.era.result("subscriptions/listen", {"_meta": meta})
         last = event(success(request.id, result))
         try:
-            with self._told(feed, request.context, tell), self._following(feed, wanted, request):
+            with (
+                self._registered(feed, request.context, tell),
+                self._following(feed, wanted, request),
+            ):
                 await feed.run(receive, send, last)
         except TooManyStreams as refusal:
             await refuse(send, refusal, request.id)
@@ -124,7 +127,7 @@ class Subscriptions:
                 feed.put(written(news))
 
         try:
-            with self._told(feed, context, tell), session.stream(feed):
+            with self._registered(feed, context, tell), session.stream(feed):
                 told = self._catch_up(session, feed, last)
                 await feed.run(receive, send)
         except TooManyStreams as refusal:
@@ -183,7 +186,7 @@ class Subscriptions:
         return True
 
     @contextmanager
-    def _told(self, feed: Feed, context: CallContext, tell: Tell) -> Generator[None]:
+    def _registered(self, feed: Feed, context: CallContext, tell: Tell) -> Generator[None]:
         with self._streams.place(context, feed):
             self._listening[feed] = tell
             try:

@@ -43,13 +43,13 @@ async def onboard(args: OnboardArgs, context: CommandContext) -> int:
     if context.json:
         context.emit([asdict(step) for step in steps])
     else:
-        for line in _told(steps):
+        for line in _step_lines(steps):
             context.echo(line)
     fine = (project.Outcome.CURRENT, project.Outcome.WRITTEN, project.Outcome.BY_HAND)
     return 0 if all(step.outcome in fine for step in steps) else 1
 
 
-def _told(steps: Sequence[Step]) -> Iterator[str]:
+def _step_lines(steps: Sequence[Step]) -> Iterator[str]:
     width = max(len(step.path) for step in steps)
     for step in steps:
         yield f"{step.outcome.value:<8}  {step.path:<{width}}  {step.client}"

@@ -185,7 +185,7 @@ async def _answered(
             task.cancel()
         await asyncio.gather(saying, bound, reading, return_exceptions=True)
     if await process.wait() != 0:
-        raise GitFailed(_told(said, remote) or f"git {command} failed.")
+        raise GitFailed(_error_text(said, remote) or f"git {command} failed.")
     return answer
 
 
@@ -294,7 +294,7 @@ _MEANINGS = (
 )  # fmt: skip
 
 
-def _told(said: bytes, remote: Remote | None) -> str:
+def _error_text(said: bytes, remote: Remote | None) -> str:
     text = said.decode(errors="replace")
     lines = [line.strip() for line in re.split(r"[\r\n]", text)]
     reasons = [line for line in lines if line.startswith(("fatal:", "error:"))]

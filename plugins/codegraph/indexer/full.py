@@ -20,7 +20,7 @@ from plugins.codegraph.indexer.snapshot import Known, keys_of
 from plugins.codegraph.indexer.source import Source, Summary, counted
 from plugins.codegraph.indexer.tasks import Parsed
 from plugins.codegraph.indexer.worker_pool import WorkerPool
-from plugins.codegraph.store.deflating import Content
+from plugins.codegraph.store.compression import Content
 from plugins.codegraph.store.file_rows import MAX_ROWS, batches
 from plugins.codegraph.store.layers import Layers, Stamp
 from plugins.codegraph.store.rows import FileGraph, Manifest, merged_edges

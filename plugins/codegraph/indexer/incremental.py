@@ -17,7 +17,7 @@ from plugins.codegraph.indexer.scan import Scan
 from plugins.codegraph.indexer.source import Source, Summary, counted
 from plugins.codegraph.indexer.tasks import Parsed
 from plugins.codegraph.indexer.worker_pool import WorkerPool
-from plugins.codegraph.store.deflating import Content
+from plugins.codegraph.store.compression import Content
 from plugins.codegraph.store.graph import RepositoryView
 from plugins.codegraph.store.layers import Change, Stamp
 from plugins.codegraph.store.rows import FileGraph, Manifest

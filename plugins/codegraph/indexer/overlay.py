@@ -19,7 +19,7 @@ from plugins.codegraph.indexer.scan import Found
 from plugins.codegraph.indexer.source import Source
 from plugins.codegraph.indexer.worker_pool import WorkerPool
 from plugins.codegraph.model import FileReport
-from plugins.codegraph.store.deflating import Content
+from plugins.codegraph.store.compression import Content
 from plugins.codegraph.store.layers import Change
 from plugins.codegraph.store.rows import FileGraph, Manifest
 from plugins.codegraph.store.store import GraphStore

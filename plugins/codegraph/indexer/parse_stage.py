@@ -16,7 +16,7 @@ from plugins.codegraph.indexer.scan import Found, Limits
 from plugins.codegraph.indexer.source import Source
 from plugins.codegraph.indexer.tasks import Parsed, ParseTask, refused
 from plugins.codegraph.indexer.worker_pool import FileFailure, WorkerPool
-from plugins.codegraph.store.deflating import Content
+from plugins.codegraph.store.compression import Content
 
 _MAX_TASK_FILES = 48
 """The most files per task ..."""

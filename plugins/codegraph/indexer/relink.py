@@ -18,8 +18,8 @@ from plugins.codegraph.indexer.scan import Found
 from plugins.codegraph.indexer.snapshot import Known
 from plugins.codegraph.indexer.tasks import Parsed
 from plugins.codegraph.indexer.worker_pool import WorkerPool
+from plugins.codegraph.store.compression import Content, inflated
 from plugins.codegraph.store.contents import texts_of
-from plugins.codegraph.store.deflating import Content, inflated
 from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.rows import FileGraph, Manifest
 

@@ -21,7 +21,7 @@ from plugins.codegraph.indexer.snapshot_view import RecentFacts, SnapshotView
 from plugins.codegraph.linker.entities import entities_of
 from plugins.codegraph.linker.linker import Linker
 from plugins.codegraph.model import FileReport
-from plugins.codegraph.store.deflating import deflated
+from plugins.codegraph.store.compression import deflated
 from plugins.codegraph.store.rows import FileGraph
 
 

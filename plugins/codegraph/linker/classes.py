@@ -89,7 +89,7 @@ def search(engine: Engine, classes: tuple[Class | External, ...], name: str) -> 
         origins = own_origins(engine, each.path, each.scope, name)
         if not origins:
             continue
-        defined, values = told(engine, origins)
+        defined, values = partition_origins(engine, origins)
         if defined or values:
             return (_overloaded(engine, classes, each, name, defined), values, each)
         empty = empty or ((), NOTHING, each)
@@ -138,7 +138,7 @@ _NO_MEMBERS = {"object", "ABC", "Protocol", "Generic", "Object"}
 """External bases that define no member of interest: an unknown member does not come from them."""
 
 
-def told(
+def partition_origins(
     engine: Engine, origins: list[tuple[FileIndex, Origin]]
 ) -> tuple[tuple[tuple[str, int], ...], Values]:
     """Split a member's origins into the (path, scope) places that define it and its other

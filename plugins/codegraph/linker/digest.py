@@ -27,18 +27,18 @@ def interface_digest(facts: FileFacts) -> bytes:
     seen: list[Any] = [facts.language, facts.package]
     for each in facts.definitions:
         seen += (each.kind, each.qualified, each.signature, each.exported)
-    told = {each.name for each in facts.scopes if each.name}
+    names = {each.name for each in facts.scopes if each.name}
     for scope in facts.scopes:
         _write(_visible(scope), seen)
         for call in calls_in(scope):
-            if call.args and _matters(call, told):
+            if call.args and _matters(call, names):
                 _write(call, seen)
     return hashlib.blake2b(_encoder.encode(seen), digest_size=16).digest()
 
 
-def _matters(call: Call, told: set[str]) -> bool:
+def _matters(call: Call, names: set[str]) -> bool:
     """Whether a call's arguments may reach a parameter or a container of the same file."""
-    if last_name(call.of) in told:
+    if last_name(call.of) in names:
         return True
     if type(call.of) is not Attr:
         return False

@@ -293,7 +293,7 @@ def _passed(
             if arg is not None:
                 return evaluate.evaluate(engine, index, number, arg.value)
             if each.default is not None and call is not NO_CALL:
-                sheet_of = engine.there(value.func.path)
-                parent = sheet_of.scopes[value.func.scope].parent
-                return evaluate.evaluate(engine, sheet_of, parent, each.default)
+                module = engine.there(value.func.path)
+                parent = module.scopes[value.func.scope].parent
+                return evaluate.evaluate(engine, module, parent, each.default)
     return parameters.given(engine, value)

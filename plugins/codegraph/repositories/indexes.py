@@ -106,7 +106,9 @@ class Indexes:
     def _scrub_of(self, name: str) -> ContentScrub:
         return self._scrub if self._scrub.applies(name) else ContentScrub(enabled=False)
 
-    def _told(self, repository: Repository, found: Sequence[FileReport]) -> dict[str, Any]:
+    def _redaction_summary(
+        self, repository: Repository, found: Sequence[FileReport]
+    ) -> dict[str, Any]:
         """What was removed from which files, for the admin."""
         places = [f"{each.path}: {each.secrets}" for each in found]
         before = repository.state.summary.get("secrets", {})
@@ -137,7 +139,7 @@ class Indexes:
             "entities": sum(stats.entities.values()),
             "edges": sum(stats.edges.values()),
             **{word: stats.entities.get(kind, 0) for kind, word in _SHOWN.items()},
-            "secrets": self._told(repository, await graph.secrets()),
+            "secrets": self._redaction_summary(repository, await graph.secrets()),
             "skipped": stats.skipped,
             "problems": stats.problems,
             "reasons": _reasons(await graph.reports(problems_only=True)),

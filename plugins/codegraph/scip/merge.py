@@ -68,7 +68,7 @@ class ScipMerge:
         record = {
             "layer": view.layer,
             "generation": view.generation,
-            "indexers": [_told(indexer, result, dropped) for indexer, result in found],
+            "indexers": [_report(indexer, result, dropped) for indexer, result in found],
         }
         await self._keep(view, record)
         return record
@@ -156,7 +156,7 @@ def _owner(view: RepositoryView) -> Owner:
     return Owner(view.org, view.id)
 
 
-def _told(indexer: Indexer, result: Result, dropped: str) -> dict[str, Any]:
+def _report(indexer: Indexer, result: Result, dropped: str) -> dict[str, Any]:
     problem = result.problem
     if dropped and not problem:
         problem = (

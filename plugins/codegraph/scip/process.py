@@ -16,7 +16,7 @@ from plugins.codegraph.model import Edge, Entity, Strategy
 from plugins.codegraph.scip.runner import INDEXERS, TIMEOUT_S, run
 from plugins.codegraph.scip.union import united
 from plugins.codegraph.store.codes import EDGE_KINDS
-from plugins.codegraph.store.deflating import inflated
+from plugins.codegraph.store.compression import inflated
 from plugins.codegraph.store.rows import EdgeRow, merged_edges
 
 

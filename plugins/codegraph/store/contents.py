@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.toolkit.sql import among, is_postgres
-from plugins.codegraph.store.deflating import Content, inflated
+from plugins.codegraph.store.compression import Content, inflated
 from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.tables import texts
 

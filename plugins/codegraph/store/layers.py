@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.contract import Database
 from gateway.toolkit.sql import exclusive, lock_number
 from plugins.codegraph.store import contents
-from plugins.codegraph.store.deflating import Content
+from plugins.codegraph.store.compression import Content
 from plugins.codegraph.store.dialects import delete_some
 from plugins.codegraph.store.file_rows import (
     MAX_ROWS,

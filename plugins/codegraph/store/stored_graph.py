@@ -129,7 +129,7 @@ class Graph:
             chosen = steps.found[:limit]
             wanted = {key for step in chosen for key in (step.key, step.via)}
             found = await self._by_keys(connection, wanted)
-        reached = [_told(step, found, incoming) for step in chosen if step.key in found]
+        reached = [_to_reached(step, found, incoming) for step in chosen if step.key in found]
         reached.sort(key=lambda each: (each.depth, -each.confidence, *_place(each.entity)))
         # Entities that an overlay deletes were counted, but do not exist.
         total = len(steps.found) - (len(chosen) - len(reached))
@@ -303,7 +303,7 @@ def _place(entity: Entity) -> tuple[str, int, str, int]:
     return entity.path, entity.line, entity.qualified, entity.key
 
 
-def _told(step: Step, found: dict[int, Entity], incoming: bool) -> Reached:
+def _to_reached(step: Step, found: dict[int, Entity], incoming: bool) -> Reached:
     entity = found[step.key]
     says = entity if incoming else found.get(step.via, entity)
     return Reached(

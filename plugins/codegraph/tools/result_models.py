@@ -26,7 +26,7 @@ class Ref(ToolResult):
     @classmethod
     def of(cls, entity: Entity) -> Ref:
         """The model of an entity."""
-        return Ref(**_said(entity))
+        return Ref(**_entity_fields(entity))
 
 
 class Brief(Ref):
@@ -134,7 +134,7 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "\u2026"
 
 
-def _said(entity: Entity) -> dict[str, object]:
+def _entity_fields(entity: Entity) -> dict[str, object]:
     return {
         "key": shown_key(entity.key),
         "name": entity.qualified,
@@ -147,7 +147,7 @@ def _said(entity: Entity) -> dict[str, object]:
 def brief(entity: Entity) -> dict[str, object]:
     """The fields of ``Brief`` for an entity."""
     return {
-        **_said(entity),
+        **_entity_fields(entity),
         "signature": cut(entity.signature, MAX_SIGNATURE_LENGTH) or None,
         "purpose": purpose(entity.doc),
         "test": True if entity.test else None,

@@ -48,7 +48,7 @@ class WorkspacePersonalData:
         if any(added.values()):
             yield _as_json("repositories.json", added)
         for number, row in enumerate(spaces, 1):
-            yield _as_json(f"workspaces/{number}.json", _told(row))
+            yield _as_json(f"workspaces/{number}.json", _exported(row))
             async for path, data in self._texts(row):
                 yield PersonalFile(f"workspaces/{number}/{path}", data)
 
@@ -137,7 +137,7 @@ async def _workspaces(connection: AsyncConnection, person: str) -> list[Row[Any]
     return [*await connection.execute(query)]
 
 
-def _told(row: Row[Any]) -> dict[str, Any]:
+def _exported(row: Row[Any]) -> dict[str, Any]:
     return {
         "repository": row.name,
         "branch": row.branch,

@@ -33,7 +33,7 @@ async def sync(args: SyncArgs, context: CommandContext) -> int:
     if context.json:
         context.emit(state.model_dump(mode="json"))
     else:
-        for line in _told(state):
+        for line in _state_lines(state):
             context.echo(line)
     return 1 if state.errors else 0
 
@@ -66,7 +66,7 @@ def _failed(context: CommandContext, reason: str) -> int:
     return 1
 
 
-def _told(state: SyncState) -> list[str]:
+def _state_lines(state: SyncState) -> list[str]:
     lines = [f"{each.path}:{each.line}: {each.reason}" for each in state.rejected if each.is_error]
     lines += [f"{error}." for error in state.errors]
     lines += [_source(each.source, each.commit) for each in state.sources if not each.behind]

@@ -34,7 +34,7 @@ async def verify(args: VerifyArgs, context: CommandContext) -> int:
     if context.json:
         context.emit(found.model_dump(mode="json"))
     else:
-        for line in _told(found):
+        for line in _result_lines(found):
             context.echo(line)
     return 1 if found.differences else 0
 
@@ -71,7 +71,7 @@ def _doing(args: VerifyArgs) -> str:
     )
 
 
-def _told(found: Verified) -> list[str]:
+def _result_lines(found: Verified) -> list[str]:
     lines = [f"mended: {each}" for each in found.mended]
     lines += [str(each) for each in found.differences]
     left, documents = len(found.differences), f"{found.documents:,} documents"

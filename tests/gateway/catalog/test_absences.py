@@ -83,7 +83,7 @@ async def test_a_plugin_that_could_not_open_is_told_and_its_error_to_admins_alon
         assert "barn closed It could not be opened" in told
         assert "on fire" not in told
         admin = Caller(None, Tier.MEMBERS, admin=True)
-        details = [each.detail for each in await portal.running.absences.told(admin)]
+        details = [each.detail for each in await portal.running.absences.visible_to(admin)]
         assert any("on fire" in detail for detail in details)
 
 

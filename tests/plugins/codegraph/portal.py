@@ -24,7 +24,7 @@ from gateway.services import open_services
 from plugins.codegraph.model import FileReport
 from plugins.codegraph.repositories.indexes import Indexes
 from plugins.codegraph.repositories.repository import State
-from plugins.codegraph.store.deflating import Content, deflated
+from plugins.codegraph.store.compression import Content, deflated
 from plugins.codegraph.store.layers import Change, Overlay
 from plugins.codegraph.store.name_split import split
 from plugins.codegraph.store.owner import Owner

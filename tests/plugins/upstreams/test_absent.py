@@ -81,7 +81,7 @@ async def test_a_server_that_is_down_says_since_when() -> None:
 async def test_an_admin_is_told_how_to_mend_it(portal: TestPortal) -> None:
     portal.running.catalog.apply(TierRules((), Tier.OPEN))
     caller = Caller(None, Tier.MEMBERS, admin=True)
-    told = {each.name: each for each in await portal.running.absences.told(caller)}
+    told = {each.name: each for each in await portal.running.absences.visible_to(caller)}
     assert "porch upstreams review" in told["far__sneaky"].detail
     assert (await _missing(portal))["far__sneaky"]["detail"] == ""
 
@@ -121,7 +121,7 @@ async def test_nothing_that_is_hidden_is_named(
         f"far__{name}" for name in NAMES if _is_hidden(f"upstreams/far/{name}", said, tier)
     }
     everything = await portal.call("why_missing", tier=str(tier))
-    page = [each.name for each in await portal.running.absences.told(caller)]
+    page = [each.name for each in await portal.running.absences.visible_to(caller)]
     for name in hidden:
         assert name not in everything.text
         assert name not in str(everything.structured)

@@ -37,7 +37,7 @@ def source_roots(view: SourceView) -> tuple[str, ...]:
     for name in _MANIFESTS:
         for path in view.manifests(name):
             directory = dirname(path)
-            said = _said(_toml(view, path)) if name == "pyproject.toml" else ()
+            said = _declared_packages(_toml(view, path)) if name == "pyproject.toml" else ()
             for each in (*said, "src", "lib", ""):
                 root = normpath(join(directory, each))
                 if not root.startswith(".."):
@@ -47,7 +47,7 @@ def source_roots(view: SourceView) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _said(manifest: dict[str, Any]) -> Iterator[str]:
+def _declared_packages(manifest: dict[str, Any]) -> Iterator[str]:
     """The package directories that a manifest declares: setuptools, poetry, hatch, pdm, uv,
     pytest."""
     tool = manifest.get("tool")

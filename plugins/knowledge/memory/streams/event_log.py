@@ -21,11 +21,11 @@ class EventPage:
 
     Attributes:
         told: in their order.
-        standings: how it is with their entries, by id, later than any of them.
+        states: how it is with their entries, by id, later than any of them.
     """
 
     told: Sequence[LoggedEvent] = ()
-    standings: Mapping[str, EntryState] = field(default_factory=dict)
+    states: Mapping[str, EntryState] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class EventLog:
         async with self.database.read() as connection:
             rows = (await connection.execute(wanted)).all()
         told = [_event_of(row) for row in rows]
-        return EventPage(told, await self._standings({each.entry for each in told} - {""}))
+        return EventPage(told, await self._states({each.entry for each in told} - {""}))
 
     async def changed(self, number: int, limit: int) -> Sequence[tuple[int, str]]:
         """The numbers and the entries of the events after a number, without what they say.
@@ -87,7 +87,7 @@ class EventLog:
             rows = await connection.execute(wanted.order_by(events.c.number).limit(limit))
             return [(row.number, row.entry) for row in rows]
 
-    async def _standings(self, ids: set[str]) -> dict[str, EntryState]:
+    async def _states(self, ids: set[str]) -> dict[str, EntryState]:
         own = sa.and_(labels.c.entry == entries.c.number, labels.c.label.startswith(READER))
         wanted = sa.select(
             entries.c.id, entries.c.agent, entries.c.deleted, entries.c.expires, labels.c.label

@@ -58,7 +58,7 @@ class Hub:
         self.events = events
         self._cache, self._log = cache, log
         self._kept: list[LoggedEvent] = []
-        self._standings: dict[str, EntryState | None] = {}
+        self._states: dict[str, EntryState | None] = {}
         self._named: Counter[str] = Counter()
         self._characters = 0
         self._floor = self._seen = 0
@@ -107,8 +107,8 @@ class Hub:
                     if kept and told.number <= self._floor:
                         break  # it left while the follower was busy: nothing is known of it here
                     place = told.number
-                    standing = self._standings.get(told.entry, page.standings.get(told.entry))
-                    if admits(told, standing):
+                    state = self._states.get(told.entry, page.states.get(told.entry))
+                    if admits(told, state):
                         passed = place
                         yield place, told
                 if place - passed >= MAX_SKIPPED_EVENTS:
@@ -151,7 +151,7 @@ class Hub:
 
     def _forget(self) -> None:
         self._kept, self._characters = [], 0
-        self._standings.clear()
+        self._states.clear()
         self._named.clear()
 
     async def _read_on(self) -> None:
@@ -175,7 +175,7 @@ class Hub:
             self._kept.append(told)
             self._characters += told.size
             self._named[told.entry] += 1
-            self._standings[told.entry] = page.standings.get(told.entry)
+            self._states[told.entry] = page.states.get(told.entry)
         self._seen = page.told[-1].number
         over = 0
         while (
@@ -193,7 +193,7 @@ class Hub:
         self._characters -= told.size
         self._named[told.entry] -= 1
         if not self._named[told.entry]:
-            del self._named[told.entry], self._standings[told.entry]
+            del self._named[told.entry], self._states[told.entry]
 
     async def _listen(self) -> None:
         """Hear of what other replicas wrote; without the cache, looking now and then will do."""

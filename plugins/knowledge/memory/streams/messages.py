@@ -83,7 +83,7 @@ class LoggedEvent:
 
 
 def is_visible(
-    told: LoggedEvent, standing: EntryState | None, keys: frozenset[str], now: datetime
+    told: LoggedEvent, state: EntryState | None, keys: frozenset[str], now: datetime
 ) -> bool:
     """Whether somebody is told of an event.
 
@@ -92,7 +92,7 @@ def is_visible(
 
     Args:
         told: the event.
-        standing: of its entry; None where there is none.
+        state: of its entry; None where there is none.
         keys: what they can read by.
         now: the time.
     """
@@ -100,10 +100,10 @@ def is_visible(
         return False
     if told.kind not in OPERATIONS or told.kind == "deleted":
         return True
-    return told.body is not None and standing is not None and standing.reads(keys, now)
+    return told.body is not None and state is not None and state.reads(keys, now)
 
 
-def matches(told: LoggedEvent, standing: EntryState | None, filters: UpdateFilters) -> bool:
+def matches(told: LoggedEvent, state: EntryState | None, filters: UpdateFilters) -> bool:
     """Whether an update is one that is asked for.
 
     A deletion of which only the id is told matches whatever is asked of the entry itself: who
@@ -113,7 +113,7 @@ def matches(told: LoggedEvent, standing: EntryState | None, filters: UpdateFilte
         return False
     if filters.layers and told.layer not in filters.layers:
         return False
-    if filters.agent_id and standing is not None and standing.agent != filters.agent_id:
+    if filters.agent_id and state is not None and state.agent != filters.agent_id:
         return False
     return told.body is None or _body_matches(told.body, filters)
 

@@ -75,11 +75,11 @@ class Streams:
         """
         held = caller_keys(caller)
 
-        def admits(told: LoggedEvent, standing: EntryState | None) -> bool:
+        def admits(told: LoggedEvent, state: EntryState | None) -> bool:
             return (
                 told.kind in OPERATIONS
-                and is_visible(told, standing, held, self.clock())
-                and matches(told, standing, filters)
+                and is_visible(told, state, held, self.clock())
+                and matches(told, state, filters)
             )
 
         return await self._followed(admits, caller, last)
@@ -88,8 +88,8 @@ class Streams:
         """What the caller is told of beside; raises as :meth:`updates`."""
         held = caller_keys(caller)
 
-        def admits(told: LoggedEvent, standing: EntryState | None) -> bool:
-            return told.kind not in OPERATIONS and is_visible(told, standing, held, self.clock())
+        def admits(told: LoggedEvent, state: EntryState | None) -> bool:
+            return told.kind not in OPERATIONS and is_visible(told, state, held, self.clock())
 
         return await self._followed(admits, caller, last)
 
@@ -98,9 +98,9 @@ class Streams:
         newest = await self.events.newest()
         number = newest if last is None else _number(last)
         lost = not await self.events.kept_after() <= number <= newest
-        return self._told(newest if lost else number, admits, lost=lost)
+        return self._events_after(newest if lost else number, admits, lost=lost)
 
-    async def _told(self, after: int, admits: Admits, *, lost: bool) -> Events:
+    async def _events_after(self, after: int, admits: Admits, *, lost: bool) -> Events:
         # The first says from where to go on, also to a client that is told nothing for long.
         if lost:
             yield StreamEvent("ResetEvent", ResetEvent(message=_RESET_MESSAGE), str(after))

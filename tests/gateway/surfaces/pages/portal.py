@@ -134,7 +134,7 @@ async def open_pages(
         site=site,
         key=KEY,
         catalog=there,
-        missing=Absences(there, {}).told,
+        missing=Absences(there, {}).visible_to,
         stores=stores,
         sessions=BrowserSessions(stores.sessions, config.tokens.session),
         accounts=AccountService(stores, revocations),

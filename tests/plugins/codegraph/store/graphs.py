@@ -18,7 +18,7 @@ from plugins.codegraph.model import (
     Unresolved,
     entity_key,
 )
-from plugins.codegraph.store.deflating import Content, deflated
+from plugins.codegraph.store.compression import Content, deflated
 from plugins.codegraph.store.layers import Change, Overlay, Stamp
 from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.rows import FileGraph
