@@ -329,7 +329,7 @@ class PluginHost:
         return [item for item in self._catalog.items() if item.plugin == name]
 
 
-LISTED = ("tools", "prompts", "prompt_families", "resources", "templates", "skills")
+LISTED = ("tools", "prompts", "prompt_families", "resources", "templates", "skills", "said")
 """What of an offer may change while its plugin is open."""
 
 

@@ -63,6 +63,7 @@ class Catalog:
         self.row_kinds: dict[str, dict[str, RowKind]] = {}
         self.set_aside: list[Rejected] = []
         self.instructions: dict[str, str] = {}
+        self.said: dict[str, Mapping[str, str]] = {}
         self.version = 0
 
     # What plugins bring.
@@ -83,6 +84,7 @@ class Catalog:
         """
         self._made[plugin] = made(plugin, offer, alias or {})
         self.row_kinds[plugin] = {kind.name: kind for kind in offer.rows}
+        self.said[plugin] = offer.said
         texts = {**self.instructions, plugin: offer.instructions}
         self.instructions = {name: texts[name] for name in self._made if name in texts}
         self._resolve()

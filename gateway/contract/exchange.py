@@ -48,6 +48,15 @@ class Exchange(Protocol):
         """
         ...
 
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """What the client says beside its request (``_meta``), for whoever answers it in the end.
+
+        What belongs to one hop, to MCP itself or to the portal is left out, and so is what is
+        called like a credential; secrets in the rest are taken out.
+        """
+        ...
+
     def allows(self, tool: str) -> bool:
         """Whether the caller of this call may use another tool of the same plugin.
 

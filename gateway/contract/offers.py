@@ -343,6 +343,9 @@ class Offer:
         apis: APIs that specifications name, beside its own ``routes``.
         health: asked at ``/readyz``, under a deadline.
         instructions: one or two sentences that tell an agent what this plugin holds.
+        said: what the sources of this offer, such as servers of others, say of themselves: each by
+            how the keys of its items begin, such as ``github/``. It is told after ``instructions``
+            to those who may use one of these items.
         personal: how it answers for what it keeps of people, or None where it keeps nothing.
         connections: how it connects people to accounts of theirs elsewhere, or None.
         rows: the kinds of rows that ``tiers.yaml`` may name one by one.
@@ -370,6 +373,7 @@ class Offer:
     jobs: Sequence[Job] = ()
     health: Callable[[], Awaitable[Health]] = _well
     instructions: str = ""
+    said: Mapping[str, str] = field(default_factory=dict)
     prompt_families: Sequence[PromptFamily] = ()
     personal: PersonalData | None = None
     connections: Connections | None = None

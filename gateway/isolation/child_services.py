@@ -48,6 +48,7 @@ class CallContext:
             ``input_responses``, ``request_state`` and ``credential``.
         tools: the plugin's tools that the caller may use.
         groups: the groups that there are (``People.groups``).
+        meta: as ``Exchange.meta``.
     """
 
     request_id: str = ""
@@ -58,6 +59,7 @@ class CallContext:
     credential: str | None = None
     tools: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
+    meta: Mapping[str, Any] | None = None
 
 
 class ChildExchange:
@@ -84,6 +86,7 @@ class ChildExchange:
         self.input_responses = context.input_responses
         self.request_state = context.request_state
         self.credential = context.credential
+        self.meta: Mapping[str, Any] = context.meta or {}
         self._tools = context.tools
         self._send = send
         self._ask = ask

@@ -44,6 +44,7 @@ def described(offer: Offer) -> dict[str, Any]:
         "skills": [_skill(each) for each in offer.skills],
         "credential": None if credential is None else [credential.header, credential.demanded],
         "instructions": offer.instructions,
+        "said": dict(offer.said),
         "personal": offer.personal is not None,
         "absent": offer.absent is not None,
     }

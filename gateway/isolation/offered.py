@@ -67,6 +67,7 @@ def offered(told: Mapping[str, Any], call: Call, health: Callable[[], Awaitable[
         skills=[_skill(each, call) for each in told["skills"]],
         credential=_credential(told["credential"]),
         instructions=told["instructions"],
+        said=told["said"],
         personal=_personal(call) if told["personal"] else None,
         health=health,
         absent=partial(call, ("absent",)) if told["absent"] else None,

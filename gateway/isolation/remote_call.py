@@ -42,6 +42,7 @@ def context_of(host: Host, tools: Sequence[str]) -> CallContext:
         exchange.credential,
         frozenset(each for each in tools if exchange.allows(each)),
         groups,
+        dict(exchange.meta),
     )
 
 

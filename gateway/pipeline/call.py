@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from gateway.catalog.items import Item
@@ -68,6 +69,7 @@ class Call(NamedTuple):
         credential: the caller's own for a plugin's upstream.
         trace: headers or ``_meta`` values that carry a W3C trace context.
         depth: how many calls it runs within.
+        meta: the request's ``_meta``, where it has one.
     """
 
     context: CallContext
@@ -81,6 +83,7 @@ class Call(NamedTuple):
     credential: Callable[[str], str | None] = bring_no_credential
     trace: Mapping[str, str] | None = None
     depth: int = 0
+    meta: Mapping[str, Any] = MappingProxyType({})
 
 
 class Outcome(NamedTuple):

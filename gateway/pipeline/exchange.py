@@ -10,6 +10,7 @@ from gateway.catalog.items import Item
 from gateway.contract import Absent, Caller, Exchange, ToolFailed
 from gateway.pipeline.argument_scrub import ArgumentScrub
 from gateway.pipeline.call_context import CallContext
+from gateway.pipeline.caller_meta import handed_on
 from gateway.scrubbing.scrubber import Redaction
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ class SilentExchange(NoClient):
     input_responses: Mapping[str, Any] | None = None
     request_state: str | None = None
     credential: str | None = None
+    meta: Mapping[str, Any] = {}
 
     def allows(self, tool: str) -> bool:
         """Nobody calls, so nobody may use anything."""
@@ -157,8 +159,10 @@ class CallExchange:
     __slots__ = (
         "_client",
         "_context",
+        "_given_meta",
         "_inner",
         "_item",
+        "_meta",
         "_others",
         "_over",
         "_scrub",
@@ -185,6 +189,8 @@ class CallExchange:
         self._others = others
         self._inner = inner
         self._scrub = scrub
+        self._meta: Mapping[str, Any] | None = None
+        self._given_meta = call.meta
         self._over = False
         self.credential = call.credential(item.plugin)
         self.clock = clock
@@ -207,6 +213,14 @@ class CallExchange:
     def can_ask(self) -> bool:
         """As ``Exchange.can_ask``."""
         return self._client.can_ask
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """As ``Exchange.meta``; its secrets are taken out when it is first asked for."""
+        if self._meta is None:
+            handed = handed_on(self._given_meta)
+            self._meta = self._scrubbed(handed) if handed else handed
+        return self._meta
 
     def allows(self, tool: str) -> bool:
         """As ``Exchange.allows``; what a call leaves behind acts for nobody."""

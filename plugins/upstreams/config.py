@@ -245,6 +245,16 @@ class Server(PluginConfig):
         None,
         description="true where commons_search asks it too, or how: {tool, argument, licence}.",
     )
+    meta: bool = Field(
+        True,
+        description="Whether it is told what clients say beside their requests (_meta), without "
+        "what is of this hop and without credentials.",
+    )
+    instructions: bool | str | None = Field(
+        None,
+        description="What clients are told of it: true for its own words, marked as such; false "
+        "for none; or a text of yours. Its own words if not said, except with trust: review.",
+    )
     trust: Literal["first-use", "review"] = Field(
         "first-use",
         description="Whether its tools are served as it first offers them, or each once an admin "

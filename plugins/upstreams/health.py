@@ -62,6 +62,8 @@ def _trouble(server: Server) -> str:
     if server.catalogue and (cut := server.catalogue.cut):
         kinds = " and ".join(f"{kind}s" for kind in cut)
         found.append(f"offers more {kinds} than {server.config.max_tools:,} (max_tools)")
+    if withheld := server.instructions[1]:
+        found.append(f"is not quoted to clients, because {withheld}")
     if trouble := trouble_of(server):
         found.append(trouble)
     return f"{server.name} {', and '.join(found)}." if found else ""

@@ -31,6 +31,7 @@ def offer_of(servers: Iterable[Server], exchange: CurrentExchange, parked: Parke
         prompts=[prompt for server, calls in each for prompt in _prompts(server, calls)],
         resources=[one for server, calls in each for one in _resources(server, calls)],
         templates=[one for server, calls in each for one in _templates(server, calls)],
+        said={key_of(one.name, ""): text for one, _ in each if (text := one.instructions[0])},
     )
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from auth import Caller
 from gateway.catalog.catalog import Catalog
+from gateway.catalog.items import Kind
 from gateway.surfaces.mcp.request import Request
 from gateway.surfaces.mcp.results import LIST_TTL_MS
 from gateway.surfaces.mcp.skills import EXTENSION, SETTINGS
 
 _MAX_NAMES = 8
+MAX_SAID_CHARACTERS = 6_000
+"""Characters of what all sources together say of themselves."""
+_KINDS: tuple[Kind, ...] = ("tool", "prompt", "resource", "template", "skill")
 
 
 class About:
@@ -59,6 +63,7 @@ class About:
             if text and only in (None, plugin)
         ]
         lines = [f"This is {self._name}. You are connected with {caller.tier} access.", *held]
+        lines += self._said(caller, only)
         beyond = self._catalog.beyond(caller, only)
         for tier, items in beyond.items():
             names = ", ".join(item.name for item in items[:_MAX_NAMES])
@@ -67,6 +72,26 @@ class About:
         if beyond:
             lines.append(self._catalog.how_to_rise(caller, max(beyond)))
         return "\n".join(lines).rstrip()
+
+    def _said(self, caller: Caller, only: str | None) -> Iterator[str]:
+        """What the sources say of themselves of which the caller may use something."""
+        every = {
+            (plugin, begins): text
+            for plugin, said in self._catalog.said.items()
+            for begins, text in said.items()
+        }
+        if not every:
+            return
+        usable = {
+            (item.plugin, f"{item.identity.partition('/')[0]}/")
+            for kind in _KINDS
+            for item in self._catalog.listed(kind, caller, only)
+        }
+        left = MAX_SAID_CHARACTERS
+        for source, text in every.items():
+            left -= len(text) if source in usable else 0
+            if source in usable and left >= 0:
+                yield text
 
     async def discover(self, request: Request) -> bytes:
         """Answer ``server/discover``."""

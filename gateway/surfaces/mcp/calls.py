@@ -206,6 +206,7 @@ class Calls:
             client=request.channel,
             limit=limit,
             credential=partial(self._upstreams.brought, context),
+            meta=request.meta,
             trace=request.meta if "traceparent" in request.meta else context.headers,
         )
 

@@ -69,6 +69,8 @@ class Calls:
 
     async def _call(self, method: str, params: Mapping[str, Any], caller: Caller) -> Any:
         exchange, server = self._exchange(), self._server
+        if (meta := exchange.meta) and server.config.meta:
+            params = {**params, "_meta": dict(meta)}
         if server.asks_at_once and not exchange.can_ask:
 
             async def start(back: Back) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from gateway.contract import Caller, RelayedError, ToolFailed
 from gateway.toolkit.places import Full, Places
 from gateway.toolkit.retry import backoff
 from plugins.upstreams.catalogue.entries import Catalogue, Entry, Kind, fetch
+from plugins.upstreams.catalogue.instructions import instructions_of
 from plugins.upstreams.catalogue.pins import Verdict, judge
 from plugins.upstreams.config import Server as ServerConfig
 from plugins.upstreams.credentials.credential import EVERYBODY, Credential, Lacking
@@ -116,6 +117,16 @@ class Server:
     def asks_at_once(self) -> bool:
         """Whether it asks in the middle of a call, as servers of the older era do."""
         return self._era == "legacy"
+
+    @property
+    def instructions(self) -> tuple[str, str]:
+        """What clients are told of it, and why its own words are not told; each may be empty."""
+        wanted = self.config.instructions
+        if isinstance(wanted, str):
+            return wanted, ""
+        if wanted is False or (wanted is None and self.config.trust == "review"):
+            return "", ""
+        return instructions_of(self.name, self.about.get("instructions"))
 
     # What it offers.
 

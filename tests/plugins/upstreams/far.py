@@ -33,6 +33,7 @@ class Far:
         answers: what else its tools answer, by their names; a test may add some.
         called: the arguments with which they were called.
         headers: the headers of the last request.
+        metas: the ``_meta`` of each call, prompt and read.
         down: whether it answers nothing but 503.
         followed: the resources that clients have subscribed to, each as often as they have.
     """
@@ -48,6 +49,7 @@ class Far:
         self.answers: dict[str, Callable[[Mapping[str, Any]], Awaitable[Any]]] = {}
         self.called: list[Mapping[str, Any]] = []
         self.headers: dict[str, str] = {}
+        self.metas: list[Mapping[str, Any]] = []
         self.down = False
         self.followed: list[str] = []
         self._sessions: dict[int, Any] = {}
@@ -203,9 +205,13 @@ class _App:
 
     def _count(self, body: bytes) -> None:
         try:
-            self._far.asked[json.loads(body)["method"]] += 1
+            told = json.loads(body)
+            self._far.asked[told["method"]] += 1
         except (ValueError, KeyError):
             self._far.asked["GET"] += 1
+            return
+        if told["method"] in ("tools/call", "prompts/get", "resources/read"):
+            self._far.metas.append(told["params"].get("_meta", {}))
 
 
 class _LegacyOnly:
@@ -235,6 +241,7 @@ def far_server(
     around: Callable[[Any], Any] = lambda app: app,
     *,
     follows: bool = False,
+    instructions: str = "It holds numbers.",
 ) -> Iterator[Far]:
     """Run the server for as long as the block lasts.
 
@@ -243,12 +250,13 @@ def far_server(
         port: where it listens.
         around: puts something before it.
         follows: whether its resources can be followed.
+        instructions: what it says of itself.
     """
     far = Far()
     server: Any = Server(
         "far",
         version="7",
-        instructions="It holds numbers.",
+        instructions=instructions,
         on_list_tools=far.list_tools,
         on_call_tool=far.call_tool,
         on_list_prompts=far.list_prompts,
