@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from auth import Caller, Tier
+from gateway.contract.relayed import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Skill:
         read: ``await read(file path, caller)``; the raw bytes that the manifest describes.
         tier: as in :class:`Tool`, like ``floor``.
         rows: as in :class:`Resource`.
+        origin: where another server made it; its further fields are listed as they are.
     """
 
     path: str
@@ -50,3 +52,4 @@ class Skill:
     tier: Tier | None = None
     floor: Tier = Tier.OPEN
     rows: tuple[str, ...] = ()
+    origin: Origin | None = None

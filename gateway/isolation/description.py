@@ -131,6 +131,7 @@ def _skill(skill: Skill) -> dict[str, Any]:
         "tier": None if skill.tier is None else str(skill.tier),
         "floor": str(skill.floor),
         "rows": list(skill.rows),
+        "origin": None if skill.origin is None else [skill.origin.key, dict(skill.origin.entry)],
     }
 
 

@@ -208,6 +208,7 @@ def _skill(told: Mapping[str, Any], call: Call) -> Skill:
         _tier(told["tier"]),
         Tier(told["floor"]),
         tuple(told["rows"]),
+        None if told["origin"] is None else Origin(*told["origin"]),
     )
 
 

@@ -23,6 +23,7 @@ _KINDS: Mapping[Kind, Literal["tool", "prompt", "resource"]] = {
     "prompt": "prompt",
     "resource": "resource",
     "template": "resource",
+    "skill": "resource",
 }
 
 

@@ -245,6 +245,11 @@ class Server(PluginConfig):
         None,
         description="true where commons_search asks it too, or how: {tool, argument, licence}.",
     )
+    skills: bool | None = Field(
+        None,
+        description="Whether its skills are served, as skill://NAME/...; yes if not said, except "
+        "with trust: review.",
+    )
     meta: bool = Field(
         True,
         description="Whether it is told what clients say beside their requests (_meta), without "

@@ -33,6 +33,7 @@ def facts_of(server: Server) -> dict[str, Any]:
         "asked": server.fetched.isoformat(timespec="seconds") if server.fetched else None,
         "tools": len(verdict.served),
         "prompts": len(server.offered("prompt")),
+        "skills": len(server.skills),
         "resources": len(server.offered("resource")) + len(server.offered("template")),
         "quarantined": [
             {"tool": each.name, "reason": each.reason} for each in verdict.quarantined[:_MAX_NAMED]

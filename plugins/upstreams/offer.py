@@ -6,9 +6,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from gateway.contract import Offer, Origin, Prompt, Resource, ResourceTemplate, Tool
+from gateway.contract import (
+    Caller,
+    Offer,
+    Origin,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+    Skill,
+    SkillFile,
+    Tool,
+)
 from plugins.upstreams.catalogue.entries import Entry
 from plugins.upstreams.catalogue.names import key_of, shown_name
+from plugins.upstreams.catalogue.skills import files_of, path_of
 from plugins.upstreams.config import Server as ServerConfig
 from plugins.upstreams.relay.apps import own_uri, shown_uri, with_shown_app
 from plugins.upstreams.relay.calls import Calls, CurrentExchange
@@ -31,6 +42,7 @@ def offer_of(servers: Iterable[Server], exchange: CurrentExchange, parked: Parke
         prompts=[prompt for server, calls in each for prompt in _prompts(server, calls)],
         resources=[one for server, calls in each for one in _resources(server, calls)],
         templates=[one for server, calls in each for one in _templates(server, calls)],
+        skills=[one for server, calls in each for one in _skills(server, calls)],
         said={key_of(one.name, ""): text for one, _ in each if (text := one.instructions[0])},
     )
 
@@ -91,9 +103,32 @@ def _prompts(server: Server, calls: Calls) -> Iterator[Prompt]:
         )
 
 
+def _skills(server: Server, calls: Calls) -> Iterator[Skill]:
+    for entry in server.skills:
+        files = files_of(entry)
+        addresses = {each.path: each.uri for each in files}
+        yield Skill(
+            f"{server.name}/{path_of(entry)}",
+            entry["frontmatter"],
+            [SkillFile(each.path, each.digest, each.size, each.mime_type) for each in files],
+            partial(_skill_file, calls, addresses),
+            tier=server.config.tier,
+            origin=Origin(key_of(server.name, str(entry["uri"])), entry),
+        )
+
+
+async def _skill_file(
+    calls: Calls, addresses: Mapping[str, str], path: str, caller: Caller
+) -> bytes:
+    return await calls.file(addresses[path], caller)
+
+
 def _resources(server: Server, calls: Calls) -> Iterator[Resource]:
+    of_skills = {file.uri for entry in server.skills for file in files_of(entry)}
     for entry in server.offered("resource"):
         uri = str(entry["uri"])
+        if uri in of_skills:
+            continue
         yield Resource(
             shown_uri(server.name, uri),
             str(entry.get("name") or uri),

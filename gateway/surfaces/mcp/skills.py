@@ -56,7 +56,9 @@ def skill_entry(item: Item, files: Sequence[SkillFile]) -> dict[str, Any]:
         files: its manifest, as the caller may read it.
     """
     skill = declared_skill(item)
+    further = skill.origin.entry if skill.origin else {}
     return {
+        **further,
         "uri": item.name,
         "frontmatter": skill.frontmatter,
         "resources": [

@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import jsonschema_rs
 
+from plugins.upstreams.catalogue.skills import EXTENSION, offers_skills, skill_reason
 from plugins.upstreams.wire import RpcError
 
-Kind = Literal["tool", "prompt", "resource", "template"]
+Kind = Literal["tool", "prompt", "resource", "template", "skill"]
 Entry = Mapping[str, Any]
 Ask = Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """``await ask(method, params)``: a server's result."""
@@ -41,6 +42,7 @@ LISTS: Mapping[Kind, EntryList] = {
     "template": EntryList(
         "resources/templates/list", "resourceTemplates", "resources", "uriTemplate"
     ),
+    "skill": EntryList("skills/list", "skills", EXTENSION, "uri"),
 }
 MAX_PAGES = 200
 """Pages of one list that are read."""
@@ -103,8 +105,9 @@ async def fetch(
     malformed: list[Malformed] = []
     cut: list[Kind] = []
     failed: dict[Kind, str] = {}
+    offered = {*capabilities, *([EXTENSION] if offers_skills(capabilities) else [])}
     for kind, where in LISTS.items():
-        if where.capability not in capabilities:
+        if where.capability not in offered:
             continue
         try:
             found, is_cut = await _listed(ask, where, most)
@@ -167,6 +170,8 @@ def _reason(kind: Kind, entry: Any) -> str:
             if entry.get("outputSchema") is not None
             else ""
         )
+    if kind == "skill":
+        return skill_reason(entry)
     if kind == "prompt":
         return _arguments_reason(entry.get("arguments"))
     return "" if _URI.fullmatch(given) or "{" in given else f"its {LISTS[kind].id} has no scheme"

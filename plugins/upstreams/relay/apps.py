@@ -1,7 +1,8 @@
-"""Addresses of MCP Apps: ``ui://`` is each server's own, so the portal puts the server in front.
+"""Addresses of MCP Apps and skills: each server has its own, so the portal puts its name in front.
 
 A tool names its app in ``_meta.ui.resourceUri``, and hosts ask the portal for it (MCP Apps,
-2026-01-26). Both ways go through here; every other URI crosses as it is.
+2026-01-26). A skill's directory is ``skill://PATH`` (SEP-2640). Both ways go through here; every
+other URI crosses as it is.
 """
 
 from __future__ import annotations
@@ -9,20 +10,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-SCHEME = "ui://"
+SCHEMES = ("ui://", "skill://")
 _OLDER_KEY = "ui/resourceUri"
 """Where the first draft of the extension had the address."""
 
 
 def shown_uri(server: str, uri: str) -> str:
     """What the portal calls a server's resource."""
-    return f"{SCHEME}{server}/{uri[len(SCHEME) :]}" if uri.startswith(SCHEME) else uri
+    for scheme in SCHEMES:
+        if uri.startswith(scheme):
+            return f"{scheme}{server}/{uri[len(scheme) :]}"
+    return uri
 
 
 def own_uri(server: str, uri: str) -> str:
     """What a server calls its resource, which the portal calls so."""
-    begin = shown_uri(server, SCHEME)
-    return SCHEME + uri[len(begin) :] if uri.startswith(begin) else uri
+    for scheme in SCHEMES:
+        if uri.startswith(begin := shown_uri(server, scheme)):
+            return scheme + uri[len(begin) :]
+    return uri
 
 
 def with_shown_app(server: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:

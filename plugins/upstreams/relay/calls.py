@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from gateway.contract import Caller, Completer, Exchange, Relayed
+from gateway.contract import Caller, Completer, Exchange, Relayed, ToolFailed
 from plugins.upstreams.relay.apps import with_shown_contents
 from plugins.upstreams.relay.back import Direct
 from plugins.upstreams.relay.parked import Parked
@@ -47,6 +49,23 @@ class Calls:
         if isinstance(answer, Relayed):
             return Relayed(with_shown_contents(self._server.name, answer.result))
         return answer
+
+    async def file(self, uri: str, caller: Caller) -> bytes:
+        """The bytes of a skill's file; ``uri`` is the server's.
+
+        Raises:
+            ToolFailed: the server gives nothing that could be them.
+        """
+        answer = await self._call("resources/read", {"uri": uri}, caller)
+        contents = answer.result.get("contents") if isinstance(answer, Relayed) else None
+        held = contents[0] if isinstance(contents, list) and contents else None
+        text, blob = (held.get(k) if isinstance(held, dict) else None for k in ("text", "blob"))
+        if isinstance(text, str):
+            return text.encode()
+        if isinstance(blob, str):
+            with suppress(ValueError):
+                return b64decode(blob, validate=True)
+        raise ToolFailed("server_failed", f"{self._server.name} does not give the file {uri}.")
 
     def completers(self, ref: Mapping[str, str]) -> Mapping[str, Completer]:
         """What completes the arguments of a prompt or a template, whichever they are."""

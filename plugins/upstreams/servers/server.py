@@ -142,6 +142,13 @@ class Server:
         """What it offers of a kind; of tools, see ``verdict``."""
         return () if self.catalogue is None else self.catalogue.of(kind)
 
+    @property
+    def skills(self) -> tuple[Entry, ...]:
+        """The skills that are served."""
+        wanted = self.config.skills
+        is_served = self.config.trust != "review" if wanted is None else wanted
+        return self.offered("skill") if is_served else ()
+
     async def lacking(self, caller: Caller) -> Lacking | None:
         """What a caller has to do before it can be asked for them; None for nothing."""
         return await self._credential.lacking(caller)

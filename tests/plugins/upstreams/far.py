@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from hashlib import sha256
 from typing import Any
 
 import mcp_types as types
@@ -33,6 +36,7 @@ class Far:
         answers: what else its tools answer, by their names; a test may add some.
         called: the arguments with which they were called.
         headers: the headers of the last request.
+        skills: the files of its skills, by their URIs; a test may change them.
         metas: the ``_meta`` of each call, prompt and read.
         down: whether it answers nothing but 503.
         followed: the resources that clients have subscribed to, each as often as they have.
@@ -49,6 +53,7 @@ class Far:
         self.answers: dict[str, Callable[[Mapping[str, Any]], Awaitable[Any]]] = {}
         self.called: list[Mapping[str, Any]] = []
         self.headers: dict[str, str] = {}
+        self.skills: dict[str, bytes] = {}
         self.metas: list[Mapping[str, Any]] = []
         self.down = False
         self.followed: list[str] = []
@@ -116,6 +121,23 @@ class Far:
         listed = [{"uri": "plot://7", "name": "plot"}, {"uri": "ui://board/main", "name": "board"}]
         return types.ListResourcesResult.model_validate({"resources": listed})
 
+    async def list_skills(self, context: Any, params: Any) -> Any:
+        roots = [uri for uri in self.skills if uri.endswith("/SKILL.md")]
+        listed = []
+        for uri in roots:
+            root = uri.removesuffix("SKILL.md")
+            name = root.rstrip("/").rpartition("/")[2]
+            files = [
+                {"uri": each, "digest": f"sha256:{sha256(raw).hexdigest()}", "size": len(raw)}
+                for each, raw in self.skills.items()
+                if each.startswith(root)
+            ]
+            frontmatter = {"name": name, "description": f"How to {name}."}
+            listed.append(
+                {"uri": uri, "frontmatter": frontmatter, "resources": files, "shelf": "green"}
+            )
+        return SkillsListed.model_validate({"skills": listed})
+
     async def list_templates(self, context: Any, params: Any) -> Any:
         listed = [{"uriTemplate": "bed://{+path}", "name": "beds"}]
         return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
@@ -155,12 +177,20 @@ class Far:
 
     async def read(self, context: Any, params: Any) -> Any:
         found = {"uri": str(params.uri), "text": f"what grows at {params.uri}"}
+        if (raw := self.skills.get(str(params.uri))) is not None:
+            found = {"uri": str(params.uri), "blob": b64encode(raw).decode()}
         return types.ReadResourceResult.model_validate({"contents": [found]})
 
 
 def _said(text: str, structured: Any = None) -> types.CallToolResult:
     said = {"content": [{"type": "text", "text": text}], "structuredContent": structured}
     return types.CallToolResult.model_validate(said)
+
+
+class SkillsListed(types.Result):
+    """A result of ``skills/list``."""
+
+    skills: list[dict[str, Any]]
 
 
 class _App:
@@ -242,6 +272,7 @@ def far_server(
     *,
     follows: bool = False,
     instructions: str = "It holds numbers.",
+    skills: bool = False,
 ) -> Iterator[Far]:
     """Run the server for as long as the block lasts.
 
@@ -251,6 +282,7 @@ def far_server(
         around: puts something before it.
         follows: whether its resources can be followed.
         instructions: what it says of itself.
+        skills: whether it has the Skills extension.
     """
     far = Far()
     server: Any = Server(
@@ -270,6 +302,13 @@ def far_server(
         on_subscriptions_listen=far.listen if follows else None,
         get_tool_input_schema=lambda name: None,
     )
+    server.add_request_handler("skills/list", types.RequestParams, far.list_skills)
+    if skills:
+        server.extensions = {"io.modelcontextprotocol/skills": {}}
+        options = server.create_initialization_options
+        server.create_initialization_options = partial(
+            options, experimental_capabilities=server.extensions
+        )
     app: Any = (started := _App(far, server))
     if era == "legacy":
         app = _LegacyOnly(app)
