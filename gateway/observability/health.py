@@ -122,6 +122,7 @@ class HealthBoard:
         self._late: set[str] = set()
         self._chains: Callable[[], Mapping[str, Any]] = dict
         self._stopping = False
+        self._has_been_ready = False
         self._last: dict[str, str] = {}
         self._behind_since: dict[str, float] = {}
 
@@ -152,11 +153,6 @@ class HealthBoard:
         """The plugins that are not open yet, and may be still."""
         starting = {name for name, fixed in self._fixed.items() if fixed.state == "starting"}
         return frozenset(self._late | starting)
-
-    @property
-    def _begins(self) -> bool:
-        """Whether a plugin opens for the first time: a replica that serves nobody yet may wait."""
-        return any(fixed.state == "starting" for fixed in self._fixed.values())
 
     def unopened(self, name: str) -> Health | None:
         """How a plugin is that is not open; None where it is, or is switched off."""
@@ -201,6 +197,7 @@ class HealthBoard:
         self._log_changes(plugins)
         self._note_behind(plugins)
         self.last = Report(self._status(plugins, all(there)), plugins, notices, self._chains())
+        self._has_been_ready |= self.last.ready
         return self.last
 
     def behind(self) -> dict[str, float]:
@@ -233,11 +230,14 @@ class HealthBoard:
     def _status(self, plugins: tuple[PluginHealth, ...], there: bool) -> Status:
         if self._stopping:
             return "stopping"
-        if not there and not self._begins:
+        starting = any(p.health.state == "starting" for p in plugins)
+        # Who has begun serves on without the database. Who begins has nobody to lose by waiting,
+        # and the database may be busy with what its plugins begin with.
+        if not there and (self._has_been_ready or not starting):
             return "degraded" if any(p.health.state in _SERVES for p in plugins) else "failed"
         if any(p.required and p.health.state == "failed" for p in plugins):
             return "failed"
-        if any(p.health.state == "starting" for p in plugins):
+        if starting:
             return "starting"
         return "ok"
 

@@ -57,7 +57,7 @@ async def test_it_is_not_said_that_something_failed_while_a_plugin_is_starting(
     greeting = Welcome(_app(board), cast(Any, None), with_tokens=False)
     following = asyncio.create_task(greeting._follow())
     await asyncio.sleep(2 * welcome._POLL_SECONDS)
-    assert (await board.report()).status == "failed"
+    assert (await board.report()).status == "starting"
     there = True
     board.opened("knowledge", well)
     async with asyncio.timeout(60):
