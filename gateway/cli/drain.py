@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Protocol
@@ -97,9 +98,16 @@ class Drain:
         self._steps: asyncio.Task[None] | None = None
 
     def follow_signals(self) -> None:
-        """Stop in steps at SIGTERM; at SIGINT, a person's, or a second signal, without them."""
+        """Stop in steps at SIGTERM; at SIGINT, a person's, or a second signal, without them.
+
+        SIGHUP asks several workers to begin again, and ends one process only where it means that
+        a terminal is closed.
+        """
         loop = asyncio.get_running_loop()
-        for number, act in ((signal.SIGTERM, self._terminated), (signal.SIGINT, self.now)):
+        acts = {signal.SIGTERM: self._terminated, signal.SIGINT: self.now}
+        if sys.stdin is None or not sys.stdin.isatty():
+            acts[signal.SIGHUP] = _not_reloaded
+        for number, act in acts.items():
             with suppress(RuntimeError, ValueError):  # not in the main thread
                 loop.add_signal_handler(number, act)
 
@@ -148,3 +156,7 @@ class Drain:
                 while self._port.idle():  # noqa: ASYNC110  (uvicorn tells nobody)
                     await asyncio.sleep(_POLL_SECONDS)
         self._port.stop()
+
+
+def _not_reloaded() -> None:
+    log.warning("not_reloaded", reason="one process takes a restart; workers begin again in turn")

@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 import click
 
+from gateway.cli.service_manager import tell_ready
+
 if TYPE_CHECKING:
     from gateway.app import PortalApp
     from gateway.config.portal import Portal
@@ -48,9 +50,10 @@ class Welcome:
         self._following = asyncio.get_running_loop().create_task(self._follow())
 
     def show(self, port: int) -> None:
-        """Print the lines for a portal that listens on a port."""
+        """Print the lines for a portal that listens on a port, and tell a service manager."""
         for line in self._lines(port):
             _print_line(line)
+        tell_ready()
 
     def _lines(self, port: int) -> Iterator[str]:
         page = self._url(port)
@@ -105,8 +108,6 @@ class Welcome:
                 if plugin.health.state == "starting" and plugin.name not in announced:
                     announced.add(plugin.name)
                     _print_line(f"{plugin.name}: {plugin.health.detail or 'starting'}")
-            # The portal can count as failed for a moment, while its database is busy with the
-            # first index: what is said last is how it is once nothing is starting any more.
             if not any(plugin.health.state == "starting" for plugin in report.plugins):
                 for line in _settled(report):
                     _print_line(line)

@@ -47,6 +47,7 @@ class Replica:
         self.process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-c", SERVER, str(self.place)),
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+            stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
         )

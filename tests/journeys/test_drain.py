@@ -141,6 +141,16 @@ async def test_an_idle_connection_has_a_last_answer_after_the_port_is_closed(
         assert await asyncio.wait_for(replica.process.wait(), 300) == 0, "nothing is idle any more"
 
 
+async def test_one_process_that_is_told_to_reload_goes_on(tmp_path: Path) -> None:
+    replica = await Replica.begun(tmp_path / "one")
+    assert replica.process is not None
+    replica.process.send_signal(signal.SIGHUP)
+    async with httpx2.AsyncClient(timeout=60) as http:
+        answer = await http.get(f"http://127.0.0.1:{replica.port}/healthz")
+    assert answer.status_code == 200
+    await replica.stop()
+
+
 async def _refused(port: int) -> bool:
     try:
         _, writer = await asyncio.open_connection("127.0.0.1", port)

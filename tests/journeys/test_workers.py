@@ -6,9 +6,11 @@ import asyncio
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -138,10 +140,24 @@ def place(postgres: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.Mon
     return tmp_path
 
 
-async def test_workers_answer_as_one_portal_on_a_bad_day(place: Path) -> None:
+@pytest.fixture
+def manager(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """What a service manager listens on to hear that the portal is ready."""
+    name = f"porch-{uuid.uuid4().hex}"
+    monkeypatch.setenv("NOTIFY_SOCKET", f"@{name}")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(f"\0{name}")
+        listening.settimeout(PATIENCE_SECONDS)
+        yield listening
+
+
+async def test_workers_answer_as_one_portal_on_a_bad_day(
+    place: Path, manager: socket.socket
+) -> None:
     portal = Portal(place)
     try:
         before = await portal.until(lambda found: len(found) == 2)
+        assert manager.recv(64) == b"READY=1"
         load = Load(f"http://127.0.0.1:{portal.port}/mcp")
         async with load.running():
             await load.more(100)

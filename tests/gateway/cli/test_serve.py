@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import uuid
 from pathlib import Path
 
 import httpx2
@@ -21,6 +23,16 @@ def test_it_says_what_to_paste_and_when_it_is_ready(place: Path) -> None:
     assert 'call search_knowledge query="who may use what"' in text
     assert "knowledge: ready." in text
     assert printed[-1] == "Stopped."
+
+
+def test_a_service_manager_that_waits_for_it_hears_that_it_answers(place: Path) -> None:
+    name = f"porch-{uuid.uuid4().hex}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(f"\0{name}")
+        manager.settimeout(60)
+        with served(place, NOTIFY_SOCKET=f"@{name}") as (url, _):
+            assert manager.recv(64) == b"READY=1"
+            assert httpx2.get(f"{url}/healthz").status_code == 200
 
 
 def test_another_content_directory_takes_the_place_of_the_sources(place: Path) -> None:
