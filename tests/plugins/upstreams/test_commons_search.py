@@ -178,6 +178,21 @@ async def test_one_that_hangs_or_fails_is_named_and_costs_the_others_nothing(
         assert not heard["complete"]
 
 
+async def test_a_source_has_no_more_time_than_the_commons_give_it(fars: list[Far]) -> None:
+    searchable(fars[0])
+    fars[0].answers["search"] = hang
+    async with portal_of(fars[:1], timeout="1s") as portal:
+        await until_all_offer(portal, "far__search")
+        heard = await searched(portal)
+        assert heard["answered"] == []
+        assert [(each["source"], each["why"]) for each in heard["silent"]] == [("far", "deadline")]
+        assert not heard["complete"]
+        assert (
+            "far has not: It has not answered within 1 s."
+            in (await portal.call("commons_search", {"query": "trust"}, tier="open")).text
+        )
+
+
 async def test_one_that_is_down_is_named(fars: list[Far]) -> None:
     with far_server() as away:
         searchable(away)
