@@ -102,14 +102,14 @@ class Revocations:
     async def look(self) -> None:
         """Read the new entries of the log."""
         looked = self._clock()
-        new = await self._store.since(self._read_to)
-        if new:
-            self._forget([tag for _, tag in new])
-            self._read_to = max(self._read_to, new[-1][0])
-        elif await self._store.latest() < self._read_to:
+        latest = await self._store.latest()
+        if latest < self._read_to:
             # A backup was restored, and its numbers are used again; or the whole log was purged.
             self._read_to = 0
             await self.begin()
+        elif latest > self._read_to and (new := await self._store.since(self._read_to)):
+            self._forget([tag for _, tag in new])
+            self._read_to = max(self._read_to, new[-1][0])
         self._looked = max(self._looked, looked)
 
     async def follow(self, interval: float = POLL_INTERVAL_S) -> None:

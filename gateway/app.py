@@ -93,7 +93,8 @@ async def open_portal(
         wait: whether the block begins once all plugins are open, late or failed, or at once.
         wait_ready: whether plugins should finish their first work before they open.
         schedules: whether it goes on by itself: jobs run by their schedules, and a plugin that
-            fails is tried again. Without, what runs jobs may start late, when one is first queued.
+            fails is tried again. Without, what runs jobs starts when one is first queued, and with
+            neither this nor ``wait_ready`` a model is loaded by the first who asks it.
 
     Raises:
         ConfigError: ``tiers.yaml`` is wrong, or a service's address is.
@@ -101,7 +102,8 @@ async def open_portal(
     found = discover(modules)
     tiers = TierRulesFile(portal.tiers_file)
     async with AsyncExitStack() as stack:
-        services = await stack.enter_async_context(_services(portal, data_dir))
+        models = schedules or wait_ready
+        services = await stack.enter_async_context(_services(portal, data_dir, models))
         authentication = await stack.enter_async_context(
             open_authentication(portal, services, tiers.access, tokens)
         )
@@ -124,12 +126,12 @@ async def open_portal(
 
 
 @asynccontextmanager
-async def _services(portal: Portal, data_dir: Path) -> AsyncGenerator[Services]:
+async def _services(portal: Portal, data_dir: Path, models: bool) -> AsyncGenerator[Services]:
     opening = open_services(portal.config.services, data_dir, root=portal.root)
     async with AsyncExitStack() as stack:
         with _located(portal):
             services = await stack.enter_async_context(opening)
-            ready = await services.made_ready(audit.MIGRATIONS)
+            ready = await services.made_ready(audit.MIGRATIONS, models=models)
         yield ready
 
 
@@ -343,18 +345,18 @@ class PortalApp:
             self._serve_routes()
             running.plugins.opened_late = self._serve_routes
             if wait:
-                await self._settle(running)
+                await self._settle(running, schedules)
             else:
                 self._opening = asyncio.Event()
             try:
-                settling = [] if wait else [self._settle(running)]
+                settling = [] if wait else [self._settle(running, schedules)]
                 async with background(self._surfaces.relay.listen(), *settling):
                     yield running
             finally:
                 self.stopping()
                 self.running = None
 
-    async def _settle(self, running: OpenPortal) -> None:
+    async def _settle(self, running: OpenPortal, collect: bool) -> None:
         """Answer requests once all plugins are open, or three seconds have passed."""
         with suppress(TimeoutError):
             await asyncio.wait_for(running.plugins.tried(), _OPENING_SECONDS)
@@ -362,9 +364,10 @@ class PortalApp:
             self._opening.set()
             self._opening = None
         await running.plugins.tried()
-        # What lives from here on is small; what was loaded so far need not be looked at
-        # again by every full collection.
-        gc.collect()
+        # What lives from here on is small; what was loaded so far need not be looked at again by
+        # every full collection. One command ends before it would have use for the memory.
+        if collect:
+            gc.collect()
         gc.freeze()
         gc.enable()
         log.info("portal_open", plugins=sorted(running.plugins.offers))

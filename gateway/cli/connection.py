@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import sys
 import time
@@ -154,10 +155,11 @@ def is_listening(path: Path) -> bool:
 async def _opened_here(
     setup: Setup, stack: AsyncExitStack, wait_ready: bool
 ) -> httpx2.AsyncBaseTransport:
+    gc.disable()  # what is loaded from here on stays; PortalApp enables it once it is open
     import httpx2
 
     from gateway.app import PortalApp
-    from gateway.cli.server import Local
+    from gateway.cli.local import Local
     from gateway.observability import logs
 
     # What goes wrong is told below in a line; PORCH_LOG shows the whole of it.

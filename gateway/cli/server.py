@@ -21,6 +21,7 @@ from gateway.cli.connections import allow_open_files, bounded_protocol, is_idle
 from gateway.cli.data_directory import local_socket
 from gateway.cli.drain import Drain, LastAnswers
 from gateway.cli.handshakes import drop_handshakes
+from gateway.cli.local import Local
 from gateway.config.models import PortalConfig
 from gateway.errors import ConfigError, Problem
 
@@ -107,21 +108,6 @@ class _Public(_Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._stopping()
         await super().shutdown(sockets)
-
-
-class Local:
-    """Marks what comes in as the portal's own user's, as the local socket's is.
-
-    Args:
-        app: what lies behind.
-    """
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve one connection."""
-        await self._app({**scope, "porch.local": True}, receive, send)
 
 
 async def serve(

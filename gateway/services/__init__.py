@@ -129,7 +129,7 @@ class Services:
         """The gateway's own share of the cache, the same one for every replica."""
         return self.cache.scoped(GATEWAY)
 
-    async def made_ready(self, migrations: Path) -> Services:
+    async def made_ready(self, migrations: Path, *, models: bool = True) -> Services:
         """The services, seen to work: the backends answer, and the models are loaded.
 
         A model that does not load is left out, so that plugins know whether there is one;
@@ -137,10 +137,14 @@ class Services:
 
         Args:
             migrations: the gateway's own revisions, to which its tables are brought.
+            models: whether models are loaded; else each is by the first who asks it.
 
         Raises:
             ConfigError: a backend does not answer, or the database's file is damaged.
         """
+        if not models:
+            await self._answering(migrations)
+            return self
         embedder, reranker, _ = await asyncio.gather(
             self._usable("embedding", self.embedder),
             self._usable("reranker", self.reranker),

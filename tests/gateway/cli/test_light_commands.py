@@ -17,6 +17,10 @@ PORTAL_PARTS = SERVING | {"mcp_types", "sqlalchemy", "opentelemetry", "starlette
 """What only a portal needs."""
 SETTINGS = {"auth", "pydantic", "pydantic_settings", "yaml"}
 """What reads `portal.yaml`."""
+WITH_A_MODEL = """
+services: {embedding: embedded}
+plugins: {knowledge: {enabled: false}, workflows: {enabled: false}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +63,15 @@ def test_a_command_that_asks_the_portal_imports_none_of_it(
     found = imported(place, *words)
     assert "click" in found
     assert found & (PORTAL_PARTS | SETTINGS) == set()
+
+
+def test_a_portal_opened_for_one_look_loads_no_model(tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "portal.yaml").write_text(WITH_A_MODEL)
+    (tmp_path / "config" / "tiers.yaml").write_text(TIERS)
+    found = imported(tmp_path, "tools")
+    assert {"starlette", "sqlalchemy"} <= found
+    assert found & {"onnxruntime", "tokenizers", "fastembed", "uvicorn", "dbos"} == set()
 
 
 @pytest.mark.parametrize("words", [("upstreams", "status"), ("workflows", "--help")])

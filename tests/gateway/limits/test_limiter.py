@@ -82,6 +82,19 @@ def test_a_hundred_thousand_keys_take_the_memory_of_those_that_are_remembered(cl
     assert used < 5 * 2**20
 
 
+def test_a_key_that_does_it_once_takes_little_more_than_its_name(clock):
+    keys = [f"2001:db8:{number:x}::/64" for number in range(16_384)]
+    limiter = Limiter(30, 60, peers=len(keys), clock=clock)
+    tracemalloc.start()
+    try:
+        for key in keys:
+            limiter.allow(key)
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used / len(keys) < 150
+
+
 def test_who_was_not_heard_of_for_longest_is_forgotten_first(clock):
     limiter = Limiter(1, 60, peers=2, clock=clock)
     limiter.allow("ana")

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 
-from gateway.cli.server import Local
+from gateway.cli.local import Local
 from gateway.testing import TestPortal, open_test_portal
 from plugins.upstreams import plugin
 

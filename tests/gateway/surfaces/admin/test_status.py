@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from gateway.cli.server import Local
+from gateway.cli.local import Local
 from gateway.contract import Health, Job, Offer, Plugin, Tier, Tool, hookimpl
 from gateway.contract.services import JobRun
 from gateway.surfaces.admin import status as module

@@ -11,7 +11,8 @@ import uvicorn
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cli.server import Local, _uvicorn
+from gateway.cli.local import Local
+from gateway.cli.server import _uvicorn
 from gateway.config.models import PortalConfig
 from gateway.surfaces.http.client_address import LOCAL, UNKNOWN, client_address
 
