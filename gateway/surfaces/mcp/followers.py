@@ -67,10 +67,14 @@ class Followers:
 
     def _by_plugin(self) -> dict[str, dict[str, str]]:
         found: dict[str, dict[str, str]] = {}
+        known: set[str] = set()
         for uri, caller in self._followed():
+            if uri in known:
+                continue
             try:
                 item, _ = self._catalog.resource(uri, caller)
             except PortalError:  # the tiers have changed, or it is gone
                 continue
+            known.add(uri)
             found.setdefault(item.plugin, {})[uri] = item.identity
         return found

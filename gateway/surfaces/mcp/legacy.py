@@ -114,6 +114,7 @@ class Legacy:
         session = await self._session(context, send)
         if session is not None:
             await self._sessions.end(session)
+            self._subscriptions.followers.changed()
             await self._replies.forget(session)
             await send_json(send, b"", 204)
 

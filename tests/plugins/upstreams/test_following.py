@@ -11,7 +11,7 @@ from auth import Tier
 from gateway.catalog.tier_rule import Rule, TierRules
 from gateway.contract import Change
 from gateway.testing import TestPortal
-from tests.gateway.surfaces.mcp.conftest import Answer, Wire
+from tests.gateway.surfaces.mcp.conftest import LEGACY, Answer, Wire
 from tests.plugins.upstreams.far import Far, Restartable
 from tests.plugins.upstreams.portals import portal_before, until, until_offered
 
@@ -74,6 +74,17 @@ async def test_many_follow_and_the_server_is_asked_once_until_the_last_has_left(
         await session.legacy("resources/unsubscribe", {"uri": PLOT}).reply()
         await until_followed(server)
         await third.leave()
+
+
+async def test_a_session_that_its_client_ends_follows_nothing_more(far: Restartable) -> None:
+    server = far.start()
+    async with portal_before(far.url) as portal:
+        await until_offered(portal, "far__add")
+        session, listening = await legacy_follower(portal, PLOT)
+        await until_followed(server, PLOT)
+        await session.send(b"", {"mcp-protocol-version": LEGACY}, method="DELETE").start()
+        await until_followed(server)
+        await listening.leave()
 
 
 async def test_an_app_is_followed_by_the_name_that_it_has_here(far: Restartable) -> None:
