@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from mcp_types import Icon, ToolAnnotations
 from pydantic import BaseModel
 
 from auth import Caller, Tier
@@ -26,6 +25,9 @@ from gateway.contract.relayed import Origin, Relayed
 from gateway.contract.rows import RowKind
 from gateway.contract.services import JobRun
 from gateway.contract.skills import Skill
+
+if TYPE_CHECKING:
+    from mcp_types import Icon, ToolAnnotations
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,3 +90,12 @@ def test_a_command_that_reads_the_database_imports_nothing_that_serves(
     found = imported(place, *words)
     assert "sqlalchemy" in found
     assert found & (SERVING | {"starlette"}) == set()
+
+
+def test_the_configuration_is_read_without_the_protocols_types(place: Path) -> None:
+    command = "from gateway.cli.options import Setup; Setup(None, None).portal; import sys; "
+    command += "print('gateway.contract' in sys.modules, 'mcp_types' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", command], cwd=place, capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["True", "False"], done.stderr[-2000:]
