@@ -10,11 +10,21 @@ import time
 from pathlib import Path
 from typing import Any
 
-from scripts.oci_layout import unpack_image
+from scripts.oci_layout import layer_sizes, unpack_image
 
 PORT = "8399"
 READY_SECONDS = 120
+MAX_IMAGE_BYTES = 400 * 10**6
+"""What a machine pulls at most: all layers as registries keep them, with the embedding model."""
 QUESTION = ("call", "search_knowledge", "query=who may use what")
+
+
+def weigh(archive: Path) -> None:
+    """Say how large an image is as it is pulled, and refuse one that is too large."""
+    size = sum(layer_sizes(archive))
+    print(f"{archive}: {size / 10**6:.0f} MB to pull.")
+    if size > MAX_IMAGE_BYTES:
+        sys.exit(f"That is more than {MAX_IMAGE_BYTES // 10**6} MB.")
 
 
 def check(archive: Path) -> None:

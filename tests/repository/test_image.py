@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from scripts import image_check
 from scripts.containerfile import last_stage
-from scripts.oci_layout import unpack_image, write_image
+from scripts.oci_layout import layer_sizes, unpack_image, write_image
 
 ROOT = Path(__file__).parents[2]
 CONTAINERFILE = ROOT / "packaging" / "Containerfile"
@@ -93,6 +94,34 @@ def test_what_comes_on_top_is_a_layer_of_its_own(tmp_path: Path) -> None:
     assert {"oci-layout", "index.json"} <= set(names)
     assert entry["annotations"] == {"org.opencontainers.image.ref.name": "porch:1"}
     assert len([name for name in names if name.startswith("blobs/sha256/")]) == 4
+
+
+def test_an_image_is_as_large_as_its_layers_are_sent_and_may_not_be_larger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = image(tmp_path, tmp_path / "image.tar")
+    with tarfile.open(archive) as layout:
+        layers = sorted(each.size for each in layout.getmembers() if each.name.startswith("blobs/"))
+    assert set(layer_sizes(archive)) < set(layers)
+    image_check.weigh(archive)
+    assert "0 MB to pull" in capsys.readouterr().out
+    monkeypatch.setattr(image_check, "MAX_IMAGE_BYTES", sum(layer_sizes(archive)) - 1)
+    with pytest.raises(SystemExit, match="more than"):
+        image_check.weigh(archive)
+
+
+def test_what_no_portal_runs_is_taken_out_of_wheels(tmp_path: Path) -> None:
+    kept = {"gateway/testing/tests/kit.py", "numpy/core.py", "onnxruntime/capi/session.py"}
+    gone = {
+        *("numpy/tests/test_core.py", "numpy/lib/tests/test_lib.py", "uvloop/loop.pyx"),
+        *("onnx/model.py", "onnxruntime/quantization/quantize.py", "greenlet/greenlet.h"),
+    }
+    for name in kept | gone:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    subprocess.run([ROOT / "packaging" / "slim", tmp_path], check=True)
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == kept
 
 
 def test_the_same_files_are_the_same_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
