@@ -126,4 +126,6 @@ class DatabaseGuard:
 def _errors() -> tuple[type[Exception], ...]:
     import asyncpg
 
-    return (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+    # asyncpg calls it an internal error where a connection ends between a question and its answer.
+    ours = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+    return (OSError, TimeoutError, *ours)

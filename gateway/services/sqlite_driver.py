@@ -70,7 +70,13 @@ class Connection(aiosqlite.Connection):
         return given
 
     def stop(self) -> Any:
-        """Tell the thread to end."""
+        """Tell the thread to end, once.
+
+        It reads no second message, so whoever waited for the answer to one would wait for ever:
+        a task, say, that closes the connection while another one gives it up.
+        """
+        if self._thread in _ending:
+            return None
         _ending.add(self._thread)
         return super().stop()
 

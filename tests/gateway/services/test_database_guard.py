@@ -105,6 +105,30 @@ async def test_a_loop_that_stood_is_no_outage(database: DatabaseService) -> None
     assert await one(database) == 1
 
 
+async def test_a_connection_that_ends_while_it_is_asked_ends_no_watch(
+    database: DatabaseService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import asyncpg
+
+    guard = database._guard
+    assert guard is not None
+    asked, ask = 0, guard._ask
+
+    async def ends_first() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 1:  # as asyncpg says it
+            raise asyncpg.InternalClientError("cannot switch to state 12")
+        await ask()
+
+    monkeypatch.setattr(guard, "_ask", ends_first)
+    async with asyncio.timeout(60):
+        while asked < 3:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert not guard.breaker.is_open
+    assert await one(database) == 1
+
+
 async def test_a_wrong_statement_is_no_outage(database: DatabaseService) -> None:
     with pytest.raises(Exception, match="does not exist") as raised:
         async with database.engine.connect() as connection:

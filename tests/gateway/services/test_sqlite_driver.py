@@ -13,7 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from gateway.services.database import DatabaseService, open_database
-from gateway.services.sqlite_driver import Connection
+from gateway.services.sqlite_driver import Connection, connect, gone
 
 NOTES = "SELECT id, title FROM notes ORDER BY id"
 
@@ -134,3 +134,29 @@ async def test_closing_waits_for_a_connection_whose_task_was_cancelled(
     loop.call_later(0.05, go_on.set)
     await service.close()
     assert not {each for each in threading.enumerate() if "connection" in each.name} - before
+
+
+async def test_who_closes_a_connection_that_another_gives_up_does_not_wait_for_ever(
+    tmp_path: Path,
+) -> None:
+    connection = await connect(tmp_path / "x.db")
+    begun, go_on = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def busy(_: sqlite3.Connection) -> None:
+        loop.call_soon_threadsafe(begun.set)
+        go_on.wait(60)
+
+    working = asyncio.create_task(connection.run(busy))
+    await begun.wait()
+    closing = asyncio.create_task(connection.close())
+    await asyncio.sleep(0)
+    connection.stop()  # as a task does that is cancelled twice
+    closing.cancel()
+    await asyncio.sleep(0)
+    go_on.set()
+    await working
+    async with asyncio.timeout(60):
+        await asyncio.wait({closing})
+    assert closing.cancelled()
+    await gone()
