@@ -9,6 +9,7 @@ those of ``mcp_types``. The contract's version policy is in ``docs/plugin-author
 from __future__ import annotations
 
 from auth import ANONYMOUS, Caller, Tier
+from auth.tokens.assertions import Assertion
 from gateway.contract.absent import Absent
 from gateway.contract.apis import Allowance, Api, Refusal
 from gateway.contract.backend_errors import is_outage
@@ -54,7 +55,7 @@ from gateway.contract.plugin import (
     hookimpl,
     hookspec,
 )
-from gateway.contract.relayed import Origin, Relayed, RelayedError
+from gateway.contract.relayed import SOURCE_MARK, Origin, Relayed, RelayedError
 from gateway.contract.results import BriefResult, ToolResult
 from gateway.contract.rows import RowKind, Rows, Unruled
 from gateway.contract.services import (
@@ -86,9 +87,11 @@ from gateway.scrubbing.scrubber import Redaction
 __all__ = [
     "ANONYMOUS",
     "CONTRACT_VERSION",
+    "SOURCE_MARK",
     "Absent",
     "Allowance",
     "Api",
+    "Assertion",
     "BriefResult",
     "Cache",
     "Caller",

@@ -101,7 +101,7 @@ class ConnectionNeeded(ToolFailed):
     def __init__(self, connection: str, message: str) -> None:
         super().__init__(CONNECTION_NEEDED, message, {"connection": connection})
         self.connection = connection
-        self.url = ""
+        self.url = self.purpose = ""
 
     def lead(self, base: str, plugin: str, caller: Caller) -> None:
         """Add the link to connect, once it is known whose call of which plugin it was.
@@ -111,10 +111,16 @@ class ConnectionNeeded(ToolFailed):
             plugin: the plugin.
             caller: who has to connect.
         """
+        self.purpose = connect_purpose(plugin, self.connection, caller.person or "")
         query = {"connect": f"{plugin}/{self.connection}", "for": connect_mark(caller.person or "")}
         self.url = f"{base}/account?{urlencode(query)}"
         self.message = f"{self.message} Open {self.url} to connect, and then ask again."
         self.details["url"] = self.url
+
+
+def connect_purpose(plugin: str, connection: str, person: str) -> str:
+    """What a person who was led to a connection is to do; it does not say who that is."""
+    return f"{plugin}/{connection} {connect_mark(person)}"
 
 
 def connect_mark(person: str) -> str:

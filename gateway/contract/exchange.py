@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from auth.tokens.assertions import Assertion
 from gateway.contract.absent import Absent
 
 
@@ -28,6 +29,11 @@ class Exchange(Protocol):
     @property
     def can_ask(self) -> bool:
         """Whether :meth:`ask` works: a legacy session with a stream open to its client."""
+        ...
+
+    @property
+    def log_level(self) -> str | None:
+        """The least severe level of log messages that the client wants; None for no messages."""
         ...
 
     @property
@@ -100,6 +106,21 @@ class Exchange(Protocol):
             ToolFailed: there is no such tool for this caller (``not_found``, also where it is
                 hidden from them), their tier is too low (``not_allowed``), they call too often
                 (``rate_limited``), it has failed, or no call runs.
+        """
+        ...
+
+    async def assertion(self, audience: str) -> Assertion:
+        """The portal's signed word about who calls, for an authorization server of others.
+
+        It is good for a minute, and at the portal for nothing. Send it to that server alone, such
+        as for an exchange of tokens (RFC 8693); never log or store it.
+
+        Args:
+            audience: the authorization server's issuer, as it calls itself.
+
+        Raises:
+            ToolFailed: nobody calls (``no_call``), or nobody who has signed in
+                (``sign_in_needed``), or the audience is the portal itself (``bad_audience``).
         """
         ...
 

@@ -12,6 +12,10 @@ from typing import Any
 
 from gateway.contract.failures import ToolFailed
 
+SOURCE_MARK = "porch/server"
+"""The key of an entry's ``_meta`` for how its source is now. Lists show it, and clients are not
+told when it alone changes: a source that comes and goes must not have everybody list again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:

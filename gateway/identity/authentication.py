@@ -23,6 +23,7 @@ from auth.site import Site
 from auth.stores import Stores
 from auth.tokens.access_tokens import AccessTokens
 from auth.tokens.api_tokens import ApiTokens
+from auth.tokens.assertions import Assertions
 from auth.tokens.external_tokens import CloudflareAccess, ExternalTokens
 from auth.tokens.signing_keys import SigningKeys
 from gateway.config.portal import Portal
@@ -73,6 +74,11 @@ class Authentication:
     access_tokens: AccessTokens
     keys: SigningKeys
     methods: SignInMethods
+
+    @property
+    def assertions(self) -> Assertions:
+        """What is said of callers to authorization servers of others."""
+        return Assertions(self.keys, self.site)
 
 
 @asynccontextmanager

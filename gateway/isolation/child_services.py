@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from pydantic_core import to_jsonable_python
 
-from gateway.contract import Absent, Caller, CollectionSpec, Fellow
+from gateway.contract import Absent, Assertion, Caller, CollectionSpec, Fellow
 from gateway.pipeline.exchange import current_exchange
 
 
@@ -45,7 +45,7 @@ class CallContext:
 
     Attributes:
         request_id: as ``Exchange.request_id``, like ``capabilities``, ``can_ask``,
-            ``input_responses``, ``request_state`` and ``credential``.
+            ``log_level``, ``input_responses``, ``request_state`` and ``credential``.
         tools: the plugin's tools that the caller may use.
         groups: the groups that there are (``People.groups``).
         meta: as ``Exchange.meta``.
@@ -54,6 +54,7 @@ class CallContext:
     request_id: str = ""
     capabilities: Mapping[str, Any] | None = None
     can_ask: bool = False
+    log_level: str | None = None
     input_responses: Mapping[str, Any] | None = None
     request_state: str | None = None
     credential: str | None = None
@@ -83,6 +84,7 @@ class ChildExchange:
         self.request_id = context.request_id
         self.client_capabilities: Mapping[str, Any] = context.capabilities or {}
         self.can_ask = context.can_ask
+        self.log_level = context.log_level
         self.input_responses = context.input_responses
         self.request_state = context.request_state
         self.credential = context.credential
@@ -106,6 +108,10 @@ class ChildExchange:
             "call", self.number, key, to_jsonable_python(arguments)
         )
         return result
+
+    async def assertion(self, audience: str) -> Assertion:
+        """As ``Exchange.assertion``."""
+        return Assertion(*await self._ask("assertion", self.number, audience))
 
     async def progress(
         self, done: float, total: float | None = None, message: str | None = None

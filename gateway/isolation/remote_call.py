@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Any
 
 from gateway.contract import Caller, Host, ToolFailed
@@ -37,6 +37,7 @@ def context_of(host: Host, tools: Sequence[str]) -> CallContext:
         exchange.request_id,
         dict(exchange.client_capabilities),
         exchange.can_ask,
+        exchange.log_level,
         exchange.input_responses,
         exchange.request_state,
         exchange.credential,
@@ -135,7 +136,7 @@ class RemoteCall:
             await self._exchange.progress(*held)
         elif kind == "log":
             await self._exchange.log(*held)
-        elif kind in ("ask", "call", "fellows", "missing"):
+        elif kind in ("ask", "assertion", "call", "fellows", "missing"):
             task = asyncio.create_task(self._relay_answer(kind, *held))
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
@@ -147,6 +148,8 @@ class RemoteCall:
                 answer: Any = dict(await self._exchange.ask(*asked))
             elif kind == "call":
                 answer = dict(await self._exchange.call(*asked))
+            elif kind == "assertion":
+                answer = astuple(await self._exchange.assertion(*asked))
             elif kind == "missing":
                 answer = [asdict(each) for each in await self._exchange.missing(*asked)]
             else:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from auth.tokens.assertions import Assertion, Assertions, OwnAudience
 from gateway.catalog.items import Item
 from gateway.contract import Absent, Caller, Exchange, ToolFailed
 from gateway.pipeline.argument_scrub import ArgumentScrub
@@ -41,10 +42,12 @@ class Others(NamedTuple):
     Attributes:
         allows: whether they may use a tool.
         missing: what they do not see, and why.
+        assertions: says who they are to others.
     """
 
     allows: Gate
     missing: Missing
+    assertions: Assertions
 
 
 class Resumption(NamedTuple):
@@ -72,6 +75,11 @@ class Client(Protocol):
         """As ``Exchange.can_ask``."""
         ...
 
+    @property
+    def log_level(self) -> str | None:
+        """As ``Exchange.log_level``."""
+        ...
+
     async def progress(
         self, done: float, total: float | None = None, message: str | None = None
     ) -> None:
@@ -92,6 +100,7 @@ class NoClient:
 
     capabilities: Mapping[str, Any] = {}
     can_ask = False
+    log_level: str | None = None
 
     async def progress(
         self, done: float, total: float | None = None, message: str | None = None
@@ -112,6 +121,11 @@ NO_CLIENT = NoClient()
 def no_call(key: str) -> ToolFailed:
     """Why a tool is not called where no call runs."""
     return ToolFailed("no_call", f"{key} is not called: no call runs whose caller may use it.")
+
+
+def nobody_calls() -> ToolFailed:
+    """Why nothing is said of a caller where no call runs."""
+    return ToolFailed("no_call", "No call runs whose caller something could be said of.")
 
 
 class SilentExchange(NoClient):
@@ -135,6 +149,10 @@ class SilentExchange(NoClient):
     async def call(self, key: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Nobody calls, so nothing is called for them."""
         raise no_call(key)
+
+    async def assertion(self, audience: str) -> Assertion:
+        """Nobody calls, so nothing is said of them."""
+        raise nobody_calls()
 
 
 class CallExchange:
@@ -215,6 +233,11 @@ class CallExchange:
         return self._client.can_ask
 
     @property
+    def log_level(self) -> str | None:
+        """As ``Exchange.log_level``."""
+        return self._client.log_level
+
+    @property
     def meta(self) -> Mapping[str, Any]:
         """As ``Exchange.meta``; its secrets are taken out when it is first asked for."""
         if self._meta is None:
@@ -237,6 +260,17 @@ class CallExchange:
             raise no_call(key)
         with self.place:
             return await self._inner(key, arguments)
+
+    async def assertion(self, audience: str) -> Assertion:
+        """As ``Exchange.assertion``; what a call leaves behind speaks for nobody."""
+        if self._over:
+            raise nobody_calls()
+        if (person := self._context.caller.person) is None:
+            raise ToolFailed("sign_in_needed", "Nobody has signed in. Sign in to the portal first.")
+        try:
+            return self._others.assertions.about(person, audience, self._context.base)
+        except OwnAudience as own:
+            raise ToolFailed("bad_audience", str(own)) from None
 
     async def progress(
         self, done: float, total: float | None = None, message: str | None = None

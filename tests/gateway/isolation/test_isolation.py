@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from auth.tokens.assertions import subject_of
 from gateway.cli.mcp_client import RequestRefused
 from gateway.testing import TestPortal, open_test_portal
 from tests.gateway.isolation import workshop
@@ -139,6 +140,19 @@ async def test_it_calls_tools_of_others_as_its_caller(apart: TestPortal) -> None
     assert refused.structured == {"refused": "not_allowed"}
 
 
+async def test_it_has_the_portals_word_about_its_caller_and_nobody_else(apart: TestPortal) -> None:
+    uma = await apart.sign_in("uma")
+    said = (await apart.call("vouch", tier="uma")).structured
+    subject = subject_of(uma.id, "https://login.far.example")
+    assert said == {"person": uma.id, "subject": subject, "issuer": "http://localhost"}
+    portals = (
+        await apart.call("vouch", {"audience": "http://localhost/mcp"}, tier="uma")
+    ).structured
+    assert portals == {"refused": "bad_audience"}
+    nobodys = (await apart.call("vouch", tier="open")).structured
+    assert nobodys == {"refused": "sign_in_needed"}
+
+
 async def test_it_has_a_database_objects_and_a_cache_of_its_own(apart: TestPortal) -> None:
     person = await apart.sign_in("zoe")
     kept = await apart.call("keep", {"note": "mine"}, tier="zoe")
@@ -164,9 +178,10 @@ async def test_a_client_is_told_of_progress_and_asked(apart: TestPortal) -> None
         "total": 2,
         "message": "half",
     }
+    told = await answer.event()
+    assert told is not None
+    assert told["params"]["data"] == {"saw": "sharp", "wanted": "info"}
     question = await answer.event()
-    while question is not None and question["method"] == "notifications/message":
-        question = await answer.event()
     assert question is not None
     result = {"action": "accept", "content": {"wood": "oak"}}
     reply = {"jsonrpc": "2.0", "id": question["id"], "result": result}

@@ -134,6 +134,18 @@ class Tooling:
         except ToolFailed as failed:
             return {"refused": failed.code}
 
+    async def vouch(self, audience: str = "https://login.far.example") -> dict[str, Any]:
+        """Get the portal's word about who calls, and say what it says.
+
+        Args:
+            audience: for whom.
+        """
+        try:
+            said = await self.host.exchange().assertion(audience)
+        except ToolFailed as failed:
+            return {"refused": failed.code}
+        return {"person": said.person, "subject": said.subject, "issuer": said.issuer}
+
     async def guarded(self) -> str:
         """For members alone."""
         return "done"
@@ -209,7 +221,7 @@ class Tooling:
         """Report progress, log, and ask the client."""
         exchange = self.host.exchange()
         await exchange.progress(1, 2, "half")
-        await exchange.log("info", {"saw": "sharp"}, "workshop")
+        await exchange.log("info", {"saw": "sharp", "wanted": exchange.log_level}, "workshop")
         answer = await exchange.ask("elicitation/create", {"message": "Which wood?"})
         return str(answer["content"]["wood"])
 
@@ -265,6 +277,7 @@ class Tooling:
         others: tuple[Any, ...] = (
             self.hand_on,
             self.pass_on,
+            self.vouch,
             self.fail,
             self.compute,
             self.wait,

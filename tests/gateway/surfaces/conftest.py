@@ -1,11 +1,14 @@
-"""A portal with a stream, over loopback."""
+"""What tests of the surfaces share."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator
 
 import pytest
 
+from gateway.contract import Cache
+from gateway.services.cache import open_cache
 from gateway.surfaces.http import open_streams
 from gateway.surfaces.rest import streams
 from gateway.testing import open_test_portal
@@ -29,3 +32,12 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "STALL_TIMEOUT_SECONDS", 0.2)
     monkeypatch.setattr(streams, "_LAST_EVENT_SECONDS", 0.05)
     monkeypatch.setattr(streams, "_DISCONNECT_SECONDS", 0.05)
+
+
+@pytest.fixture(params=["memory", "redis"])
+async def cache(request: pytest.FixtureRequest) -> AsyncIterator[Cache]:
+    """A cache of the test's own, in memory and on a server."""
+    kind = request.param
+    service = open_cache("memory" if kind == "memory" else request.getfixturevalue("redis_url"))
+    yield service.scoped(f"test-{uuid.uuid4().hex}")
+    await service.close()
