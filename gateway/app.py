@@ -218,7 +218,7 @@ def _pipeline(
         log_of_calls,
         metrics,
         Cursors(Sealer(authentication.key, "tool-page")),
-        Others(absences.catalog.allows, partial(_missing, absences)),
+        Others(absences.catalog.allows, partial(_missing, absences), authentication.assertions),
         ArgumentScrub(Scrubber(rules) if scrubbing.enabled else None),
         answers,
         Bulkheads(lambda name: portal.section(name).bulkhead, deadline, question),
@@ -350,7 +350,7 @@ class PortalApp:
                 self._opening = asyncio.Event()
             try:
                 settling = [] if wait else [self._settle(running, schedules)]
-                async with background(self._surfaces.relay.listen(), *settling):
+                async with background(*self._surfaces.listening(), *settling):
                     yield running
             finally:
                 self.stopping()

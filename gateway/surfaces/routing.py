@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any
@@ -42,6 +42,7 @@ from gateway.surfaces.http.upstream_credentials import Upstreams
 from gateway.surfaces.mcp.about import About
 from gateway.surfaces.mcp.calls import Calls
 from gateway.surfaces.mcp.calls_of_tools import CallsOfTools
+from gateway.surfaces.mcp.elicitations import Elicitations
 from gateway.surfaces.mcp.endpoint import Endpoint
 from gateway.surfaces.mcp.legacy import Legacy
 from gateway.surfaces.mcp.lists import Listing
@@ -76,7 +77,6 @@ class Surfaces:
     Attributes:
         streams: the streams of changes and of plugins' APIs, which end when the portal stops.
         upstreams: callers' credentials for the plugins' upstreams.
-        relay: what clients of the legacy era say of calls, here and in other replicas.
         dialects: how what lies at a path says what is no result.
     """
 
@@ -85,8 +85,9 @@ class Surfaces:
         self._who = running.authentication
         cache, clients = running.services.shared_cache, running.discovery.clients
         self._sessions = Sessions(self._who.key, cache, clients)
-        self.relay = Relay(self._who.key, running.services.shared_cache)
-        self._replies = Replies(self._who.key, running.services.shared_cache)
+        self._relay = Relay(self._who.key, cache)
+        self._elicitations = Elicitations(self._who.key, cache, self._sessions.live)
+        self._replies = Replies(self._who.key, cache)
         self.upstreams = Upstreams(running.plugins.offers)
         self.dialects = ErrorFormats(())
         self.streams = OpenStreams(StreamShares(running.portal.config.limits.streams))
@@ -100,6 +101,10 @@ class Surfaces:
         self._resumption = Resumption(self._replies, self.streams)
         running.pipeline.inner.make = self._call_of_a_tool
         self._consents = Consents(Sealer(self._who.key, "consent"), self._who.stores.grants)
+
+    def listening(self) -> tuple[Coroutine[Any, Any, None], ...]:
+        """What hears from other replicas what is for clients of the legacy era here."""
+        return self._relay.listen(), self._elicitations.listen()
 
     def error_page(self, request: Request, status: int, title: str, text: str) -> Response:
         """A page that tells a person what went wrong."""
@@ -196,7 +201,9 @@ class Surfaces:
         running.board.notices(listing.listers.notices)
         challenged = running.portal.config.sign_in.challenge
         step_up = StepUp(challenged, can_sign_in=self._who.methods.any)
-        return Methods(self._calls, running.pipeline, listing, self._about, step_up)
+        return Methods(
+            self._calls, running.pipeline, listing, self._about, step_up, self._elicitations
+        )
 
     @cached_property
     def _counting(self) -> RateCounter:
@@ -212,7 +219,7 @@ class Surfaces:
             self._about,
             self._sessions,
             self._subscriptions,
-            self.relay,
+            self._relay,
             self._replies,
             self._resumption,
         )
@@ -296,6 +303,7 @@ class Surfaces:
             missing=self._running.absences.visible_to,
             archive=Archive(self._running.plugins.offers, self._running.plugins.closed),
             deleted=self._running.erasures.soon,
+            connected=self._elicitations.complete,
             tried=self._running.metrics.count(
                 "sign_ins",
                 "Attempts to sign in: signed_in, linked, refused or too_many.",

@@ -16,6 +16,7 @@ from gateway.pipeline.pipeline import Pipeline
 from gateway.surfaces.http.responses import Headers
 from gateway.surfaces.mcp.about import About
 from gateway.surfaces.mcp.calls import BAD_HEADER, NO_CAPABILITY, Calls, kind_of
+from gateway.surfaces.mcp.elicitations import Elicitations
 from gateway.surfaces.mcp.envelope import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -58,14 +59,22 @@ class Methods:
         listing: what there is, page by page.
         about: what the portal says of itself.
         step_up: says which refusals challenge the client.
+        elicitations: tells clients when what they were asked to do at a link is done.
     """
 
     def __init__(
-        self, calls: Calls, pipeline: Pipeline, listing: Listing, about: About, step_up: StepUp
+        self,
+        calls: Calls,
+        pipeline: Pipeline,
+        listing: Listing,
+        about: About,
+        step_up: StepUp,
+        elicitations: Elicitations,
     ) -> None:
         self._calls = calls.table
         self._pipeline = pipeline
         self._step_up = step_up
+        self._elicitations = elicitations
         self._others: dict[str, Method] = {
             "tools/list": listing.page,
             "prompts/list": listing.page,
@@ -130,7 +139,9 @@ class Methods:
     def _failure(self, failed: ToolFailed, request: Request, outcome: Outcome) -> bytes:
         if isinstance(failed, RelayedError):
             raise WireError(failed.number, failed.message, failed.details or None)
-        if isinstance(failed, ConnectionNeeded) and (asked := asked_to_connect(failed, request)):
+        if isinstance(failed, ConnectionNeeded) and (
+            asked := asked_to_connect(failed, request, self._elicitations)
+        ):
             return asked
         code = _WIRE_CODES.get(failed.code)
         if code is not None and request.era.modern:

@@ -19,7 +19,7 @@ from gateway.contract import Cache
 from gateway.observability.logs import get_logger
 from gateway.surfaces.mcp.sessions import Session
 
-__all__ = ["Answer", "Relay"]
+__all__ = ["Answer", "Relay", "opened"]
 
 LIFETIME_SECONDS = 24 * 3600.0
 """Seconds for which what is passed on is believed: more than clocks of replicas ever differ. Sent
@@ -98,7 +98,7 @@ class Relay:
 
     async def _listen(self, channel: str) -> None:
         async with self._cache.listen(channel) as messages:
-            async for message in _opened(self._sealer, channel, messages):
+            async for message in opened(self._sealer, channel, messages):
                 self._taken(message["s"], message["m"])
 
     def _taken(self, mark: str, message: Mapping[str, Any]) -> bool:
@@ -116,9 +116,16 @@ class Relay:
         return False
 
 
-async def _opened(
+async def opened(
     sealer: Sealer, channel: str, messages: AsyncIterator[bytes]
 ) -> AsyncIterator[dict[str, Any]]:
+    """What replicas have sealed for a channel; what nobody of them has is left out.
+
+    Args:
+        sealer: opens it.
+        channel: the channel.
+        messages: what comes in on it.
+    """
     async for sealed in messages:
         try:
             yield sealer.open(sealed.decode(), channel)

@@ -82,9 +82,19 @@ class Channel:
         self._done = float("-inf")
 
     @property
+    def session(self) -> Session | None:
+        """The legacy session that the request is of, or None."""
+        return self._session
+
+    @property
     def can_ask(self) -> bool:
         """Whether the client can be asked: only a legacy session with its stream open can."""
         return self._session is not None and not self.outbox.closed
+
+    @property
+    def log_level(self) -> str | None:
+        """The least level the client wants: what its session says now, or else its request."""
+        return self._log_level if self._session is None else self._session.log_level
 
     async def progress(
         self, done: float, total: float | None = None, message: str | None = None
@@ -100,9 +110,8 @@ class Channel:
 
     async def log(self, level: str, data: Any, logger: str | None = None) -> None:
         """Send ``notifications/message``, where the client's level lets it through."""
-        if self._session is not None:
-            self._log_level = self._session.log_level
-        if self._log_level is None or LEVELS.index(level) < LEVELS.index(self._log_level):
+        least = self.log_level
+        if least is None or LEVELS.index(level) < LEVELS.index(least):
             return
         params = {"level": level, "data": data} | ({"logger": logger} if logger else {})
         self.notify("notifications/message", params)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -31,6 +31,8 @@ MAX_SESSIONS = 20_000
 RECHECK_SECONDS = 30
 """Seconds after which a process asks again whether another one has ended a session."""
 
+MAX_UNTOLD = 20
+"""Announcements that wait for a client to open a stream; the newest stay."""
 ABSENCE_SECONDS = 300.0
 """Seconds for which resources are followed for a client without a stream, which may come back."""
 
@@ -62,6 +64,7 @@ class Session:
         self.log_level = "info"
         self.subscribed: dict[str, Caller] = {}
         self.streams: list[Feed] = []
+        self._untold: deque[Mapping[str, Any]] = deque(maxlen=MAX_UNTOLD)
         self._heard = time.monotonic()
 
     @property
@@ -83,11 +86,20 @@ class Session:
     def stream(self, feed: Feed) -> Generator[None]:
         """Announce on this feed while the block lasts, or until a newer one is there."""
         self.streams.append(feed)
+        while self._untold:
+            feed.send(self._untold.popleft())
         try:
             yield
         finally:
             self.streams.remove(feed)
             self._heard = time.monotonic()
+
+    def tell(self, message: Mapping[str, Any]) -> None:
+        """Announce something, now or once the client opens a stream."""
+        if self.streams:
+            self.streams[-1].send(message)
+        else:
+            self._untold.append(message)
 
     def close(self) -> None:
         """End the session's streams, so that its client notices."""

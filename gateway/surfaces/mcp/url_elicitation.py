@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from typing import Any
 
 from mcp_types import URL_ELICITATION_REQUIRED
 
 from gateway.contract import ConnectionNeeded
+from gateway.surfaces.mcp.elicitations import Elicitations
 from gateway.surfaces.mcp.envelope import WireError
 from gateway.surfaces.mcp.request import Request
 
@@ -18,8 +18,15 @@ _ASKABLE = frozenset({"tools/call", "prompts/get", "resources/read"})
 """Methods whose results may ask for input first (SEP-2322)."""
 
 
-def asked_to_connect(failed: ConnectionNeeded, request: Request) -> bytes | None:
+def asked_to_connect(
+    failed: ConnectionNeeded, request: Request, elicitations: Elicitations
+) -> bytes | None:
     """The answer that has the client open the link; None where it cannot.
+
+    Args:
+        failed: why the call needs it.
+        request: the call.
+        elicitations: hears when it is done, and tells the client.
 
     Raises:
         WireError: the answer of the era that has an error for it (MCP 2025-11-25, "URL Mode
@@ -28,8 +35,8 @@ def asked_to_connect(failed: ConnectionNeeded, request: Request) -> bytes | None
     if not failed.url or not _opens_links(request.channel.capabilities):
         return None
     question: dict[str, Any] = {"mode": "url", "message": failed.message, "url": failed.url}
-    if not request.era.modern:
-        asked = {**question, "elicitationId": secrets.token_urlsafe(16)}
+    if (session := request.channel.session) is not None:
+        asked = {**question, "elicitationId": elicitations.ask(session, failed.purpose)}
         raise WireError(URL_ELICITATION_REQUIRED, failed.message, {"elicitations": [asked]})
     if request.method not in _ASKABLE or _declined(request):
         return None

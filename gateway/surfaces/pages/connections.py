@@ -19,7 +19,7 @@ from starlette.routing import Route
 from auth.sealer import BadSeal, Sealer
 from auth.stores import Person
 from gateway.contract import Caller, Connection, Connections, Place, ToolFailed
-from gateway.contract.connections import connect_mark
+from gateway.contract.connections import connect_mark, connect_purpose
 from gateway.observability.logs import get_logger
 from gateway.surfaces.pages.forms import Fields, Refused
 from gateway.surfaces.pages.frame import Frame
@@ -141,6 +141,7 @@ class ConnectionPages:
             response = self._failed(visitor, failed.message)
         else:
             log.info("connected", person=person.id, plugin=plugin, connection=name)
+            self._frame.parts.connected(connect_purpose(plugin, name, person.id))
             response = self._frame.go(visitor, "/account", ("done", f"{name} is connected."))
         self._frame.cookies.drop_long(response, request.cookies, self._cookie)
         return response

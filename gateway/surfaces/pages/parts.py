@@ -55,6 +55,7 @@ class PageParts:
         missing: says what somebody does not see, and why.
         archive: writes what people take with them.
         deleted: told that somebody deleted their account; returns at once.
+        connected: told of each connection that a person has made, as ``connect_purpose`` says it.
         tried: told of each attempt to sign in: by which way, and how it ended.
     """
 
@@ -77,4 +78,5 @@ class PageParts:
     missing: Callable[[Caller], Awaitable[Sequence[Absent]]] = _nothing
     archive: Archive = field(default_factory=Archive)
     deleted: Callable[[], None] = lambda: None
+    connected: Callable[[str], None] = lambda purpose: None
     tried: Callable[[str, str], None] = lambda way, outcome: None

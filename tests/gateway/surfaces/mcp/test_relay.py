@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-import uuid
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -13,21 +12,12 @@ import pytest
 from auth import ANONYMOUS
 from auth.sealer import Sealer
 from gateway.contract import Cache
-from gateway.services.cache import open_cache
 from gateway.surfaces.mcp.relay import MAX_ID_CHARACTERS, Relay, _answers
 from gateway.surfaces.mcp.sessions import Session, Sessions
 from gateway.toolkit.background import background
 
 KEY, OTHER_KEY = b"k" * 32, b"o" * 32
 PAUSE = 0.3
-
-
-@pytest.fixture(params=["memory", "redis"])
-async def cache(request: pytest.FixtureRequest) -> AsyncIterator[Cache]:
-    kind = request.param
-    service = open_cache("memory" if kind == "memory" else request.getfixturevalue("redis_url"))
-    yield service.scoped(f"test-{uuid.uuid4().hex}")
-    await service.close()
 
 
 @pytest.fixture

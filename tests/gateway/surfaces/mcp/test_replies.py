@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import uuid
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -17,7 +15,7 @@ from pydantic_core import from_json
 from auth import ANONYMOUS, Caller, Tier
 from gateway.contract import Cache
 from gateway.pipeline.pieces import Body, Pieces
-from gateway.services.cache import MemoryCache, open_cache
+from gateway.services.cache import MemoryCache
 from gateway.surfaces.mcp import delivery, replies
 from gateway.surfaces.mcp.outbox import Outbox
 from gateway.surfaces.mcp.replies import KeptReply, Position, Replies
@@ -28,14 +26,6 @@ from tests.examples import examples
 
 KEY = b"k" * 32
 ANN = Caller(person="ann", tier=Tier.MEMBERS)
-
-
-@pytest.fixture(params=["memory", "redis"])
-async def cache(request: pytest.FixtureRequest) -> AsyncIterator[Cache]:
-    kind = request.param
-    service = open_cache("memory" if kind == "memory" else request.getfixturevalue("redis_url"))
-    yield service.scoped(f"test-{uuid.uuid4().hex}")
-    await service.close()
 
 
 def session_of(caller: Caller = ANONYMOUS, version: str = "2025-11-25") -> Session:
