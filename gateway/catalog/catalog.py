@@ -58,6 +58,7 @@ class Catalog:
         kinds: tuple[Kind, ...] = ("tool", "prompt", "family", "resource", "template", "skill")
         self._items: dict[Kind, dict[str, Item]] = {kind: {} for kind in kinds}
         self._made: dict[str, Sequence[Made]] = {}
+        self._names: dict[str, Mapping[str, str]] = {}
         self._skills = SkillTree()
         self._decisions = self._decide(rules)
         self.row_kinds: dict[str, dict[str, RowKind]] = {}
@@ -82,7 +83,9 @@ class Catalog:
             offer: its declarations.
             alias: new names for its items, from ``portal.yaml``, by the declared name.
         """
-        self._made[plugin] = made(plugin, offer, alias or {})
+        names = alias or {}
+        before = self._made.get(plugin, ()) if names == self._names.get(plugin) else ()
+        self._made[plugin], self._names[plugin] = made(plugin, offer, names, before), names
         self.row_kinds[plugin] = {kind.name: kind for kind in offer.rows}
         self.said[plugin] = offer.said
         texts = {**self.instructions, plugin: offer.instructions}

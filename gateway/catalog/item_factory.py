@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from gateway.catalog.items import (
@@ -26,16 +26,20 @@ Made = tuple[str, Item | Rejected]
 log = get_logger(__name__)
 
 
-def made(plugin: str, offer: Offer, names: Mapping[str, str]) -> list[Made]:
-    """Make a plugin's declarations into items.
+def made(
+    plugin: str, offer: Offer, names: Mapping[str, str], before: Sequence[Made] = ()
+) -> list[Made]:
+    """Make a plugin's declarations into items; what was declared before stays as it is.
 
     Args:
         plugin: the plugin's name.
         offer: its declarations.
         names: new names for its items, by the declared name.
+        before: what was made of its last offer, with the same names.
     """
+    known = {id(item.declared): item for _, item in before}
     return [
-        (declared, _made(plugin, declared, declaration, make))
+        (declared, known.get(id(declaration)) or _made(plugin, declared, declaration, make))
         for declared, declaration, make in _each(plugin, offer, names)
     ]
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from gateway.catalog.items import Item, Kind
 from gateway.catalog.skills import uri_of
-from gateway.contract import Change, Skill
+from gateway.contract import SOURCE_MARK, Change, Skill
 
 MAX_ANNOUNCED_FILES = 1000
 """Files whose content is told of one by one; where more have changed, the list is."""
@@ -55,6 +55,8 @@ def _differing(
 ) -> Iterator[Item]:
     for key in old.keys() | new.keys():
         was, now = old.get(key), new.get(key)
+        if was is now:
+            continue
         if was is None or now is None or _list_view(was) != _list_view(now):
             yield from (item for item in (now or was,) if item is not None)
 
@@ -63,14 +65,23 @@ def _list_view(item: Item) -> tuple[Any, ...]:
     """What of an item its lists show, and to whom."""
     declared = item.declared
     if not isinstance(declared, Skill):
-        return item.entry, declared.tier, declared.floor
+        return _lasting(item.entry), declared.tier, declared.floor
     described = {name: value for name, value in item.entry.items() if name != "size"}
     return described, declared.frontmatter, item.files.keys(), declared.tier, declared.floor
 
 
+def _lasting(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An entry without what its source marks it with for the moment."""
+    meta = entry.get("_meta")
+    if not isinstance(meta, Mapping) or SOURCE_MARK not in meta:
+        return entry
+    rest = {key: each for key, each in meta.items() if key != SOURCE_MARK}
+    return {**entry, "_meta": rest} if rest else {k: v for k, v in entry.items() if k != "_meta"}
+
+
 def _updated(was: Item, now: Item) -> Iterator[str]:
     """The files of a skill that hold something else than before."""
-    if isinstance(now.declared, Skill):
+    if isinstance(now.declared, Skill) and was is not now:
         for path, file in now.files.items():
             before = was.files.get(path)
             if before is not None and before.digest != file.digest:

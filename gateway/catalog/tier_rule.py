@@ -237,6 +237,8 @@ class RowRules:
 
 def strictest(*several: Decision) -> Decision:
     """The highest tier of some decisions, hidden where one of them hides."""
+    if len(several) == 1:
+        return several[0]
     highest = max(several, key=lambda each: each.tier.level)
     return replace(highest, hidden=any(each.hidden for each in several))
 

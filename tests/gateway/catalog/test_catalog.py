@@ -83,6 +83,18 @@ def test_an_alias_serves_both():
     assert catalog.tool("b", CALLERS[Tier.MEMBERS]).plugin == "two"
 
 
+def test_an_offer_again_makes_what_is_new_in_it_and_an_alias_everything():
+    catalog, kept = Catalog(TierRules()), _tool("a")
+    catalog.add("demo", Offer([kept, _tool("b")]))
+    before = {item.name: item for item in catalog.items()}
+    catalog.add("demo", Offer([kept, _tool("b")]))
+    after = {item.name: item for item in catalog.items()}
+    assert after["a"] is before["a"]
+    assert after["b"] is not before["b"]
+    catalog.add("demo", Offer([kept]), {"a": "c"})
+    assert [item.name for item in catalog.items()] == ["c"]
+
+
 def test_aliases_that_are_swapped_leave_the_lines_with_the_tools_they_name():
     rules = TierRules((Rule("demo/look", Tier.OPEN), Rule("demo/erase", Tier.MEMBERS)))
     offer = Offer([_tool("look"), _tool("erase")])
