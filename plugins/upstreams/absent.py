@@ -68,7 +68,7 @@ def _source(server: Server, why: str, reason: str, detail: str = "", link: str =
 
 
 def _of_the_server(server: Server) -> Iterator[Absent]:
-    state, catalogue = server.state, server.catalogue
+    state, catalogue = server.state, server.offered.catalogue
     if state.is_down:
         since = f"{server.name} has not answered since {state.since:%Y-%m-%d %H:%M} UTC."
         known = (
@@ -87,27 +87,27 @@ def _of_the_server(server: Server) -> Iterator[Absent]:
     if trouble := trouble_of(server):
         reason = f"{server.name} is of the commons, and has no search tool that can be used now."
         yield _source(server, "no_search", reason, f"{server.name} {trouble}.")
-    for kind in catalogue.cut if catalogue else ():
+    for kind in server.offered.cut:
         most = server.config.max_tools
         reason = f"{server.name} offers more {kind}s than the {most:,} that are taken of it."
         yield _source(server, "cut", reason, "max_tools in portal.yaml says how many are.")
 
 
 def _left_out(server: Server) -> Iterator[Absent]:
-    for each in server.catalogue.malformed if server.catalogue else ():
+    for each in server.offered.malformed:
         reason = f"{server.name} offers it malformed, and it is set aside: {each.reason}."
         yield _entry(server, each.kind, each.id, "malformed", reason)
 
 
 def _quarantined(server: Server) -> Iterator[Absent]:
-    for each in server.verdict.quarantined:
+    for each in server.offered.verdict.quarantined:
         reason = f"It is in quarantine until an admin has looked at it: {each.told}."
         detail = f"{each.reason}. porch upstreams review shows it."
         yield _entry(server, "tool", each.name, "quarantined", reason, detail)
 
 
 def _not_taken(server: Server) -> Iterator[Absent]:
-    for entry in server.offered("tool"):
+    for entry in server.offered.of("tool"):
         name = str(entry["name"])
         if not server.config.tools.takes(name):
             reason = f"This portal does not take it of {server.name}."

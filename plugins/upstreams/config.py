@@ -139,6 +139,50 @@ class MemberOAuth(PluginConfig):
         return self
 
 
+class TokenExchange(PluginConfig):
+    """Each member's own token, in exchange for the portal's word about them (RFC 8693)."""
+
+    token_endpoint: SafeUrl = Field(
+        description="The token endpoint of the server's authorization server."
+    )
+    issuer: str = Field(
+        "",
+        description="What the authorization server calls itself: what the portal says of members "
+        "is for this audience alone. Its token endpoint, if none.",
+    )
+    client_id: str = Field(min_length=1, description="The portal's client id there.")
+    client_secret: SecretRef | None = Field(None, description="Its secret, as env:NAME.")
+    token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post"] = Field(
+        "client_secret_basic", description="How the secret is sent."
+    )
+    audience: str | None = Field(
+        None, description="What the authorization server calls the server, where it has a name."
+    )
+    resource: str | None = Field(
+        None, description="The server's address, as it calls it; url, if there is no audience."
+    )
+    scope: str = Field("", description="What is asked for, separated by spaces.")
+    list: Annotated[Headers, AfterValidator(_without_secrets)] = Field(
+        default_factory=dict,
+        description="Headers of yours with which the server is asked what it offers. Without them "
+        "that is done with a token of the portal's own (client_credentials).",
+    )
+
+    @model_validator(mode="after")
+    def _can_list(self) -> Self:
+        if self.client_secret is None and not self.list:
+            raise ValueError(
+                "give client_secret, or headers in list: with neither the portal cannot ask the "
+                "server what it offers"
+            )
+        return self
+
+    @property
+    def audience_of_assertions(self) -> str:
+        """Whom the portal's word about members is for."""
+        return self.issuer or self.token_endpoint
+
+
 class Credential(PluginConfig):
     """Whose credential a server is asked with."""
 
@@ -150,12 +194,20 @@ class Credential(PluginConfig):
     member_oauth: MemberOAuth | None = Field(
         None, description="Each member's own account there; member-oauth, if nothing is to be set."
     )
+    exchange: TokenExchange | None = Field(
+        None, description="Each member's own token, in exchange for the portal's word about them."
+    )
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
-        if (self.header is None) == (self.member_oauth is None):
-            raise ValueError("give either header or member_oauth")
+        if [self.header, self.member_oauth, self.exchange].count(None) != 2:
+            raise ValueError("give one of header, member_oauth and exchange")
         return self
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether each member has another one."""
+        return self.header is None
 
 
 class Commons(PluginConfig):
@@ -233,7 +285,7 @@ class Server(PluginConfig):
     credential: Annotated[Credential | None, BeforeValidator(_named)] = Field(
         None,
         description="The credential that it is asked with: {header: ...} of yours, member-oauth "
-        "for each member's own, or none.",
+        "or {exchange: ...} for each member's own, or none.",
     )
     tools: ToolSettings = Field(
         default_factory=ToolSettings, description="Which of its tools are taken, and as what."
@@ -279,11 +331,16 @@ class Server(PluginConfig):
     def _is_one_of_two(self) -> Self:
         if (self.url is None) == (self.command is None):
             raise ValueError("give either url or command")
-        if self.url is None and self.credential and self.credential.member_oauth:
-            raise ValueError("member_oauth is for url; leave it out")
+        if self.url is None and self.is_personal:
+            raise ValueError("member_oauth and exchange are for url; leave them out")
         if self.url is not None and (self.env or self.directory):
             raise ValueError("env and directory are for command; leave them out")
         return self
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether each member is somebody else to it."""
+        return self.credential is not None and self.credential.is_personal
 
     @model_validator(mode="after")
     def _takes_its_search(self) -> Self:

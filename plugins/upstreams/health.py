@@ -24,46 +24,53 @@ async def health_of(servers: Iterable[Server]) -> Health:
 
 def facts_of(server: Server) -> dict[str, Any]:
     """What an admin may want to know of a server, as JSON values."""
-    catalogue, verdict = server.catalogue, server.verdict
+    offered = server.offered
     return {
-        "state": server.state.standing,
+        "state": server.state.status,
         "since": server.state.since.isoformat(timespec="seconds"),
         "reason": server.state.reason or server.problem,
-        "server": {key: server.about.get(key) for key in ("name", "version")},
-        "asked": server.fetched.isoformat(timespec="seconds") if server.fetched else None,
-        "tools": len(verdict.served),
-        "prompts": len(server.offered("prompt")),
-        "skills": len(server.skills),
-        "resources": len(server.offered("resource")) + len(server.offered("template")),
+        "server": {key: offered.about.get(key) for key in ("name", "version")},
+        "asked": offered.fetched.isoformat(timespec="seconds") if offered.fetched else None,
+        "tools": len(offered.verdict.served),
+        "prompts": len(offered.of("prompt")),
+        "skills": len(offered.skills),
+        "resources": len(offered.of("resource")) + len(offered.of("template")),
         "quarantined": [
-            {"tool": each.name, "reason": each.reason} for each in verdict.quarantined[:_MAX_NAMED]
+            {"tool": each.name, "reason": each.reason}
+            for each in offered.verdict.quarantined[:_MAX_NAMED]
         ],
         "malformed": [
             {"kind": each.kind, "name": each.id, "reason": each.reason}
-            for each in (catalogue.malformed[:_MAX_NAMED] if catalogue else ())
+            for each in offered.malformed[:_MAX_NAMED]
         ],
-        "cut": list(catalogue.cut) if catalogue else [],
+        "cut": list(offered.cut),
     }
 
 
-def _trouble(server: Server) -> str:
-    found = []
+def _unasked(server: Server) -> str:
+    """Why it cannot be asked, to be read after its name; nothing where it can."""
     if server.state.is_down:
         since = f"{server.state.since:%Y-%m-%d %H:%M} UTC"
-        found.append(f"has not answered since {since}: {server.state.reason}")
-    elif server.problem:
-        found.append(f"could not be asked what it offers: {server.problem}")
-    if count := len(server.verdict.quarantined):
+        return f"has not answered since {since}: {server.state.reason}"
+    if server.problem:
+        return f"could not be asked what it offers: {server.problem}"
+    return server.credential.trouble
+
+
+def _trouble(server: Server) -> str:
+    offered = server.offered
+    found = [why] if (why := _unasked(server)) else []
+    if count := len(offered.verdict.quarantined):
         tools = "a tool" if count == 1 else f"{count} tools"
         found.append(f"has {tools} in quarantine (porch upstreams review)")
-    if server.catalogue and (count := len(server.catalogue.malformed)):
-        first = server.catalogue.malformed[0]
+    if count := len(offered.malformed):
+        first = offered.malformed[0]
         entries = "a malformed entry," if count == 1 else f"{count} malformed entries, such as"
         found.append(f"offers {entries} {first.id}: {first.reason}")
-    if server.catalogue and (cut := server.catalogue.cut):
-        kinds = " and ".join(f"{kind}s" for kind in cut)
+    if offered.cut:
+        kinds = " and ".join(f"{kind}s" for kind in offered.cut)
         found.append(f"offers more {kinds} than {server.config.max_tools:,} (max_tools)")
-    if withheld := server.instructions[1]:
+    if withheld := offered.instructions[1]:
         found.append(f"is not quoted to clients, because {withheld}")
     if trouble := trouble_of(server):
         found.append(trouble)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from gateway.contract import (
     Caller,
@@ -17,10 +17,12 @@ from gateway.contract import (
     SkillFile,
     Tool,
 )
-from plugins.upstreams.catalogue.entries import Entry
+from plugins.upstreams.catalogue.entries import Catalogue, Entry
 from plugins.upstreams.catalogue.names import key_of, shown_name
+from plugins.upstreams.catalogue.pins import Verdict
 from plugins.upstreams.catalogue.skills import files_of, path_of
 from plugins.upstreams.config import Server as ServerConfig
+from plugins.upstreams.marks import Mark, mark_of, marked
 from plugins.upstreams.relay.apps import own_uri, shown_uri, with_shown_app
 from plugins.upstreams.relay.calls import Calls, CurrentExchange
 from plugins.upstreams.relay.parked import Parked
@@ -28,28 +30,78 @@ from plugins.upstreams.relay.templates import pattern_of
 from plugins.upstreams.servers.server import Server
 
 
-def offer_of(servers: Iterable[Server], exchange: CurrentExchange, parked: Parked) -> Offer:
-    """The declarations of all that is served.
+class _Made(NamedTuple):
+    """The declarations of one server, and what they were made of."""
+
+    server: Server
+    catalogue: Catalogue | None
+    verdict: Verdict
+    about: Mapping[str, Any]
+    mark: Mark
+    offer: Offer
+
+    def is_of(self, server: Server, mark: Mark) -> bool:
+        """Whether they would be the same if they were made again."""
+        offered = server.offered
+        return (
+            server is self.server
+            and offered.catalogue is self.catalogue
+            and offered.verdict is self.verdict
+            and offered.about is self.about
+            and mark == self.mark
+        )
+
+
+class Declarations:
+    """What servers offer, as the portal's declarations; those of a server that has no news stay.
 
     Args:
-        servers: in the order of ``portal.yaml``: of two with one URI the first has it.
         exchange: gives the call that is running.
         parked: the calls that wait for their clients.
     """
-    each = [(server, Calls(server, exchange, parked)) for server in servers]
-    return Offer(
-        tools=[tool for server, calls in each for tool in _tools(server, calls)],
-        prompts=[prompt for server, calls in each for prompt in _prompts(server, calls)],
-        resources=[one for server, calls in each for one in _resources(server, calls)],
-        templates=[one for server, calls in each for one in _templates(server, calls)],
-        skills=[one for server, calls in each for one in _skills(server, calls)],
-        said={key_of(one.name, ""): text for one, _ in each if (text := one.instructions[0])},
-    )
+
+    def __init__(self, exchange: CurrentExchange, parked: Parked) -> None:
+        self._exchange = exchange
+        self._parked = parked
+        self._made: dict[str, _Made] = {}
+
+    def of(self, servers: Sequence[Server]) -> Offer:
+        """The declarations of all that is served.
+
+        Args:
+            servers: in the order of ``portal.yaml``: of two with one URI the first has it.
+        """
+        self._made = {each.name: self._of(each) for each in servers}
+        offers = [each.offer for each in self._made.values()]
+        return Offer(
+            tools=[one for each in offers for one in each.tools],
+            prompts=[one for each in offers for one in each.prompts],
+            resources=[one for each in offers for one in each.resources],
+            templates=[one for each in offers for one in each.templates],
+            skills=[one for each in offers for one in each.skills],
+            said={key: text for each in offers for key, text in each.said.items()},
+        )
+
+    def _of(self, server: Server) -> _Made:
+        mark, before = mark_of(server), self._made.get(server.name)
+        if before is not None and before.is_of(server, mark):
+            return before
+        calls, offered = Calls(server, self._exchange, self._parked), server.offered
+        said = offered.instructions[0]
+        offer = Offer(
+            tools=list(_tools(server, calls, mark)),
+            prompts=list(_prompts(server, calls, mark)),
+            resources=list(_resources(server, calls, mark)),
+            templates=list(_templates(server, calls, mark)),
+            skills=list(_skills(server, calls)),
+            said={key_of(server.name, ""): said} if said else {},
+        )
+        return _Made(server, offered.catalogue, offered.verdict, offered.about, mark, offer)
 
 
-def _tools(server: Server, calls: Calls) -> Iterator[Tool]:
+def _tools(server: Server, calls: Calls, mark: Mark) -> Iterator[Tool]:
     config = server.config
-    for entry in server.verdict.served:
+    for entry in server.offered.verdict.served:
         name = str(entry["name"])
         shown = _shown_tool(entry, config)
         yield Tool(
@@ -58,7 +110,7 @@ def _tools(server: Server, calls: Calls) -> Iterator[Tool]:
             partial(calls.tool, name),
             tier=config.tier,
             timeout=config.timeout.total_seconds(),
-            origin=Origin(key_of(config.name, name), shown),
+            origin=Origin(key_of(config.name, name), marked(shown, mark)),
         )
 
 
@@ -90,8 +142,8 @@ def _without(
     return made if required else {key: each for key, each in made.items() if key != "required"}
 
 
-def _prompts(server: Server, calls: Calls) -> Iterator[Prompt]:
-    for entry in server.offered("prompt"):
+def _prompts(server: Server, calls: Calls, mark: Mark) -> Iterator[Prompt]:
+    for entry in server.offered.of("prompt"):
         name = str(entry["name"])
         yield Prompt(
             shown_name(server.name, name),
@@ -99,12 +151,12 @@ def _prompts(server: Server, calls: Calls) -> Iterator[Prompt]:
             partial(calls.prompt, name),
             complete=calls.completers({"type": "ref/prompt", "name": name}),
             tier=server.config.tier,
-            origin=Origin(key_of(server.name, name), entry),
+            origin=Origin(key_of(server.name, name), marked(entry, mark)),
         )
 
 
 def _skills(server: Server, calls: Calls) -> Iterator[Skill]:
-    for entry in server.skills:
+    for entry in server.offered.skills:
         files = files_of(entry)
         addresses = {each.path: each.uri for each in files}
         yield Skill(
@@ -123,9 +175,9 @@ async def _skill_file(
     return await calls.file(addresses[path], caller)
 
 
-def _resources(server: Server, calls: Calls) -> Iterator[Resource]:
-    of_skills = {file.uri for entry in server.skills for file in files_of(entry)}
-    for entry in server.offered("resource"):
+def _resources(server: Server, calls: Calls, mark: Mark) -> Iterator[Resource]:
+    of_skills = {file.uri for entry in server.offered.skills for file in files_of(entry)}
+    for entry in server.offered.of("resource"):
         uri = str(entry["uri"])
         if uri in of_skills:
             continue
@@ -135,12 +187,12 @@ def _resources(server: Server, calls: Calls) -> Iterator[Resource]:
             str(entry.get("description") or ""),
             partial(calls.resource, uri),
             tier=server.config.tier,
-            origin=Origin(key_of(server.name, uri), entry),
+            origin=Origin(key_of(server.name, uri), marked(entry, mark)),
         )
 
 
-def _templates(server: Server, calls: Calls) -> Iterator[ResourceTemplate]:
-    for entry in server.offered("template"):
+def _templates(server: Server, calls: Calls, mark: Mark) -> Iterator[ResourceTemplate]:
+    for entry in server.offered.of("template"):
         uri = str(entry["uriTemplate"])
         shown = shown_uri(server.name, uri)
         yield ResourceTemplate(
@@ -151,7 +203,7 @@ def _templates(server: Server, calls: Calls) -> Iterator[ResourceTemplate]:
             complete=calls.completers({"type": "ref/resource", "uri": uri}),
             tier=server.config.tier,
             pattern=pattern_of(shown),
-            origin=Origin(key_of(server.name, uri), entry),
+            origin=Origin(key_of(server.name, uri), marked(entry, mark)),
         )
 
 

@@ -81,25 +81,24 @@ Decide = Callable[[Server, Sequence[Quarantined], State, str | None], Awaitable[
 
 def state_of(server: Server) -> ServerState:
     """How a server is, for people and programs."""
-    about, catalogue = server.about, server.catalogue
-    said = [str(about.get(key)) for key in ("name", "version") if about.get(key)]
+    offered = server.offered
+    said = [str(value) for key in ("name", "version") if (value := offered.about.get(key))]
     return ServerState(
         name=server.name,
-        state=server.state.standing,
+        state=server.state.status,
         since=server.state.since.isoformat(timespec="seconds"),
         reason=server.state.reason or server.problem,
         says=" ".join(said),
         era=server.era,
-        tools=len(server.verdict.served),
-        prompts=len(server.offered("prompt")),
-        resources=len(server.offered("resource")) + len(server.offered("template")),
+        tools=len(offered.verdict.served),
+        prompts=len(offered.of("prompt")),
+        resources=len(offered.of("resource")) + len(offered.of("template")),
         waiting=[
             WaitingTool(name=each.name, reason=each.reason, diff=each.diff())
-            for each in server.verdict.quarantined
+            for each in offered.verdict.quarantined
         ],
         left_out=[
-            LeftOut(kind=each.kind, name=each.id, reason=each.reason)
-            for each in (catalogue.malformed if catalogue else ())
+            LeftOut(kind=each.kind, name=each.id, reason=each.reason) for each in offered.malformed
         ],
     )
 
@@ -145,7 +144,7 @@ def chosen(server: Server, tool: str) -> list[Quarantined]:
     Raises:
         ToolFailed: none is called that.
     """
-    waiting = server.verdict.quarantined
+    waiting = server.offered.verdict.quarantined
     found = [each for each in waiting if tool in ("*", each.name)]
     if not found and tool != "*":
         raise _unknown("waiting tool", tool, [each.name for each in waiting])

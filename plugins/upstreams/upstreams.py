@@ -6,19 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from gateway.contract import Change, Host, Offer, Tier
+from gateway.contract import Change, Host, Offer, Tier, Tool
 from plugins.upstreams.absent import absent
 from plugins.upstreams.catalogue.names import key_of
 from plugins.upstreams.catalogue.pins import Quarantined, State
-from plugins.upstreams.config import CommonsSettings, UpstreamsConfig
+from plugins.upstreams.config import CommonsSettings, TokenExchange, UpstreamsConfig
 from plugins.upstreams.config import Server as ServerConfig
 from plugins.upstreams.credentials.credential import Credential, Shared
+from plugins.upstreams.credentials.exchanged import ExchangedTokens
 from plugins.upstreams.credentials.member import MemberAccounts, Target
 from plugins.upstreams.credentials.oauth_http import OAuthHttp
 from plugins.upstreams.credentials.people import connections, personal_data
 from plugins.upstreams.credentials.registration import Registration
 from plugins.upstreams.health import health_of
-from plugins.upstreams.offer import offer_of
+from plugins.upstreams.offer import Declarations
 from plugins.upstreams.relay.apps import own_uri, shown_uri
 from plugins.upstreams.relay.parked import Parked
 from plugins.upstreams.reviews import routes
@@ -53,6 +54,8 @@ class Upstreams:
         self._commons = CommonsSettings()
         self._followed: Mapping[str, str] = {}
         self._servers = Servers(self._store, self._made, host.log)
+        self._declarations = Declarations(host.exchange, self._parked)
+        self._own: list[Tool] = []
 
     async def open(self, config: UpstreamsConfig) -> None:
         """Bring the tables up to date, and begin with the servers of a section."""
@@ -61,7 +64,7 @@ class Upstreams:
 
     async def close(self) -> None:
         """End all calls that wait, and all connections."""
-        self._parked.close()
+        await self._parked.close()
         await self._servers.close()
 
     def offer(self) -> Offer:
@@ -71,7 +74,7 @@ class Upstreams:
             routes=routes(self._servers, self._decide),
             health=lambda: health_of(self._servers),
             configure=self._configure,
-            personal=personal_data(self._connections, self._told),
+            personal=personal_data(self._connections, self._personal, self._publish_connection),
             connections=connections(self._open_accounts),
             absent=lambda caller: absent(self._servers, caller),
             follow=self._follow,
@@ -82,7 +85,7 @@ class Upstreams:
         async with self._host.cache.listen(_REVIEWED) as names:
             async for name in names:
                 if server := self._servers.get(name.decode()):
-                    await server.review()
+                    await server.offered.review()
                     self._reoffer()
 
     async def follow_connections(self) -> None:
@@ -92,13 +95,11 @@ class Upstreams:
                 server, _, person = message.decode().partition(" ")
                 self._changed(person, server)
 
-    async def _told(self, person: str, server: str) -> None:
+    async def _publish_connection(self, person: str, server: str) -> None:
         self._changed(person, server)
         await self._host.cache.publish(_CONNECTED, f"{server} {person}".encode())
 
     def _changed(self, person: str, name: str) -> None:
-        if accounts := self._accounts.get(name):
-            accounts.forget(person)
         if server := self._servers.get(name):
             server.people_changed(person)
 
@@ -109,6 +110,9 @@ class Upstreams:
             if each.name in self._accounts
         ]
 
+    def _personal(self) -> list[str]:
+        return [each.name for each in self._servers if each.config.is_personal]
+
     async def _configure(self, config: UpstreamsConfig) -> None:
         await self._take(config)
         self._reoffer()
@@ -117,6 +121,7 @@ class Upstreams:
         self._refresh_seconds = config.refresh.total_seconds()
         self._commons = config.commons
         await self._servers.configure(config)
+        self._own = self._own_tools()
         self._follow(self._followed)
 
     def _follow(self, followed: Mapping[str, str]) -> None:
@@ -129,7 +134,7 @@ class Upstreams:
         for server in self._servers:
             begins = key_of(server.name, "")
             mine = [uri for uri, key in followed.items() if key.startswith(begins)]
-            if server.name not in self._accounts:
+            if not server.config.is_personal:
                 server.following.follow([own_uri(server.name, each) for each in mine])
 
     def _news(self, server: str, uri: str | None) -> None:
@@ -143,7 +148,7 @@ class Upstreams:
         self, server: Server, tools: Sequence[Quarantined], decision: State, by: str | None
     ) -> None:
         await self._store.decide(server.name, [each.entry for each in tools], decision, by)
-        await server.review()
+        await server.offered.review()
         self._reoffer()
         await self._host.cache.publish(_REVIEWED, server.name.encode())
 
@@ -159,30 +164,42 @@ class Upstreams:
         )
 
     def _offered(self) -> Offer:
+        offered = self._declarations.of(list(self._servers))
+        return replace(offered, tools=[*self._own, *offered.tools])
+
+    def _own_tools(self) -> list[Tool]:
+        """The plugin's own."""
         servers, exchange = list(self._servers), self._host.exchange
-        offered = offer_of(servers, exchange, self._parked)
         own = [why_missing_tool(exchange)] if servers else []
         if commons := [each for each in servers if each.config.commons]:
             own.append(commons_search_tool(commons, self._commons, exchange))
-        return replace(offered, tools=[*own, *offered.tools])
+        return own
 
     def _reoffer(self) -> None:
         self._host.reoffer(self._offered())
 
     def _credential(self, server: ServerConfig) -> Credential:
         self._accounts.pop(server.name, None)
-        given = server.credential
-        if given is None or given.member_oauth is None or server.url is None:
+        given, url = server.credential, server.url
+        if given is not None and given.exchange is not None and url is not None:
+            return self._exchanged(server.name, url, given.exchange)
+        if given is None or given.member_oauth is None or url is None:
             return Shared((given and given.header) or {})
-        config, http = given.member_oauth, OAuthHttp(server.url)
+        config, http = given.member_oauth, OAuthHttp(url)
         host, store = self._host, self._connections
         registration = Registration(http, store, config, host.secret, host.portal)
         made = self._accounts[server.name] = MemberAccounts(
-            Target(server.name, server.url, target_of(server)),
+            Target(server.name, url, target_of(server)),
             config,
             store,
             registration,
             http,
-            self._told,
+            self._publish_connection,
         )
         return made
+
+    def _exchanged(self, name: str, url: str, config: TokenExchange) -> ExchangedTokens:
+        if config.audience is None and config.resource is None:
+            config = config.model_copy(update={"resource": url})
+        http, host = OAuthHttp(url, frozenset({config.token_endpoint})), self._host
+        return ExchangedTokens(name, config, http, host.secret, host.exchange, host.log)

@@ -55,7 +55,7 @@ def whole_of(server: Server) -> str:
 def source_of(server: Server) -> Source | None:
     """What a server is searched by; None where it has nothing to be searched by now."""
     config, tools = server.config, server.config.tools
-    found = _search_tool(server.verdict.served, config.commons or Commons(), tools)
+    found = _search_tool(server.offered.verdict.served, config.commons or Commons(), tools)
     if found is None:
         return None
     name, argument = found
@@ -68,9 +68,9 @@ def source_of(server: Server) -> Source | None:
 def trouble_of(server: Server) -> str:
     """Why a server that is marked as commons cannot be searched, for its admin; mostly nothing."""
     wanted = server.config.commons
-    if wanted is None or server.catalogue is None or source_of(server) is not None:
+    if wanted is None or server.offered.catalogue is None or source_of(server) is not None:
         return ""
-    names = [str(each["name"]) for each in server.verdict.served]
+    names = [str(each["name"]) for each in server.offered.verdict.served]
     if wanted.tool is None or wanted.tool in names:
         some = f" (it has {', '.join(names[:_MAX_NAMED])})" if names else ""
         what = wanted.tool or "search, search_* or *_search"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -13,6 +14,8 @@ from plugins.upstreams.wire import Unauthorized, Unreachable
 
 EVERYBODY = ""
 """The holder of a credential that is the same for every caller."""
+REFUSED_TOLD_SECONDS = 600.0
+"""For how long an admin is told that a server has refused a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +72,30 @@ class Credential(Protocol):
         """
         ...
 
+    @property
+    def trouble(self) -> str:
+        """What an admin has to mend, to be read after the server's name; nothing where it works."""
+        ...
+
+    def forget(self, person: str) -> None:
+        """Believe nothing of what is remembered of a person."""
+        ...
+
 
 class Shared:
     """No credential, or one of the operator's: the same headers for everybody.
 
     Args:
         header: the headers, in which ``${NAME}`` stands for what the environment holds.
+        clock: seconds that never go back.
     """
 
-    def __init__(self, header: Mapping[str, str]) -> None:
+    def __init__(
+        self, header: Mapping[str, str], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._header = header
+        self._clock = clock
+        self._refused: tuple[float, str] | None = None
 
     def holder(self, caller: Caller) -> str:
         """Everybody's."""
@@ -101,8 +118,21 @@ class Shared:
         return None
 
     async def refused(self, holder: str, error: Unauthorized) -> bool:
-        """There are no others."""
+        """There are no others, so an admin is told."""
+        carried = "with its credential in portal.yaml" if self._header else "without a credential"
+        lacks = ", insufficient_scope" * (error.bearer.get("error") == "insufficient_scope")
+        told = f"has refused a request {carried} (HTTP {error.status}{lacks})"
+        self._refused = self._clock(), told
         return False
+
+    @property
+    def trouble(self) -> str:
+        """That a call was refused a short while ago."""
+        at, told = self._refused or (0.0, "")
+        return told if told and self._clock() - at < REFUSED_TOLD_SECONDS else ""
+
+    def forget(self, person: str) -> None:
+        """Nothing is of one person."""
 
 
 def with_variables(texts: Mapping[str, str]) -> dict[str, str]:

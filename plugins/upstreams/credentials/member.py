@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
+from weakref import WeakValueDictionary
 
 from gateway.contract import Caller, Connection, ConnectionNeeded, Departure, Place, ToolFailed
 from plugins.upstreams.config import MemberOAuth
@@ -18,7 +20,7 @@ from plugins.upstreams.credentials.credential import EVERYBODY, Lacking, with_va
 from plugins.upstreams.credentials.discovery import Issuer, discover
 from plugins.upstreams.credentials.oauth_http import OAuthFailed, OAuthHttp
 from plugins.upstreams.credentials.registration import Registration
-from plugins.upstreams.credentials.tokens import OAuthClient, Tokens, taken
+from plugins.upstreams.credentials.tokens import OAuthClient, Tokens, taken, union
 from plugins.upstreams.store.connections import ConnectionStore, Kept
 from plugins.upstreams.wire import Unauthorized
 
@@ -32,6 +34,8 @@ WAIT_SECONDS = 20.0
 _POLL_SECONDS = 0.05
 _FINAL = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
 """Refusals after which a refresh token is of no more use."""
+_SCOPE = re.compile(r"[!#-\[\]-~]{1,200}( [!#-\[\]-~]{1,200}){0,19}")
+"""What a refusal may ask for: some names of RFC 6749, section 3.3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class MemberAccounts:
         store: keeps the connections.
         registration: finds the client that the portal is.
         http: asks.
-        told: called where a person's connection is another one.
+        changed: called where a person's connection is another one.
     """
 
     def __init__(
@@ -68,7 +72,7 @@ class MemberAccounts:
         store: ConnectionStore,
         registration: Registration,
         http: OAuthHttp,
-        told: Callable[[str, str], Awaitable[None]],
+        changed: Callable[[str, str], Awaitable[None]],
     ) -> None:
         self.server = target.name
         self._url = target.url
@@ -78,9 +82,11 @@ class MemberAccounts:
         self._store = store
         self._registration = registration
         self._http = http
-        self._told = told
+        self._changed = changed
         self._read: dict[str, tuple[float, Kept, Tokens]] = {}
         self._renewed_at: dict[str, float] = {}
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._reading: set[str] = set()
 
     # What a request carries.
 
@@ -122,6 +128,7 @@ class MemberAccounts:
         if is_new or (before is not None and kept.version != before[1].version):
             return True  # another call, or another replica, has renewed it meanwhile
         if error.status == 403:
+            await self._want(kept, tokens, error.bearer.get("scope", ""))
             raise self._needed("wants to be asked with more rights than your connection has")
         if not tokens.refresh:
             await self._expire(kept, "The server does not take it any more.")
@@ -129,9 +136,33 @@ class MemberAccounts:
         await self._renewed(kept, tokens)
         return True
 
+    async def _want(self, kept: Kept, tokens: Tokens, scope: str) -> None:
+        """Keep what a server asks for beyond what was given, for when the person connects anew.
+
+        Raises:
+            ToolFailed: the admin has said what the portal asks for, and this is more.
+        """
+        if self._scopes:
+            raise ToolFailed(
+                "not_connected",
+                f"{self.server} wants to be asked with more rights than this portal asks it for. "
+                "Tell an admin: scopes in portal.yaml says which.",
+            )
+        wanted = union(tokens.wanted, scope) if _SCOPE.fullmatch(scope) else tokens.wanted
+        if wanted != tokens.wanted:
+            after = replace(kept, tokens=replace(tokens, wanted=wanted).text())
+            await self._store.renew(kept, after)
+            self.forget(kept.person)
+
+    @property
+    def trouble(self) -> str:
+        """Nothing that is not told to the member."""
+        return ""
+
     def forget(self, person: str) -> None:
         """Read a person's connection anew, the next time."""
         self._read.pop(person, None)
+        self._reading.discard(person)
 
     async def _good(self, person: str) -> tuple[Kept, Tokens]:
         kept, tokens = await self._found(person)
@@ -145,24 +176,33 @@ class MemberAccounts:
         return await self._renewed(kept, tokens)
 
     async def _found(self, person: str) -> tuple[Kept, Tokens]:
-        at, now = self._read.get(person), time.monotonic()
-        if at is not None and now - at[0] < REMEMBERED_SECONDS:
-            return at[1], at[2]
-        kept = await self._store.get(person, self.server)
-        if kept is None or kept.target != self._target:
-            raise self._needed("needs a connection to your own account there")
-        if kept.status == "expired":
-            raise self._needed("does not take your connection any more")
-        return self._remembered(kept)
+        if (remembered := self._remembered(person)) is not None:
+            return remembered
+        # One at a time: of two that read, the first to return may have read the later state.
+        async with self._turns.setdefault(person, asyncio.Lock()):
+            if (remembered := self._remembered(person)) is not None:
+                return remembered
+            self._reading.add(person)
+            kept = await self._store.get(person, self.server)
+            if kept is None or kept.target != self._target:
+                raise self._needed("needs a connection to your own account there")
+            if kept.status == "expired":
+                raise self._needed("does not take your connection any more")
+            tokens = Tokens.read(kept.tokens)
+            if person in self._reading:  # else it was renewed, perhaps after it was read
+                self._remember(kept, tokens)
+            return kept, tokens
 
-    def _remembered(self, kept: Kept) -> tuple[Kept, Tokens]:
-        tokens = Tokens.read(kept.tokens)
+    def _remembered(self, person: str) -> tuple[Kept, Tokens] | None:
+        at, now = self._read.get(person), time.monotonic()
+        return at[1:] if at is not None and now - at[0] < REMEMBERED_SECONDS else None
+
+    def _remember(self, kept: Kept, tokens: Tokens) -> None:
         while len(self._read) >= MAX_REMEMBERED:
             person = next(iter(self._read))
             del self._read[person]
             self._renewed_at.pop(person, None)
         self._read[kept.person] = (time.monotonic(), kept, tokens)
-        return kept, tokens
 
     # Renewing, one at a time over all replicas.
 
@@ -214,7 +254,7 @@ class MemberAccounts:
 
     async def _expire(self, kept: Kept, why: str) -> None:
         await self._store.renew(kept, replace(kept, status="expired", detail=why))
-        await self._told(kept.person, self.server)
+        await self._changed(kept.person, self.server)
 
     def _needed(self, what: str) -> ConnectionNeeded:
         return ConnectionNeeded(self.server, f"{self.server} {what}.")
@@ -250,9 +290,21 @@ class MemberAccounts:
             client = await self._registration.client(issuer, place)
         except OAuthFailed as failed:
             raise self._not_connected(failed) from None
-        return self._departure(issuer, client, place)
+        return self._departure(issuer, client, place, await self._scope(issuer, caller))
 
-    def _departure(self, issuer: Issuer, client: OAuthClient, place: Place) -> Departure:
+    async def _scope(self, issuer: Issuer, caller: Caller) -> str:
+        """What a person is asked to agree to; once more was wanted, all of it (SEP-2350)."""
+        if self._scopes:
+            return " ".join(self._scopes)
+        kept = await self._store.get(caller.person or "", self.server)
+        before = Tokens.read(kept.tokens) if kept and kept.target == self._target else None
+        if before is None or not before.wanted:
+            return issuer.scope
+        return union(issuer.scope, before.scope, before.wanted)
+
+    def _departure(
+        self, issuer: Issuer, client: OAuthClient, place: Place, scope: str
+    ) -> Departure:
         from authlib.oauth2.rfc6749.parameters import (  # type: ignore[import-untyped]
             prepare_grant_uri,
         )
@@ -266,13 +318,14 @@ class MemberAccounts:
             client.id,
             "code",
             redirect_uri=place.callback,
-            scope=" ".join(self._scopes) or issuer.scope or None,
+            scope=scope or None,
             state=state,
             code_challenge=create_s256_code_challenge(verifier),
             code_challenge_method="S256",
             resource=issuer.resource,
         )
-        return Departure(url, {"state": state, "verifier": verifier, "issuer": issuer.issuer})
+        kept = {"state": state, "verifier": verifier, "issuer": issuer.issuer, "scope": scope}
+        return Departure(url, kept)
 
     async def finish(
         self, caller: Caller, place: Place, query: Mapping[str, str], remembered: Mapping[str, Any]
@@ -286,15 +339,17 @@ class MemberAccounts:
             issuer = await discover(self._http, self._url)
             code = _code(query, remembered, issuer)
             client = await self._registration.client(issuer, place)
-            tokens = await self._given(issuer, client, place, code, str(remembered["verifier"]))
+            scope = str(remembered.get("scope", ""))
+            asked = Tokens("", "", None, 0.0, "", issuer.resource, client, scope)
+            tokens = await self._given(issuer, asked, place, code, str(remembered["verifier"]))
         except OAuthFailed as failed:
             raise self._not_connected(failed) from None
         person = self.holder(caller)
         await self._store.keep(self._with(Kept(person, self.server, self._target, ""), tokens))
-        await self._told(person, self.server)
+        await self._changed(person, self.server)
 
     async def _given(
-        self, issuer: Issuer, client: OAuthClient, place: Place, code: str, verifier: str
+        self, issuer: Issuer, asked: Tokens, place: Place, code: str, verifier: str
     ) -> Tokens:
         url = issuer.endpoint("token_endpoint")
         fields = {
@@ -303,14 +358,14 @@ class MemberAccounts:
             "redirect_uri": place.callback,
             "resource": issuer.resource,
         }
-        answer = await endpoint.ask(self._http, url, client, "authorization_code", fields)
-        return taken(answer, Tokens("", "", None, 0.0, url, issuer.resource, client))
+        answer = await endpoint.ask(self._http, url, asked.client, "authorization_code", fields)
+        return taken(answer, replace(asked, endpoint=url))
 
     async def end(self, caller: Caller) -> None:
         """Forget what is kept of a person."""
         person = self.holder(caller)
         await self._store.forget(person, self.server)
-        await self._told(person, self.server)
+        await self._changed(person, self.server)
 
     def _not_connected(self, failed: OAuthFailed) -> ToolFailed:
         return ToolFailed("not_connected", f"{self.server} is not connected. {failed.message}")

@@ -47,12 +47,15 @@ def connections(accounts: Accounts) -> Connections:
 
 
 def personal_data(
-    store: ConnectionStore, told: Callable[[str, str], Awaitable[None]]
+    store: ConnectionStore,
+    servers: Callable[[], Iterable[str]],
+    told: Callable[[str, str], Awaitable[None]],
 ) -> PersonalData:
     """What is kept of people: that they are connected, and to what; tokens are secrets.
 
     Args:
         store: keeps it.
+        servers: gives those to which each person is somebody else.
         told: called where a person's connection is another one.
     """
 
@@ -69,9 +72,9 @@ def personal_data(
             yield PersonalFile("connections.json", json.dumps(found, indent=2).encode())
 
     async def erase(person: str) -> None:
-        servers = [each.server for each in await store.of(person)]
+        kept = [each.server for each in await store.of(person)]
         await store.forget(person)
-        for server in servers:
+        for server in {*kept, *servers()}:
             await told(person, server)
 
     return PersonalData(store.people, export, erase)

@@ -85,6 +85,7 @@ class Registration:
         method = taken[0] if taken else "none"
         asked = {
             "client_name": self._portal,
+            "application_type": _application_type(place.callback),
             "redirect_uris": [place.callback],
             "grant_types": ["authorization_code", "refresh_token"],
             "response_types": ["code"],
@@ -100,6 +101,11 @@ class Registration:
             )
         method = str(answer.content.get("token_endpoint_auth_method") or method)
         return OAuthClient(given, secret if isinstance(secret, str) else "", method)
+
+
+def _application_type(callback: str) -> str:
+    """What kind of client comes back to an address (SEP-837): one on this machine is native."""
+    return "web" if urlsplit(callback).scheme == "https" else "native"
 
 
 def _is_public(client: str) -> bool:

@@ -60,7 +60,8 @@ class Tokens:
         endpoint: the token endpoint.
         resource: the server that it is for.
         client: whose it is.
-        scope: what it may do, where that was said.
+        scope: what it may do, or else what was asked for.
+        wanted: what the server has asked for beyond that, by a refusal.
     """
 
     access: str
@@ -71,6 +72,7 @@ class Tokens:
     resource: str
     client: OAuthClient
     scope: str = ""
+    wanted: str = ""
 
     def __repr__(self) -> str:
         """Where they are for; never what they are."""
@@ -148,6 +150,11 @@ def taken(answer: Mapping[str, Any], before: Tokens) -> Tokens:
     )
 
 
+def union(*scopes: str) -> str:
+    """Scopes together, each once and in its order."""
+    return " ".join(dict.fromkeys(" ".join(scopes).split()))
+
+
 def _seconds(value: Any) -> float | None:
     try:
         seconds = float(value)
@@ -165,6 +172,7 @@ _ERRORS = frozenset(
         "unsupported_grant_type",
         "invalid_scope",
         "invalid_target",
+        "access_denied",
     }
 )
 """The error codes that are repeated; anything else may be a stranger's text."""

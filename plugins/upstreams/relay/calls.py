@@ -8,13 +8,17 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+import mcp_types as mcp
+
 from gateway.contract import Caller, Completer, Exchange, Relayed, ToolFailed
+from gateway.toolkit.mirrored_headers import mirrored, parameter_headers
 from plugins.upstreams.relay.apps import with_shown_contents
 from plugins.upstreams.relay.back import Direct
 from plugins.upstreams.relay.parked import Parked
 from plugins.upstreams.relay.rounds import through_rounds
+from plugins.upstreams.servers.reach import ASKABLE
 from plugins.upstreams.servers.server import Server
-from plugins.upstreams.wire import Back
+from plugins.upstreams.wire import NO_HEADERS, Back
 
 CurrentExchange = Callable[[], Exchange]
 
@@ -32,12 +36,18 @@ class Calls:
         self._server = server
         self._exchange = exchange
         self._parked = parked
+        self._mirrored = {
+            str(entry["name"]): headers
+            for entry in server.offered.verdict.served
+            if (headers := parameter_headers(entry["inputSchema"]))
+        }
 
     async def tool(self, name: str, args: Mapping[str, Any], caller: Caller) -> Any:
         """A tool's result; ``name`` is the server's name for it."""
         settings = self._server.config.tools
         given = {**settings.defaults.get(name, {}), **args, **settings.fixed.get(name, {})}
-        return await self._call("tools/call", {"name": name, "arguments": given}, caller)
+        headers = mirrored(self._mirrored.get(name, ()), given)
+        return await self._call("tools/call", {"name": name, "arguments": given}, caller, headers)
 
     async def prompt(self, name: str, args: Mapping[str, Any], caller: Caller) -> Any:
         """A prompt's messages."""
@@ -86,22 +96,43 @@ class Calls:
         }
         return Relayed(await self._server.request("completion/complete", params, caller))
 
-    async def _call(self, method: str, params: Mapping[str, Any], caller: Caller) -> Any:
+    async def _call(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        caller: Caller,
+        headers: Mapping[str, str] = NO_HEADERS,
+    ) -> Any:
         exchange, server = self._exchange(), self._server
-        if (meta := exchange.meta) and server.config.meta:
-            params = {**params, "_meta": dict(meta)}
+        said = exchange.meta if server.config.meta else {}
+        params = {**params, "_meta": {**said, **_of_client(exchange)}}
         if server.asks_at_once and not exchange.can_ask:
 
             async def start(back: Back) -> Mapping[str, Any]:
-                return await server.request(method, params, caller, back)
+                return await server.request(method, params, caller, back, headers)
 
             return await self._parked.call(start, exchange)
         direct = Direct(exchange)
 
         async def ask(more: Mapping[str, Any]) -> Mapping[str, Any]:
-            return await server.request(method, {**params, **more}, caller, direct)
+            return await server.request(method, {**params, **more}, caller, direct, headers)
 
         return await through_rounds(ask, exchange)
+
+
+def _of_client(exchange: Exchange) -> dict[str, Any]:
+    """What a server of the newer era is told of the client with each request.
+
+    It may ask what this client can answer, and log what it wants to read. A server of the older
+    era is told once what the portal can, and no when a client cannot.
+    """
+    able = {name: exchange.client_capabilities.get(name) for name in ASKABLE}
+    told: dict[str, Any] = {
+        mcp.CLIENT_CAPABILITIES_META_KEY: {k: v for k, v in able.items() if v is not None}
+    }
+    if exchange.log_level is not None:
+        told[mcp.LOG_LEVEL_META_KEY] = exchange.log_level
+    return told
 
 
 class _AnyArgument(Mapping[str, Completer]):

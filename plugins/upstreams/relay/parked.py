@@ -13,7 +13,7 @@ from typing import Any
 
 import mcp_types as mcp
 
-from gateway.contract import Exchange, Relayed, ToolFailed
+from gateway.contract import Exchange, Relayed, RelayedError, ToolFailed
 from plugins.upstreams.relay.back import Direct
 from plugins.upstreams.relay.rounds import required
 from plugins.upstreams.wire import Back, RpcError
@@ -29,6 +29,8 @@ _CAPABILITIES = {
     "roots/list": "roots",
 }
 _CANNOT = -1
+_MISSING_CAPABILITY = "missing_capability"
+"""The failure that clients of 2026-07-28 are told as the error of that name."""
 
 Result = Mapping[str, Any]
 Start = Callable[[Back], Awaitable[Result]]
@@ -51,6 +53,7 @@ class ParkedCall:
         self._task = asyncio.ensure_future(start(self))
         self._timer: asyncio.TimerHandle | None = None
         self._asking = asyncio.Lock()
+        self._lacks: set[str] = set()
 
     # What the server says (plugins.upstreams.wire.Back).
 
@@ -70,6 +73,7 @@ class ParkedCall:
         """
         capability = _CAPABILITIES.get(method)
         if capability not in self._capabilities:
+            self._lacks.update([capability] if capability else ())
             raise RpcError(_CANNOT, f"The client cannot answer {method}.")
         async with self._asking:
             self._answer = _future()
@@ -79,14 +83,35 @@ class ParkedCall:
     # What the client's requests do.
 
     async def result(self) -> Result | None:
-        """The server's result, or None where it asks something first; see :meth:`asked`."""
+        """The server's result, or None where it asks something first; see :meth:`asked`.
+
+        Raises:
+            ToolFailed: it could not do without asking what this client cannot answer.
+        """
         either: set[asyncio.Future[Any]] = {self._task, self._question}
         try:
             await asyncio.wait(either, return_when="FIRST_COMPLETED")
         except asyncio.CancelledError:
             self.end()
             raise
-        return await self._task if self._task.done() else None
+        return await self._finished() if self._task.done() else None
+
+    async def _finished(self) -> Result:
+        try:
+            result = await self._task
+        except RelayedError:
+            if self._lacks:
+                raise self._lacking() from None
+            raise
+        if self._lacks and result.get("isError"):
+            raise self._lacking()
+        return result
+
+    def _lacking(self) -> ToolFailed:
+        lacks = sorted(self._lacks)
+        text = f"This needs a client that offers {', '.join(lacks)}."
+        details: dict[str, Any] = {"requiredCapabilities": {name: {} for name in lacks}}
+        return ToolFailed(_MISSING_CAPABILITY, text, details)
 
     def asked(self) -> dict[str, Any]:
         """What the server asks, and then waits for."""
@@ -108,6 +133,10 @@ class ParkedCall:
     def wait(self, seconds: float, over: Callable[[], object]) -> None:
         """End the call unless the client goes on in time."""
         self._timer = asyncio.get_running_loop().call_later(seconds, over)
+
+    async def ended(self) -> None:
+        """Wait until it has, once it is cancelled."""
+        await asyncio.wait({self._task})
 
     def end(self) -> None:
         """Cancel the call at its server."""
@@ -168,10 +197,12 @@ class Parked:
         if call := self._calls.pop(state, None):
             call.end()
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """End all of them."""
+        calls = list(self._calls.values())
         for state in list(self._calls):
             self._over(state)
+        await asyncio.gather(*(call.ended() for call in calls))
 
 
 def _future() -> asyncio.Future[Any]:

@@ -15,8 +15,8 @@ from plugins.upstreams.wire import (
     Child,
     Client,
     Connection,
-    Credential,
     Era,
+    HeaderSource,
     Limits,
     Told,
     connect_http,
@@ -25,14 +25,14 @@ from plugins.upstreams.wire import (
 
 Said = Callable[[str], None]
 """Is given each line that a program writes to its standard error."""
-Reach = Callable[[Server, str, Credential, Told, Said], Awaitable[Connection]]
-"""``await reach(server, era, credential, told, said)``: a connection that is ready for requests.
+Reach = Callable[[Server, str, HeaderSource, Told, Said], Awaitable[Connection]]
+"""``await reach(server, era, headers, told, said)``: a connection that is ready for requests.
 
 ``era`` is that which the server spoke last, or nothing. Raises a ``WireError`` where it cannot be
 reached.
 """
 
-_ASKABLE: Mapping[str, Any] = {
+ASKABLE: Mapping[str, Any] = {
     "elicitation": {"form": {}, "url": {}},
     "sampling": {},
     "roots": {},
@@ -47,14 +47,14 @@ def target_of(server: Server) -> str:
 
 
 async def reach(
-    server: Server, era: str, credential: Credential, told: Told, said: Said
+    server: Server, era: str, headers: HeaderSource, told: Told, said: Said
 ) -> Connection:
     """Connect to a server of ``portal.yaml`` (:data:`Reach`)."""
-    client = Client({"name": "porch", "version": version("porch")}, _ASKABLE)
+    client = Client({"name": "porch", "version": version("porch")}, ASKABLE)
     size = int(server.max_result)
     limits = Limits(message_bytes=size, reply_bytes=size)
     if server.url is not None:
-        address = Address(server.url, credential)
+        address = Address(server.url, headers)
         before = cast(Era, era) if era else None
         return await connect_http(address, client, told=told, limits=limits, era=before)
     child = Child(server.command or (), with_variables(server.env), server.directory, said)

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gateway.contract import Caller, RelayedError, ToolFailed
 from gateway.toolkit.places import Full, Places
 from gateway.toolkit.retry import backoff
-from plugins.upstreams.catalogue.entries import Catalogue, Entry, Kind, fetch
-from plugins.upstreams.catalogue.instructions import instructions_of
-from plugins.upstreams.catalogue.pins import Verdict, judge
+from plugins.upstreams.catalogue.entries import fetch
 from plugins.upstreams.config import Server as ServerConfig
 from plugins.upstreams.credentials.credential import EVERYBODY, Credential, Lacking
 from plugins.upstreams.servers.following import Following
 from plugins.upstreams.servers.link import Link
-from plugins.upstreams.servers.reach import Reach, target_of
+from plugins.upstreams.servers.offered import Offered
+from plugins.upstreams.servers.reach import Reach
+from plugins.upstreams.servers.refusals import busy, down, failed
 from plugins.upstreams.servers.state import State
-from plugins.upstreams.store.store import Kept, Store
+from plugins.upstreams.store.store import Store
 from plugins.upstreams.wire import (
     GAP,
+    NO_HEADERS,
     Back,
     Connection,
     ConnectionLost,
+    HeaderSource,
+    HttpRefused,
+    NoCredential,
     RpcError,
     SessionExpired,
     Unauthorized,
@@ -46,7 +48,6 @@ REFRESH_TIMEOUT_SECONDS = 60.0
 """Seconds that reading all lists of a server may take."""
 _MAX_LINE_CHARACTERS = 500
 _UPDATED = "notifications/resources/updated"
-NOTHING = Verdict((), ())
 _OF_CONNECTIONS = (Unreachable, ConnectionLost, SessionExpired)
 """Errors after which a connection is of no more use."""
 
@@ -65,10 +66,7 @@ class Server:
 
     Attributes:
         state: whether it answers.
-        catalogue: what it offered last; None until it was first asked.
-        verdict: which of its tools are served.
-        about: what it said of itself.
-        fetched: when it was asked.
+        offered: what it offers.
         problem: why its lists could not be read last, or nothing.
     """
 
@@ -84,23 +82,19 @@ class Server:
     ) -> None:
         self.config = config
         self.state = State()
-        self.catalogue: Catalogue | None = None
-        self.verdict = NOTHING
-        self.about: Mapping[str, Any] = {}
-        self.fetched: datetime | None = None
         self.problem = ""
-        self._era = ""
         self._reach = reach
-        self._credential = credential
-        self._store = store
+        self.credential = credential
         self._refresh_seconds = refresh_seconds
         self._changed = partial(changed, None)
         self._log = log.bind(server=config.name)
+        self.offered = Offered(config, store, self._log)
         self._links: dict[str, Link] = {}
         self._places = Places(config.calls, config.queue)
         self._wake = asyncio.Event()
         self.following = Following(lambda: self._link(EVERYBODY).get(), changed, self._log)
         self._lister = EVERYBODY
+        self._shown_down = False
         self._closing: set[asyncio.Task[None]] = set()
 
     @property
@@ -111,70 +105,24 @@ class Server:
     @property
     def era(self) -> str:
         """``modern`` or ``legacy``; nothing until it was first reached."""
-        return self._era
+        return self.offered.era
 
     @property
     def asks_at_once(self) -> bool:
         """Whether it asks in the middle of a call, as servers of the older era do."""
-        return self._era == "legacy"
-
-    @property
-    def instructions(self) -> tuple[str, str]:
-        """What clients are told of it, and why its own words are not told; each may be empty."""
-        wanted = self.config.instructions
-        if isinstance(wanted, str):
-            return wanted, ""
-        if wanted is False or (wanted is None and self.config.trust == "review"):
-            return "", ""
-        return instructions_of(self.name, self.about.get("instructions"))
+        return self.offered.era == "legacy"
 
     # What it offers.
 
-    async def recall(self, kept: Kept | None) -> None:
-        """Offer what it offered last, without asking it; what another one did is not its."""
-        if kept is None or kept.target != target_of(self.config):
-            return
-        self.catalogue, self.about = kept.catalogue, kept.about
-        self.fetched, self._era = kept.fetched, kept.era
-        await self.review()
-
-    def offered(self, kind: Kind) -> tuple[Entry, ...]:
-        """What it offers of a kind; of tools, see ``verdict``."""
-        return () if self.catalogue is None else self.catalogue.of(kind)
-
-    @property
-    def skills(self) -> tuple[Entry, ...]:
-        """The skills that are served."""
-        wanted = self.config.skills
-        is_served = self.config.trust != "review" if wanted is None else wanted
-        return self.offered("skill") if is_served else ()
-
     async def lacking(self, caller: Caller) -> Lacking | None:
         """What a caller has to do before it can be asked for them; None for nothing."""
-        return await self._credential.lacking(caller)
-
-    async def review(self) -> None:
-        """Judge its tools again: an admin has decided about some, here or on another replica."""
-        if self.catalogue is None:
-            return
-        offered = [
-            each for each in self.catalogue.of("tool") if self.config.tools.takes(each["name"])
-        ]
-        verdict = judge(offered, await self._store.pins(self.name), self.config.trust)
-        if verdict.accepted:
-            await self._store.decide(self.name, verdict.accepted, "accepted")
-        news = {each.name for each in verdict.quarantined} - {
-            each.name for each in self.verdict.quarantined
-        }
-        for each in verdict.quarantined:
-            if each.name in news:
-                self._log.warning("tool_quarantined", tool=each.name, reason=each.reason)
-        self.verdict = verdict
+        return await self.credential.lacking(caller)
 
     async def keep_fresh(self) -> None:
         """Ask it what it offers, again and again until cancelled, and whether it is back."""
         pauses = backoff(FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS)
         while True:
+            await asyncio.sleep(self.state.pause)
             self._wake.clear()
             try:
                 await self._refresh()
@@ -191,7 +139,7 @@ class Server:
 
     async def _refresh(self) -> None:
         async with asyncio.timeout(REFRESH_TIMEOUT_SECONDS):
-            self._lister = await self._credential.lister()
+            self._lister = await self.credential.lister()
             link = self._link(self._lister)
             connection = await self._listing(link)
 
@@ -200,53 +148,48 @@ class Server:
 
             try:
                 offers, most = connection.server.capabilities, self.config.max_tools
-                found = await fetch(ask, offers, most, self.catalogue)
+                found = await fetch(ask, offers, most, self.offered.catalogue)
             except WireError as error:
                 link.lost(connection)
                 if isinstance(error, Unauthorized):
-                    await self._credential.refused(link.holder, error)
+                    await link.refused(error)
                 raise
         self.state.answered()
         self.problem = "; ".join(f"{kind}s: {why}" for kind, why in found.failed.items())
-        before, self.catalogue = self.catalogue, found
-        await self._take(connection, before != found)
+        if await self.offered.take(found, connection) or self._shown_down:
+            self._shown_down = False
+            self._changed()
 
     async def _listing(self, link: Link) -> Connection:
         """A connection to list through; a credential that is refused is renewed at once."""
         try:
             return await link.get()
         except Unauthorized as error:
-            if not await self._credential.refused(link.holder, error):
+            if not await link.refused(error):
                 raise
             return await link.get()
-
-    async def _take(self, connection: Connection, is_news: bool) -> None:
-        about, served = asdict(connection.server), self.verdict
-        is_news = is_news or about != self.about
-        self.about, self._era = about, connection.era
-        await self.review()
-        if is_news:
-            kept = Kept(target_of(self.config), self._era, about, self.catalogue or Catalogue())
-            await self._store.keep(self.name, kept)
-            self.fetched = kept.fetched
-        if is_news or served != self.verdict:
-            self._changed()
 
     def _not_refreshed(self, error: Exception) -> None:
         late = f"its lists took longer than {REFRESH_TIMEOUT_SECONDS:g} s"
         reason = late if isinstance(error, TimeoutError) else str(error) or type(error).__name__
         self.problem = reason
-        if isinstance(error, ToolFailed) or (isinstance(error, Unauthorized) and self._lister):
+        of_one = isinstance(error, Unauthorized) and self._lister
+        if of_one or isinstance(error, ToolFailed | NoCredential):
             return  # of one person's connection, which says nothing of the server
         if not isinstance(error, WireError | TimeoutError):
             self._log.error("server_not_refreshed", exc_info=error)
         else:
-            self._is_down(self.state.failed(reason))
+            self._is_down(self.state.failed(reason, getattr(error, "retry_after", 0.0)))
 
     # What it is asked.
 
     async def request(
-        self, method: str, params: Mapping[str, Any], caller: Caller, back: Back | None = None
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        caller: Caller,
+        back: Back | None = None,
+        headers: Mapping[str, str] = NO_HEADERS,
     ) -> Mapping[str, Any]:
         """Its result, as it wrote it.
 
@@ -255,6 +198,7 @@ class Server:
             params: its parameters.
             caller: who asks, which decides whose credential goes along.
             back: what it may say and ask meanwhile.
+            headers: those that mirror the arguments of a tool.
 
         Raises:
             RelayedError: it answers with a JSON-RPC error.
@@ -262,24 +206,26 @@ class Server:
                 connect first.
         """
         if self.state.is_down:
-            raise self._down()
-        holder = self._credential.holder(caller)
-        await self._credential.headers(holder)  # who has to connect first is told before all else
+            raise down(self.name, self.state)
+        holder = self.credential.holder(caller)
+        await self.credential.headers(holder)  # who has to connect first is told before all else
         link = self._link(holder)
         try:
             async with self._places.one():
-                return await self._asked(link, method, params, back)
+                return await self._asked(
+                    link, lambda to: to.request(method, params, headers=headers, back=back)
+                )
         except Full:
-            raise self._busy() from None
+            raise busy(self.name, self._places) from None
 
     async def _asked(
-        self, link: Link, method: str, params: Mapping[str, Any], back: Back | None
+        self, link: Link, ask: Callable[[Connection], Awaitable[Mapping[str, Any]]]
     ) -> Mapping[str, Any]:
         for may_repeat in (True, False):
             connection, started = None, asyncio.get_running_loop().time()
             try:
                 connection = await link.get()
-                result = await connection.request(method, params, back=back)
+                result = await ask(connection)
             except RpcError as error:
                 self.state.answered()
                 raise RelayedError(error.code, error.message, error.data) from None
@@ -290,7 +236,7 @@ class Server:
                     continue
                 raise self._failed(error) from None
             except asyncio.CancelledError:
-                self._cancelled(asyncio.get_running_loop().time() - started)
+                self._on_cancelled(asyncio.get_running_loop().time() - started)
                 raise
             self.state.answered()
             return result
@@ -301,30 +247,29 @@ class Server:
     ) -> bool:
         """Whether a request provably did not run, and may fare better with another connection."""
         if isinstance(error, Unauthorized):
-            return await self._credential.refused(link.holder, error)
+            return await link.refused(error)
         return connection is not None and isinstance(error, SessionExpired | Unreachable)
 
     def _link(self, holder: str) -> Link:
         link = self._links.get(holder)
         if link is None:
 
-            async def connect() -> Connection:
-                headers = partial(self._credential.headers, holder)
-                config, era = self.config, self._era
-                made = await self._reach(config, era, headers, self._told, self._said)
+            async def connect(headers: HeaderSource) -> Connection:
+                config, era = self.config, self.offered.era
+                made = await self._reach(config, era, headers, self._on_notification, self._on_line)
                 if holder == EVERYBODY:
                     self.following.anew()
                 return made
 
-            link = self._links[holder] = Link(holder, connect, self._ended)
+            link = self._links[holder] = Link(holder, self.credential, connect, self._on_end)
         return link
 
-    def _ended(self, reason: WireError) -> None:
+    def _on_end(self, reason: WireError) -> None:
         """A connection has ended by itself: whether the server is back is found out at once."""
         self._log.info("connection_ended", reason=str(reason))
         self._wake.set()
 
-    async def _told(self, method: str, params: Mapping[str, Any]) -> None:
+    async def _on_notification(self, method: str, params: Mapping[str, Any]) -> None:
         """The server says something of its own accord."""
         if method == GAP or method.endswith("/list_changed"):
             self._wake.set()
@@ -333,7 +278,7 @@ class Server:
         elif method == _UPDATED and isinstance(uri := params.get("uri"), str):
             self.following.told(uri)
 
-    def _said(self, line: str) -> None:
+    def _on_line(self, line: str) -> None:
         self._log.info("server_said", line=line[:_MAX_LINE_CHARACTERS])
 
     # What goes wrong.
@@ -343,44 +288,28 @@ class Server:
             self._is_down(self.state.failed(str(error)))
             self._wake.set()
             if not error.may_have_run:
-                return self._down()
-        ran = " It may have done what it was asked: look before you ask again." * error.may_have_run
-        reason = str(error).rstrip(".")
-        text = f"{self.name} did not answer as it should: {reason}.{ran}"
-        return ToolFailed(
-            "server_failed", text, {"server": self.name, "may_have_run": error.may_have_run}
-        )
+                return down(self.name, self.state)
+        if isinstance(error, HttpRefused) and self.state.refused(error.status, error.retry_after):
+            self._is_down(True)
+        cause = error.__cause__
+        return cause if isinstance(cause, ToolFailed) else failed(self.name, error)
 
-    def _cancelled(self, seconds: float) -> None:
+    def _on_cancelled(self, seconds: float) -> None:
         """A call was given up: by its client, or by its deadline, which counts."""
         limit = self.config.timeout.total_seconds()
         if seconds >= limit and self.state.timed_out(limit):
             self._is_down(True)
-            self._wake.set()
 
     def _is_down(self, is_news: bool) -> None:
         if is_news:
+            self._shown_down = True
+            self._wake.set()
             self._log.warning("server_down", reason=self.state.reason)
             self._changed()
 
-    def _down(self) -> ToolFailed:
-        text = (
-            f"{self.name} does not answer since {self.state.since:%Y-%m-%d %H:%M:%S} UTC "
-            f"({self.state.reason}). It is asked again by itself, and what others offer works "
-            "meanwhile: try later."
-        )
-        details = {"server": self.name, "since": self.state.since.isoformat()}
-        return ToolFailed("server_down", text, details)
-
-    def _busy(self) -> ToolFailed:
-        text = (
-            f"{self.name} is busy: {self._places.taken} calls are under way and "
-            f"{self._places.waiting} wait. Try again in a few seconds."
-        )
-        return ToolFailed("busy", text, {"busy": self.name})
-
     def people_changed(self, holder: str) -> None:
         """A person has connected or disconnected: what was opened for them is of no more use."""
+        self.credential.forget(holder)
         if link := self._links.pop(holder, None):
             closing = asyncio.create_task(link.close())
             self._closing.add(closing)

@@ -55,7 +55,7 @@ class Servers:
         kept = await self._store.kept() if new else {}
         made = {each.name: self._make(each) for each in new}
         for name, server in made.items():
-            await server.recall(kept.get(name))
+            await server.offered.recall(kept.get(name))
         everyone = {**self._servers, **made}
         self._servers = {name: everyone[name] for name in wanted}
         for name, server in made.items():

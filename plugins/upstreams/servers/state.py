@@ -1,56 +1,81 @@
 """Whether a server answers, since when not, and why: its circuit breaker.
 
-Where it does not answer, nobody waits for it: calls are told so at once. Beside them one attempt
-after the other is made to reach it, with growing pauses, until one succeeds.
+The breaker is closed while it answers. It opens once the server cannot be reached, or after some
+calls in a row that ended by their deadline or with an HTTP error of a server in trouble. While it
+is open, nobody waits: calls are told so at once. Beside them one probe after the other is made,
+with growing pauses, and the first that succeeds closes it.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-TIMEOUTS_IN_A_ROW = 5
-"""Calls that end by their deadline, one after the other, before a server counts as down."""
+FAILURES_IN_A_ROW = 5
+"""Calls that fail, one after the other and no success between, before a server counts as down."""
+TROUBLED = frozenset({500, 502, 503, 504})
+"""HTTP statuses that say that the server, or what it stands on, is in trouble."""
+MAX_RETRY_AFTER_SECONDS = 300.0
+"""The longest that a server is left alone because it asked for that."""
 
-Standing = Literal["new", "up", "down"]
+Status = Literal["new", "up", "down"]
+"""``new`` until a server was first reached."""
 
 
 @dataclass(slots=True)
 class State:
-    """How a server stands.
+    """Whether one server answers.
 
     Attributes:
-        standing: ``new`` until it was first reached, then ``up`` or ``down``.
+        status: what it is now.
         reason: why it is down, in one sentence.
-        since: since when it stands like that.
+        since: since when it has this status.
+        clock: seconds that never go back.
     """
 
-    standing: Standing = "new"
+    status: Status = "new"
     reason: str = ""
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
-    _timeouts: int = 0
-    _since_seconds: float = field(default_factory=time.monotonic)
+    clock: Callable[[], float] = time.monotonic
+    _failures: int = 0
+    _not_before: float = 0.0
+    _since_seconds: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._since_seconds = self.clock()
 
     @property
     def is_down(self) -> bool:
         """Whether calls are told at once that it does not answer."""
-        return self.standing == "down"
+        return self.status == "down"
 
     @property
     def seconds(self) -> float:
-        """For how long it has stood like that."""
-        return time.monotonic() - self._since_seconds
+        """For how long it has had its status."""
+        return self.clock() - self._since_seconds
+
+    @property
+    def pause(self) -> float:
+        """The seconds for which it asked to be left alone, as far as they are not over."""
+        return max(0.0, self._not_before - self.clock()) if self.is_down else 0.0
 
     def answered(self) -> None:
         """It has answered: whatever was before is over."""
-        self._timeouts = 0
-        if self.standing != "up":
+        self._failures, self._not_before = 0, 0.0
+        if self.status != "up":
             self._turn("up", "")
 
-    def failed(self, reason: str) -> bool:
-        """It could not be reached; whether that is news."""
+    def failed(self, reason: str, retry_after: float = 0.0) -> bool:
+        """It could not be reached; whether that is news.
+
+        Args:
+            reason: why, in one sentence.
+            retry_after: the seconds for which it asks to be left alone.
+        """
+        self._heed(retry_after)
         if self.is_down:
             self.reason = reason.rstrip(".")
             return False
@@ -59,11 +84,30 @@ class State:
 
     def timed_out(self, seconds: float) -> bool:
         """A call has ended by its deadline; whether the server counts as down from now on."""
-        self._timeouts += 1
-        if self._timeouts < TIMEOUTS_IN_A_ROW:
-            return False
-        return self.failed(f"{self._timeouts} calls in a row had no answer within {seconds:g} s")
+        return self._one_more(f"no answer within {seconds:g} s")
 
-    def _turn(self, standing: Standing, reason: str) -> None:
-        self.standing, self.reason, self._timeouts = standing, reason.rstrip("."), 0
-        self.since, self._since_seconds = datetime.now(UTC), time.monotonic()
+    def refused(self, status: int, retry_after: float = 0.0) -> bool:
+        """A call has ended with an HTTP error; whether the server counts as down from now on.
+
+        Args:
+            status: the HTTP status; only those of a server in trouble count.
+            retry_after: the seconds that it asks to be left alone; they hold once it is down.
+        """
+        if status not in TROUBLED:
+            return False
+        self._heed(retry_after)
+        return self._one_more(f"no answer but an error, HTTP {status} at last")
+
+    def _one_more(self, what: str) -> bool:
+        self._failures += 1
+        if self.is_down or self._failures < FAILURES_IN_A_ROW:
+            return False
+        return self.failed(f"{self._failures} calls in a row had {what}")
+
+    def _heed(self, retry_after: float) -> None:
+        wished = self.clock() + min(retry_after, MAX_RETRY_AFTER_SECONDS)
+        self._not_before = max(self._not_before, wished)
+
+    def _turn(self, status: Status, reason: str) -> None:
+        self.status, self.reason, self._failures = status, reason.rstrip("."), 0
+        self.since, self._since_seconds = datetime.now(UTC), self.clock()

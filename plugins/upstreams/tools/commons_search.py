@@ -9,8 +9,8 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from gateway.contract import BriefResult, Exchange, Tier, Tool, ToolResult
-from plugins.upstreams.commons.asking import Heard, ask_all
-from plugins.upstreams.commons.merging import Found, merged
+from plugins.upstreams.commons.rank_fusion import Found, merged
+from plugins.upstreams.commons.search import Answers, search_all
 from plugins.upstreams.commons.sources import own_knowledge, source_of, whole_of
 from plugins.upstreams.config import COMMONS_SEARCH, CommonsSettings
 from plugins.upstreams.servers.server import Server
@@ -47,7 +47,7 @@ class CommonsSource(ToolResult):
     licence: str = Field(description="What they may be used under, where they do not say.")
 
 
-class CommonsSilent(ToolResult):
+class CommonsUnanswered(ToolResult):
     """A source that has not answered."""
 
     source: str = Field(description="The server, or `this portal`.")
@@ -65,7 +65,7 @@ class CommonsAnswer(ToolResult, BriefResult):
     results: list[CommonsResult] = Field(description="Best first.")
     more: int = Field(description="How many more were found: ask for more, or a source itself.")
     answered: list[CommonsSource] = Field(description="The sources that have answered.")
-    silent: list[CommonsSilent] = Field(description="Those that have not, and why.")
+    unanswered: list[CommonsUnanswered] = Field(description="Those that have not, and why.")
     complete: bool = Field(description="Whether every source that you may know of has answered.")
 
     def brief(self) -> str:
@@ -73,7 +73,7 @@ class CommonsAnswer(ToolResult, BriefResult):
         lines = [line for each in self.results for line in _lines(each)]
         counts = ", ".join(f"{each.source} ({each.found})" for each in self.answered)
         lines.append(f"Answered: {counts or 'nobody'}.")
-        lines += [f"{each.source} has not: {each.reason} {each.link}" for each in self.silent]
+        lines += [f"{each.source} has not: {each.reason} {each.link}" for each in self.unanswered]
         return "\n".join(line.rstrip() for line in lines)
 
 
@@ -118,8 +118,8 @@ def commons_search_tool(
         sources = [source for source in known.values() if source is not None]
         without = {each.name: whole_of(each) for each, source in known.items() if source is None}
         own = [own_knowledge(settings)] if settings.own_knowledge else []
-        heard = await ask_all(exchange(), [*own, *sources], without, query, seconds)
-        return _answer(heard, limit)
+        answers = await search_all(exchange(), [*own, *sources], without, query, seconds)
+        return _answer(answers, limit)
 
     tiers = [each.config.tier or Tier.MEMBERS for each in servers]
     hints = ToolAnnotations(read_only_hint=True, open_world_hint=True)
@@ -132,20 +132,20 @@ def commons_search_tool(
     )
 
 
-def _answer(heard: Heard, limit: int) -> CommonsAnswer:
-    found = merged(heard.answered)
+def _answer(answers: Answers, limit: int) -> CommonsAnswer:
+    found = merged(answers.answered)
     return CommonsAnswer(
         results=[_result(each) for each in found[:limit]],
         more=max(0, len(found) - limit),
         answered=[
             CommonsSource(source=source.name, found=len(hits), licence=source.licence)
-            for source, hits in heard.answered
+            for source, hits in answers.answered
         ],
-        silent=[
-            CommonsSilent(source=each.name, why=each.why, reason=each.reason, link=each.link)
-            for each in heard.silent
+        unanswered=[
+            CommonsUnanswered(source=each.name, why=each.why, reason=each.reason, link=each.link)
+            for each in answers.unanswered
         ],
-        complete=not heard.silent,
+        complete=not answers.unanswered,
     )
 
 

@@ -9,13 +9,14 @@ the errors of :mod:`~plugins.upstreams.wire.errors`.
 from plugins.upstreams.wire.connect import connect_http, connect_sse, spawn
 from plugins.upstreams.wire.connection import (
     GAP,
+    NO_HEADERS,
     Address,
     Back,
     Child,
     Client,
     Connection,
-    Credential,
     Era,
+    HeaderSource,
     ServerInfo,
     Told,
 )
@@ -23,6 +24,7 @@ from plugins.upstreams.wire.errors import (
     ChildEnded,
     ConnectionLost,
     HttpRefused,
+    NoCredential,
     NotMcp,
     RedirectRefused,
     RpcError,
@@ -37,6 +39,7 @@ from plugins.upstreams.wire.limits import Limits
 
 __all__ = [
     "GAP",
+    "NO_HEADERS",
     "Address",
     "Back",
     "Child",
@@ -44,10 +47,11 @@ __all__ = [
     "Client",
     "Connection",
     "ConnectionLost",
-    "Credential",
     "Era",
+    "HeaderSource",
     "HttpRefused",
     "Limits",
+    "NoCredential",
     "NotMcp",
     "RedirectRefused",
     "RpcError",

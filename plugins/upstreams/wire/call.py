@@ -31,6 +31,7 @@ class Call:
         self.inbox: asyncio.Queue[Message | WireError] = asyncio.Queue()
         self._clock = clock
         self._open = 0
+        self._is_over = False
         self._left_s = 0.0
 
     def put(self, message: Message | WireError) -> bool:
@@ -39,6 +40,10 @@ class Call:
             return False
         self.inbox.put_nowait(message)
         return True
+
+    def end(self) -> None:
+        """Nobody waits for it any more; its clock stands still for ever."""
+        self._is_over = True
 
     def stop_clock(self) -> None:
         """A question is open."""
@@ -51,5 +56,5 @@ class Call:
     def start_clock(self) -> None:
         """A question is answered; the last one lets the clock go on."""
         self._open -= 1
-        if self._open == 0 and not self._clock.expired():
+        if self._open == 0 and not self._is_over and not self._clock.expired():
             self._clock.reschedule(asyncio.get_running_loop().time() + self._left_s)

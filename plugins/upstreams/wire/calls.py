@@ -17,7 +17,7 @@ from plugins.upstreams.wire.messages import (
     answer,
     refusal,
 )
-from plugins.upstreams.wire.teller import Teller
+from plugins.upstreams.wire.notifier import Notifier
 
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 MAX_OPEN = 1000
@@ -42,12 +42,12 @@ class Calls:
 
     Attributes:
         oddities: how often the server said something that has no place.
-        teller: passes on what belongs to no request.
+        notifier: passes on what belongs to no request.
     """
 
     def __init__(self, answers: Answers, told: Told | None) -> None:
         self.oddities: Counter[str] = Counter()
-        self.teller = Teller(told, self.oddities) if told is not None else None
+        self.notifier = Notifier(told, self.oddities) if told is not None else None
         self._answers = answers
         self._running: dict[int, Call] = {}
         self._given_up: dict[int, float] = {}
@@ -67,6 +67,7 @@ class Calls:
             given_up: whether the server may not know yet.
         """
         self._running.pop(call.id, None)
+        call.end()
         if given_up:
             self._given_up[call.id] = asyncio.get_running_loop().time() + FORGOTTEN_AFTER_S
         for question, of in list(self._asked_for.items()):
@@ -129,7 +130,7 @@ class Calls:
             text = level if isinstance(level, str) else "info"
             name = logger if isinstance(logger, str) else None
             await call.back.log(text, params.get("data"), name)
-        elif self.teller is not None and not self.teller.tell(method, _own(_params(message))):
+        elif self.notifier is not None and not self.notifier.notify(method, _own(_params(message))):
             self.oddities["notification too many"] += 1
 
     async def _progress(self, params: Mapping[str, Any], call: Call | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mcp_types.version import LATEST_MODERN_VERSION
+
 from plugins.upstreams.wire.connection import Address, Child, Client, Connection, Era, Told
 from plugins.upstreams.wire.errors import (
     HttpRefused,
@@ -12,12 +14,12 @@ from plugins.upstreams.wire.errors import (
 )
 from plugins.upstreams.wire.http import Channel
 from plugins.upstreams.wire.limits import Limits
-from plugins.upstreams.wire.link import Link
 from plugins.upstreams.wire.peer import Peer
 from plugins.upstreams.wire.revisions import Legacy, Modern
 from plugins.upstreams.wire.sse import HttpSse
 from plugins.upstreams.wire.stdio import Stdio
 from plugins.upstreams.wire.streamable import StreamableHttp
+from plugins.upstreams.wire.transport import Transport
 
 _UNSUPPORTED_VERSION = -32022
 DEFAULT_LIMITS = Limits()
@@ -44,8 +46,8 @@ async def connect_http(
         WireError: there is no connection.
     """
     try:
-        link = StreamableHttp(await Channel.open(address, limits))
-        return await _connected(link, client, told, era, limits)
+        transport = StreamableHttp(await Channel.open(address, limits))
+        return await _connected(transport, client, told, era, limits)
     except HttpRefused as refused:
         if refused.may_have_run:
             raise
@@ -68,8 +70,8 @@ async def connect_sse(
     Raises:
         WireError: there is no connection.
     """
-    link = HttpSse(await Channel.open(address, limits))
-    return await _connected(link, client, told, "legacy", limits, only=True)
+    transport = HttpSse(await Channel.open(address, limits))
+    return await _connected(transport, client, told, "legacy", limits, only=True)
 
 
 async def spawn(
@@ -91,7 +93,7 @@ async def spawn(
 
 
 async def _connected(
-    link: Link,
+    transport: Transport,
     client: Client,
     told: Told | None,
     era: Era | None,
@@ -99,7 +101,7 @@ async def _connected(
     *,
     only: bool = False,
 ) -> Peer:
-    peer = Peer(link, told, limits)
+    peer = Peer(transport, told, limits)
     try:
         await peer.begin()
         await _agree(peer, client, era, limits, only=only)
@@ -123,6 +125,8 @@ async def _agree(
     except (HttpRefused, RpcError, NotMcp, TimedOut) as error:
         if only:
             raise
+        if first is modern and _takes_modern(error):
+            return await peer.agree(modern, limits.total_s)
         refused = error
     try:
         await peer.agree(second, limits.total_s)
@@ -131,6 +135,15 @@ async def _agree(
             # It started slowly, and by now has taken the first question for the opening.
             return await peer.agree(modern, limits.total_s)
         raise _telling(refused, error, legacy_first=first is legacy) from None
+
+
+def _takes_modern(error: WireError) -> bool:
+    """Whether a server that refuses a revision names ours among those that it takes."""
+    if not isinstance(error, RpcError) or not isinstance(error.data, dict):
+        return False
+    supported = error.data.get("supported")
+    named = isinstance(supported, list) and LATEST_MODERN_VERSION in supported
+    return _is_modern(error) and named
 
 
 def _is_modern(error: WireError) -> bool:

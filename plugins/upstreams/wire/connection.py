@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 Era = Literal["modern", "legacy"]
 """MCP 2026-07-28, or a revision that begins with a handshake."""
-Transport = Literal["streamable-http", "http+sse", "stdio"]
-Credential = Callable[[], Awaitable[Mapping[str, str]]]
+TransportName = Literal["streamable-http", "http+sse", "stdio"]
+HeaderSource = Callable[[], Awaitable[Mapping[str, str]]]
 """Asked for the headers that carry the credential, once for each request."""
 Told = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 """Is told the method and the parameters of what a server says outside of requests."""
@@ -73,7 +73,7 @@ class Address:
     """
 
     url: str
-    credential: Credential | None = field(default=None, repr=False)
+    credential: HeaderSource | None = field(default=None, repr=False)
     public_only: bool = False
     tls: ssl.SSLContext | None = field(default=None, repr=False)
 
@@ -118,14 +118,14 @@ class Connection(Protocol):
     Attributes:
         era: which of the two protocols it speaks.
         version: the negotiated revision.
-        transport: what carries it.
+        transport_name: what carries it.
         server: what the server says of itself.
         oddities: how often the server said something that has no place, by what it was.
     """
 
     era: Era
     version: str
-    transport: Transport
+    transport_name: TransportName
     server: ServerInfo
     oddities: Counter[str]
 
@@ -142,8 +142,8 @@ class Connection(Protocol):
         Args:
             method: the MCP method.
             params: its parameters. Of their ``_meta``, what belongs to one hop is replaced, but
-                for the client capabilities of a modern request.
-            headers: further HTTP headers, such as ``mcp-param-*``.
+                for the client capabilities and the log level of a modern request.
+            headers: those that mirror arguments, ``mcp-param-*``; only a modern server gets them.
             back: hears of progress and answers questions; without it the server is not asked for
                 progress, and its questions are refused.
 

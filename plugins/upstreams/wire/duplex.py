@@ -10,8 +10,8 @@ from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanage
 
 from plugins.upstreams.wire.call import Call
 from plugins.upstreams.wire.calls import Calls
-from plugins.upstreams.wire.connection import NO_HEADERS, Transport
-from plugins.upstreams.wire.ending import Ending
+from plugins.upstreams.wire.closure import Closure
+from plugins.upstreams.wire.connection import NO_HEADERS, TransportName
 from plugins.upstreams.wire.errors import TooLarge, WireError
 from plugins.upstreams.wire.limits import Limits
 from plugins.upstreams.wire.messages import Message, encode, is_response
@@ -20,19 +20,19 @@ _LEADING_ID = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s
 
 
 class Duplex:
-    """The part of a link that stdio and HTTP+SSE have in common.
+    """The part of a transport that stdio and HTTP+SSE have in common.
 
     Args:
         limits: of time and size.
     """
 
-    transport: Transport
+    name: TransportName
     cancels_by_closing = False
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.calls: Calls
-        self.ending = Ending()
+        self.closure = Closure()
         self._waiting: dict[int, Call] = {}
 
     @abstractmethod
@@ -56,7 +56,7 @@ class Duplex:
     async def _open(
         self, message: Message, call: Call, bounded: bool
     ) -> AsyncGenerator[AsyncIterator[Message]]:
-        self.ending.check()
+        self.closure.check()
         self._waiting[call.id] = call
         try:
             await self.write(encode(message))
@@ -86,7 +86,7 @@ class Duplex:
 
     async def send(self, message: Message, headers: Mapping[str, str] = NO_HEADERS) -> None:
         """Send what nothing answers."""
-        self.ending.check()
+        self.closure.check()
         await self.write(encode(message))
 
     async def heard(self, message: Message) -> None:
@@ -110,9 +110,9 @@ class Duplex:
             call.put(TooLarge(f"The server answered with more than {limit} bytes."))
 
     def lost(self, reason: WireError) -> None:
-        """The channel is gone: every call ends, and so does the link."""
-        if not self.ending.over:
-            self.ending.set(reason)
+        """The channel is gone: every call ends, and so does the transport."""
+        if not self.closure.over:
+            self.closure.set(reason)
             for call in self._waiting.values():
                 call.put(reason)
 
@@ -122,4 +122,4 @@ class Duplex:
 
     async def ended(self) -> WireError:
         """Wait until the channel is gone."""
-        return await self.ending.wait()
+        return await self.closure.wait()

@@ -81,12 +81,20 @@ class HttpRefused(WireError):
     Args:
         message: what happened.
         status: the HTTP status.
+        retry_after: the seconds that it asks to be left alone (RFC 9110, 10.2.3); 0 for nothing.
     """
 
-    def __init__(self, message: str, status: int) -> None:
+    def __init__(self, message: str, status: int, retry_after: float = 0.0) -> None:
         super().__init__(message)
         self.status = status
+        self.retry_after = retry_after
         self.may_have_run = status >= _SERVER_ERRORS or status == _REQUEST_TIMEOUT
+
+
+class NoCredential(WireError):
+    """There is no credential to be had just now; the cause says why."""
+
+    may_have_run = False
 
 
 class Unauthorized(WireError):

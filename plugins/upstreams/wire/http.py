@@ -261,7 +261,10 @@ def _check_encoding(response: aiohttp.ClientResponse) -> None:
 
 def refused(response: aiohttp.ClientResponse) -> HttpRefused:
     """The error for a status that says no."""
-    return HttpRefused(f"The server answered HTTP {response.status}.", response.status)
+    after = response.headers.get("retry-after", "").strip()
+    # A date would need clocks that agree; who sends one is asked again after the usual pause.
+    seconds = float(after) if after.isascii() and after.isdigit() else 0.0
+    return HttpRefused(f"The server answered HTTP {response.status}.", response.status, seconds)
 
 
 def _typed(error: Exception, address: Address, limits: Limits) -> WireError:

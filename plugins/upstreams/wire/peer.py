@@ -1,4 +1,4 @@
-"""A connection, made of a link that carries messages and a revision that says what they are."""
+"""A connection: a transport that carries messages, and a revision that says what they are."""
 
 from __future__ import annotations
 
@@ -18,14 +18,19 @@ from plugins.upstreams.wire.connection import (
     Era,
     ServerInfo,
     Told,
-    Transport,
 )
-from plugins.upstreams.wire.errors import ConnectionLost, RpcError, TimedOut, WireError
+from plugins.upstreams.wire.errors import (
+    ConnectionLost,
+    HttpRefused,
+    RpcError,
+    TimedOut,
+    WireError,
+)
 from plugins.upstreams.wire.limits import Limits
-from plugins.upstreams.wire.link import Link
 from plugins.upstreams.wire.messages import is_response, notification, request, result_of
 from plugins.upstreams.wire.revisions import Revision
 from plugins.upstreams.wire.subscriptions import Subscriptions, announced_lists
+from plugins.upstreams.wire.transport import Transport
 
 OPENING_S = 1.0
 """Seconds that connecting waits for the stream of changes; some servers open it only with the
@@ -38,7 +43,7 @@ class Peer:
     """Implements :class:`~plugins.upstreams.wire.connection.Connection`.
 
     Args:
-        link: carries its messages; the peer closes it.
+        transport: carries its messages; the peer closes it.
         told: hears what belongs to no request.
         limits: of time and size.
     """
@@ -47,28 +52,29 @@ class Peer:
     version: str
     server: ServerInfo
 
-    def __init__(self, link: Link, told: Told | None, limits: Limits) -> None:
-        self.transport: Transport = link.transport
-        self.calls = Calls(link, told)
+    def __init__(self, transport: Transport, told: Told | None, limits: Limits) -> None:
+        self.transport_name = transport.name
+        self.calls = Calls(transport, told)
         self.oddities: Counter[str] = self.calls.oddities
-        self.link = link
+        self.transport = transport
         self._limits = limits
         self._revision: Revision
         self._ids = itertools.count(1)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._farewells: set[asyncio.Task[None]] = set()
         self._watched: set[str] = set()
         self._subscriptions: Subscriptions | None = None
         self._is_closed = False
 
     async def begin(self) -> None:
-        """Attach the link, and begin to tell.
+        """Attach the transport, and begin to tell.
 
         Raises:
             WireError: there is no connection.
         """
-        if self.calls.teller is not None:
-            self._start(self.calls.teller.run())
-        await self.link.attach(self.calls)
+        if self.calls.notifier is not None:
+            self._start(self.calls.notifier.run())
+        await self.transport.attach(self.calls)
 
     async def agree(self, revision: Revision, seconds: float) -> None:
         """Open the connection in one era.
@@ -86,20 +92,20 @@ class Peer:
         )
         self.version, self.server = revision.read_opening(result)
         self.era = revision.era
-        self.link.agreed(self.version, modern=self.era == "modern")
+        self.transport.agreed(self.version, modern=self.era == "modern")
         if self.era == "legacy":
             await self.notify("notifications/initialized", {})
 
     async def listen(self) -> None:
         """Hear from now on what the server says outside of requests, where somebody wants it."""
-        if self.calls.teller is None:
+        if self.calls.notifier is None:
             return
         opened = asyncio.Event()
         if self.era == "legacy":
-            listening = self._start(self.link.listen(opened))
+            listening = self._start(self.transport.listen(opened))
         else:
             self._subscriptions = Subscriptions(
-                self.link,
+                self.transport,
                 self.calls,
                 self._revision,
                 lambda: next(self._ids),
@@ -146,7 +152,7 @@ class Peer:
             raise TimedOut(f"The server did not answer in {seconds:g} s.") from None
         except WireError as error:
             # Whoever broke off knows; a limit that we set it does not.
-            answered = isinstance(error, RpcError) or not error.may_have_run
+            answered = isinstance(error, RpcError | HttpRefused) or not error.may_have_run
             raise
         finally:
             given_up = not answered and method != self._revision.opening
@@ -159,8 +165,8 @@ class Peer:
     ) -> Mapping[str, Any]:
         stamped = self._revision.stamp(params, None if call.back is None else call.id)
         message = request(call.id, method, stamped)
-        mirrored = self._revision.headers(method, params)
-        async with self.link.open(message, call, {**mirrored, **headers}) as messages:
+        mirrored = self._revision.headers(method, params, headers)
+        async with self.transport.open(message, call, mirrored) as messages:
             async for heard in messages:
                 if not is_response(heard):
                     await self.calls.hear(heard, call)
@@ -171,10 +177,12 @@ class Peer:
         raise ConnectionLost("The server stopped before it had answered.")
 
     def _tell_cancelled(self, call: Call) -> None:
-        if self.link.cancels_by_closing or self._is_closed:
+        if self.transport.cancels_by_closing or self._is_closed:
             return
         said = {"requestId": call.id, "reason": "No longer wanted."}
-        self._start(self._notify_soon("notifications/cancelled", said))
+        telling = self._start(self._notify_soon("notifications/cancelled", said))
+        self._farewells.add(telling)
+        telling.add_done_callback(self._farewells.discard)
 
     async def _notify_soon(self, method: str, params: Mapping[str, Any]) -> None:
         with suppress(WireError, TimeoutError):
@@ -185,7 +193,7 @@ class Peer:
         """Send a notification."""
         try:
             async with asyncio.timeout(self._limits.total_s) as clock:
-                await self.link.send(
+                await self.transport.send(
                     notification(method, params), self._revision.headers(method, params)
                 )
         except TimeoutError:
@@ -223,16 +231,19 @@ class Peer:
 
     async def ended(self) -> WireError:
         """Wait until the connection is of no more use; gives the reason."""
-        return await self.link.ended()
+        return await self.transport.ended()
 
     async def close(self) -> None:
         """End it."""
         if self._is_closed:
             return
         self._is_closed = True
+        if self._farewells:
+            # Else the server goes on with what nobody waits for; each has its time limit.
+            await asyncio.wait(set(self._farewells))
         await cancel(*self._tasks)
         await self.calls.close()
-        await self.link.close()
+        await self.transport.close()
 
 
 async def _wait(event: asyncio.Event) -> None:

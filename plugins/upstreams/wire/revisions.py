@@ -17,7 +17,12 @@ from gateway.toolkit.mirrored_headers import standard_headers
 from plugins.upstreams.wire.connection import NO_HEADERS, Client, Era, ServerInfo
 from plugins.upstreams.wire.errors import NotMcp
 
-_HOP = (mcp.PROTOCOL_VERSION_META_KEY, mcp.CLIENT_INFO_META_KEY, mcp.CLIENT_CAPABILITIES_META_KEY)
+_HOP = (
+    mcp.PROTOCOL_VERSION_META_KEY,
+    mcp.CLIENT_INFO_META_KEY,
+    mcp.CLIENT_CAPABILITIES_META_KEY,
+    mcp.LOG_LEVEL_META_KEY,
+)
 
 
 class Revision(Protocol):
@@ -49,8 +54,16 @@ class Revision(Protocol):
             token: the progress token, where progress is wanted.
         """
 
-    def headers(self, method: str, params: Mapping[str, Any]) -> Mapping[str, str]:
-        """The HTTP headers that mirror a request."""
+    def headers(
+        self, method: str, params: Mapping[str, Any], further: Mapping[str, str] = NO_HEADERS
+    ) -> Mapping[str, str]:
+        """The HTTP headers that mirror a request.
+
+        Args:
+            method: its method.
+            params: its parameters.
+            further: those that mirror arguments as a tool's schema says, ``mcp-param-*``.
+        """
 
 
 class Modern:
@@ -83,16 +96,19 @@ class Modern:
         return LATEST_MODERN_VERSION, _server_info(said, result)
 
     def stamp(self, params: Mapping[str, Any], token: int | None) -> Mapping[str, Any]:
-        """Add ``_meta``; of what the caller gave, the client capabilities are kept."""
+        """Add ``_meta``; of what the caller gave, client capabilities and log level are kept."""
         meta = {**self._capabilities, **_mapping(params.get("_meta")), **self._meta}
         meta.pop("progressToken", None)
         if token is not None:
             meta["progressToken"] = token
         return {**params, "_meta": meta}
 
-    def headers(self, method: str, params: Mapping[str, Any]) -> Mapping[str, str]:
-        """Revision, method and name (SEP-2243)."""
-        return {"mcp-protocol-version": LATEST_MODERN_VERSION, **standard_headers(method, params)}
+    def headers(
+        self, method: str, params: Mapping[str, Any], further: Mapping[str, str] = NO_HEADERS
+    ) -> Mapping[str, str]:
+        """Revision, method, name and further ones (SEP-2243)."""
+        version = {"mcp-protocol-version": LATEST_MODERN_VERSION}
+        return {**version, **standard_headers(method, params), **further}
 
 
 class Legacy:
@@ -135,8 +151,10 @@ class Legacy:
         rest = {key: value for key, value in params.items() if key != "_meta"}
         return {**rest, "_meta": meta} if meta else rest
 
-    def headers(self, method: str, params: Mapping[str, Any]) -> Mapping[str, str]:
-        """None: the link names the revision."""
+    def headers(
+        self, method: str, params: Mapping[str, Any], further: Mapping[str, str] = NO_HEADERS
+    ) -> Mapping[str, str]:
+        """None: the transport names the revision, and nothing is mirrored."""
         return NO_HEADERS
 
 

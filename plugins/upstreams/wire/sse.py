@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gateway.toolkit.background import cancel
 from plugins.upstreams.wire.calls import Calls
-from plugins.upstreams.wire.connection import Transport
+from plugins.upstreams.wire.connection import TransportName
 from plugins.upstreams.wire.duplex import Duplex
 from plugins.upstreams.wire.errors import ConnectionLost, NotMcp, TimedOut, WireError
 from plugins.upstreams.wire.events import EventReader
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class HttpSse(Duplex):
-    """The link of HTTP+SSE.
+    """The transport of HTTP+SSE.
 
     Args:
         channel: carries its requests.
     """
 
-    transport: Transport = "http+sse"
+    name: TransportName = "http+sse"
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel.limits)

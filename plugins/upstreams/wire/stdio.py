@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gateway.toolkit.background import cancel
 from plugins.upstreams.wire.calls import Calls
-from plugins.upstreams.wire.connection import Child, Transport
+from plugins.upstreams.wire.connection import Child, TransportName
 from plugins.upstreams.wire.duplex import Duplex
 from plugins.upstreams.wire.errors import ChildEnded, ConnectionLost, NotMcp, Unreachable, WireError
 from plugins.upstreams.wire.limits import Limits
@@ -56,14 +56,14 @@ class Lines:
 
 
 class Stdio(Duplex):
-    """The link to a child.
+    """The transport to a child.
 
     Args:
         child: what to run.
         limits: of time and size.
     """
 
-    transport: Transport = "stdio"
+    name: TransportName = "stdio"
 
     def __init__(self, child: Child, limits: Limits) -> None:
         super().__init__(limits)

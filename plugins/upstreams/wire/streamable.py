@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NoReturn
 from gateway.toolkit.retry import backoff
 from plugins.upstreams.wire.call import Call
 from plugins.upstreams.wire.calls import Calls
-from plugins.upstreams.wire.connection import GAP, NO_HEADERS, Transport
-from plugins.upstreams.wire.ending import Ending
+from plugins.upstreams.wire.closure import Closure
+from plugins.upstreams.wire.connection import GAP, NO_HEADERS, TransportName
 from plugins.upstreams.wire.errors import (
     ConnectionLost,
     HttpRefused,
@@ -49,13 +49,13 @@ _MAX_SESSION_ID = 1024
 
 
 class StreamableHttp:
-    """The link of Streamable HTTP.
+    """The transport of Streamable HTTP.
 
     Args:
         channel: carries its requests.
     """
 
-    transport: Transport = "streamable-http"
+    name: TransportName = "streamable-http"
 
     def __init__(self, channel: Channel) -> None:
         self.cancels_by_closing = False
@@ -63,7 +63,7 @@ class StreamableHttp:
         self._limits = channel.limits
         self._version: dict[str, str] = {}
         self._session: dict[str, str] = {}
-        self._ending = Ending()
+        self._closure = Closure()
         self._calls: Calls
 
     async def attach(self, calls: Calls) -> None:
@@ -86,7 +86,7 @@ class StreamableHttp:
     async def _open(
         self, message: Message, headers: Mapping[str, str], bounded: bool
     ) -> AsyncGenerator[AsyncIterator[Message]]:
-        self._ending.check()
+        self._closure.check()
         sent = {**_SENT, **self._version, **self._session, **headers}
         async with self._channel.ask("POST", sent, encode(message)) as response:
             if response.status >= 400:
@@ -149,7 +149,7 @@ class StreamableHttp:
 
     async def send(self, message: Message, headers: Mapping[str, str] = NO_HEADERS) -> None:
         """Send what nothing answers."""
-        self._ending.check()
+        self._closure.check()
         sent = {**_SENT, **self._version, **self._session, **headers}
         async with self._channel.ask("POST", sent, encode(message)) as response:
             if response.status >= 400:
@@ -167,7 +167,7 @@ class StreamableHttp:
         about_session = response.status == 400 and "session" in error.message.lower()
         if self._session and (response.status == 404 or about_session):
             error = SessionExpired("The server has ended the session.")
-            self._ending.set(error)
+            self._closure.set(error)
         raise error
 
     def _begin_session(self, session: str | None) -> None:
@@ -186,8 +186,8 @@ class StreamableHttp:
             try:
                 async with self._stream(last) as response:
                     opened.set()
-                    if times and last is None and self._calls.teller is not None:
-                        self._calls.teller.tell(GAP, {})
+                    if times and last is None and self._calls.notifier is not None:
+                        self._calls.notifier.notify(GAP, {})
                     async for message in messages_of(response, reader):
                         pauses = backoff(FIRST_PAUSE_S, MAX_PAUSE_S)
                         await self._calls.hear(message, self._calls.of_message(message))
@@ -203,18 +203,18 @@ class StreamableHttp:
 
     async def ended(self) -> WireError:
         """Wait until the session is over."""
-        return await self._ending.wait()
+        return await self._closure.wait()
 
     async def close(self) -> None:
         """End the session, and close every connection."""
-        if self._session and not self._ending.over:
+        if self._session and not self._closure.over:
             # Also who has no credential any more, which is then refused, leaves nothing open here.
             with suppress(Exception):
                 async with asyncio.timeout(self._limits.closing_s):
                     headers = {**self._version, **self._session}
                     async with self._channel.ask("DELETE", headers):
                         pass
-        self._ending.set(ConnectionLost("The connection was closed."))
+        self._closure.set(ConnectionLost("The connection was closed."))
         await self._channel.close()
 
 

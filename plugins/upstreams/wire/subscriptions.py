@@ -12,9 +12,9 @@ from plugins.upstreams.wire.call import Call
 from plugins.upstreams.wire.calls import Calls
 from plugins.upstreams.wire.connection import GAP
 from plugins.upstreams.wire.errors import HttpRefused, NotMcp, RpcError, WireError
-from plugins.upstreams.wire.link import Link
 from plugins.upstreams.wire.messages import is_response, request, result_of
 from plugins.upstreams.wire.revisions import Revision
+from plugins.upstreams.wire.transport import Transport
 
 METHOD = "subscriptions/listen"
 FIRST_PAUSE_S, MAX_PAUSE_S = 1.0, 60.0
@@ -41,7 +41,7 @@ class Subscriptions:
     """The one stream of changes of a connection.
 
     Args:
-        link: carries it.
+        transport: carries it.
         calls: hear what comes.
         revision: stamps its requests.
         next_id: gives the next request's id.
@@ -50,13 +50,13 @@ class Subscriptions:
 
     def __init__(
         self,
-        link: Link,
+        transport: Transport,
         calls: Calls,
         revision: Revision,
         next_id: Callable[[], int],
         lists: Mapping[str, Any],
     ) -> None:
-        self._link = link
+        self._transport = transport
         self._calls = calls
         self._revision = revision
         self._next_id = next_id
@@ -125,7 +125,7 @@ class Subscriptions:
         headers = self._revision.headers(METHOD, {})
         self._calls.begin(call)
         try:
-            async with self._link.open(message, call, headers, bounded=False) as messages:
+            async with self._transport.open(message, call, headers, bounded=False) as messages:
                 async for heard in messages:
                     if is_response(heard) and heard.get("id") == call.id:
                         result_of(heard)
@@ -135,8 +135,8 @@ class Subscriptions:
                         continue
                     acknowledged.set()
                     self._pauses = backoff(FIRST_PAUSE_S, MAX_PAUSE_S)
-                    if was_lost and self._calls.teller is not None:
-                        self._calls.teller.tell(GAP, {})
+                    if was_lost and self._calls.notifier is not None:
+                        self._calls.notifier.notify(GAP, {})
         finally:
             self._calls.end(call, given_up=False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -18,6 +19,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
+from benchmarks.processes import free_port
+from tests.servers.legacy_only import LegacyOnly
 from tests.servers.serving import bound, serving
 
 NUMBERS = {
@@ -39,6 +42,8 @@ class Far:
         skills: the files of its skills, by their URIs; a test may change them.
         metas: the ``_meta`` of each call, prompt and read.
         down: whether it answers nothing but 503.
+        turned_away: when it has answered requests so, in seconds that never go back.
+        retry_after: what it says beside that of when to ask again; may be empty.
         followed: the resources that clients have subscribed to, each as often as they have.
     """
 
@@ -56,6 +61,8 @@ class Far:
         self.skills: dict[str, bytes] = {}
         self.metas: list[Mapping[str, Any]] = []
         self.down = False
+        self.turned_away: list[float] = []
+        self.retry_after = ""
         self.followed: list[str] = []
         self._sessions: dict[int, Any] = {}
         self._bus = InMemorySubscriptionBus()
@@ -209,7 +216,10 @@ class _App:
         await self._ready.wait()
         self._far.headers = {k.decode(): v.decode() for k, v in scope["headers"]}
         if self._far.down:
-            await send({"type": "http.response.start", "status": 503, "headers": []})
+            if scope["method"] == "POST":
+                self._far.turned_away.append(time.monotonic())
+            headers = [(b"retry-after", self._far.retry_after.encode())]
+            await send({"type": "http.response.start", "status": 503, "headers": headers})
             await send({"type": "http.response.body", "body": b""})
             return
         message = await receive()
@@ -242,26 +252,6 @@ class _App:
             return
         if told["method"] in ("tools/call", "prompts/get", "resources/read"):
             self._far.metas.append(told["params"].get("_meta", {}))
-
-
-class _LegacyOnly:
-    """Hides the newer era, as a server of an older SDK does."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        versions = [v for k, v in scope["headers"] if k == b"mcp-protocol-version"]
-        if versions == [b"2026-07-28"]:
-            message: Mapping[str, Any] = await receive()
-            error = {"code": -32600, "message": "Bad Request: unsupported protocol version"}
-            number = json.loads(message.get("body") or b"{}").get("id")
-            body = json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode()
-            headers = [(b"content-type", b"application/json")]
-            await send({"type": "http.response.start", "status": 400, "headers": headers})
-            await send({"type": "http.response.body", "body": body})
-        else:
-            await self._app(scope, receive, send)
 
 
 @contextmanager
@@ -311,7 +301,7 @@ def far_server(
         )
     app: Any = (started := _App(far, server))
     if era == "legacy":
-        app = _LegacyOnly(app)
+        app = LegacyOnly(app)
     with serving(around(app), bound(port)) as base:
         far.url = f"{base}/mcp"
         try:
@@ -327,8 +317,7 @@ class Restartable:
         self.era = era
         self._follows = follows
         self._running = ExitStack()
-        with bound() as socket:
-            self.port = socket.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/mcp"
 
     def start(self) -> Far:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from socket import socket
 from typing import Any
 
 import httpx2
+import uvicorn
 
 from gateway.cli.local import Local
 from gateway.testing import TestPortal, open_test_portal
@@ -22,16 +24,34 @@ async def portal_before(
     *urls: str,
     data_dir: Path | None = None,
     tiers: Any = None,
+    settings: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> AsyncGenerator[TestPortal]:
-    """A portal before the servers ``far``, ``far1`` and so on, at these addresses."""
+    """A portal before the servers ``far``, ``far1`` and so on, at these addresses.
+
+    ``settings`` is what else ``portal.yaml`` says; ``more`` what it says of each server.
+    """
     servers = [
         {"name": f"far{number or ''}", "url": url} | ({} if tiers else {"tier": "open"}) | more
         for number, url in enumerate(urls)
     ]
-    config = {"plugins": {"upstreams": {"servers": servers}}}
+    config = {**(settings or {}), "plugins": {"upstreams": {"servers": servers}}}
     async with open_test_portal(plugin, config=config, tiers=tiers, data_dir=data_dir) as portal:
         yield portal
+
+
+@asynccontextmanager
+async def answering(portal: TestPortal, listener: socket, **tls: Any) -> AsyncGenerator[None]:
+    """A portal answers at a socket that is bound, for as long as the block lasts."""
+    listener.listen(64)
+    config = uvicorn.Config(portal.app, log_config=None, lifespan="off", ws="none", **tls)
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server.serve([listener]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await task
 
 
 async def until(holds: Callable[[], Awaitable[object]]) -> None:

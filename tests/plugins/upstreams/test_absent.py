@@ -63,6 +63,15 @@ async def test_each_tool_that_is_not_there_says_why(portal: TestPortal) -> None:
     assert there["far__add"]["why"] == "there"
 
 
+async def test_a_name_that_is_written_wrongly_is_answered_with_what_is_near(
+    portal: TestPortal,
+) -> None:
+    answer = await portal.call("why_missing", {"name": "far__brokn"}, tier="open")
+    assert answer.structured["missing"] == []
+    told = "Nothing that you may know of is called far__brokn. Near it, and missing: far__broken"
+    assert answer.structured["note"].startswith(told)
+
+
 async def test_a_server_that_is_down_says_since_when() -> None:
     with far_server() as away:
         pass

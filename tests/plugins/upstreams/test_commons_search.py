@@ -90,7 +90,7 @@ async def test_all_are_asked_and_what_two_have_is_there_once_and_first(fars: lis
         assert origins == [("far1", 1, ""), ("far", 2, "CC BY-SA 4.0")]
         assert [each["source"] for each in answer["answered"]] == ["far", "far1"]
         assert answer["complete"]
-        assert answer["silent"] == []
+        assert answer["unanswered"] == []
         assert fars[0].called == fars[1].called == [{"query": "trust"}]
         limited = await searched(portal, limit=1)
         assert (len(limited["results"]), limited["more"]) == (1, 1)
@@ -125,11 +125,11 @@ async def test_our_own_knowledge_that_is_not_open_is_named(fars: list[Far]) -> N
     config = {"plugins": {"upstreams": {"servers": servers}, "knowledge": {"sources": 7}}}
     async with open_test_portal(plugin, knowledge, config=config) as portal:
         await until_all_offer(portal, "far__search")
-        heard = await searched(portal)
-        assert [(each["source"], each["why"]) for each in heard["silent"]] == [
+        answers = await searched(portal)
+        assert [(each["source"], each["why"]) for each in answers["unanswered"]] == [
             ("this portal", "closed")
         ]
-        assert not heard["complete"]
+        assert not answers["complete"]
 
 
 async def test_they_are_asked_at_the_same_time(fars: list[Far]) -> None:
@@ -170,12 +170,14 @@ async def test_one_that_hangs_or_fails_is_named_and_costs_the_others_nothing(
         fars[1].answers["search"] = on_fire if answer == "isError" else answer
     async with portal_of(fars, each={"far1": {"timeout": "1s"}}) as portal:
         await until_all_offer(portal, "far__search", "far1__search")
-        heard = await searched(portal)
-        assert [each["title"] for each in heard["results"]] == ["Trust"]
-        [silent] = heard["silent"]
-        assert (silent["source"], silent["why"]) == ("far1", why)
-        assert says in silent["reason"].replace("took longer than 1 s", "not answered within 1 s")
-        assert not heard["complete"]
+        answers = await searched(portal)
+        assert [each["title"] for each in answers["results"]] == ["Trust"]
+        [unanswered] = answers["unanswered"]
+        assert (unanswered["source"], unanswered["why"]) == ("far1", why)
+        assert says in unanswered["reason"].replace(
+            "took longer than 1 s", "not answered within 1 s"
+        )
+        assert not answers["complete"]
 
 
 async def test_a_source_has_no_more_time_than_the_commons_give_it(fars: list[Far]) -> None:
@@ -183,10 +185,12 @@ async def test_a_source_has_no_more_time_than_the_commons_give_it(fars: list[Far
     fars[0].answers["search"] = hang
     async with portal_of(fars[:1], timeout="1s") as portal:
         await until_all_offer(portal, "far__search")
-        heard = await searched(portal)
-        assert heard["answered"] == []
-        assert [(each["source"], each["why"]) for each in heard["silent"]] == [("far", "deadline")]
-        assert not heard["complete"]
+        answers = await searched(portal)
+        assert answers["answered"] == []
+        assert [(each["source"], each["why"]) for each in answers["unanswered"]] == [
+            ("far", "deadline")
+        ]
+        assert not answers["complete"]
         assert (
             "far has not: It has not answered within 1 s."
             in (await portal.call("commons_search", {"query": "trust"}, tier="open")).text
@@ -201,8 +205,10 @@ async def test_one_that_is_down_is_named(fars: list[Far]) -> None:
         await until_all_offer(portal, "far__search")
 
         async def is_told() -> bool:
-            heard = await searched(portal)
-            return [(each["source"], each["why"]) for each in heard["silent"]] == [("far1", "down")]
+            answers = await searched(portal)
+            return [(each["source"], each["why"]) for each in answers["unanswered"]] == [
+                ("far1", "down")
+            ]
 
         await until(is_told)
 
@@ -217,9 +223,9 @@ async def test_one_whose_search_is_called_otherwise_is_told_and_can_be_named(
     named = {"far": {"commons": {"tool": "look_up", "argument": "q"}}}
     async with portal_of(fars, each=named) as portal:
         await until_all_offer(portal, "far__look_up", "far1__look_up")
-        heard = await searched(portal)
-        assert [each["source"] for each in heard["answered"]] == ["far"]
-        assert [(each["source"], each["why"]) for each in heard["silent"]] == [
+        answers = await searched(portal)
+        assert [each["source"] for each in answers["answered"]] == ["far"]
+        assert [(each["source"], each["why"]) for each in answers["unanswered"]] == [
             ("far1", "no_search")
         ]
         assert fars[0].called == [{"q": "trust"}]
@@ -231,7 +237,7 @@ async def test_a_search_of_other_commons_is_never_taken_by_itself(fars: list[Far
     searchable(fars[0], "commons_search")
     async with portal_of(fars[:1]) as portal:
         await until_all_offer(portal, "far__commons_search")
-        assert [each["why"] for each in (await searched(portal))["silent"]] == ["no_search"]
+        assert [each["why"] for each in (await searched(portal))["unanswered"]] == ["no_search"]
 
 
 async def test_every_question_is_a_call_of_its_own_in_the_audit_log(fars: list[Far]) -> None:
@@ -295,16 +301,16 @@ async def test_only_what_the_caller_may_use_is_asked_and_all_the_others_are_name
     for name, far in zip(NAMES, three, strict=True):
         far.called.clear()
         far.answers["search"] = refuse if name in fails else found(name)
-    heard = await searched(portal, str(tier))
+    answers = await searched(portal, str(tier))
     asked = {name for name, far in zip(NAMES, three, strict=True) if far.called}
     allowed = {name for name, each in decided.items() if each.allowed}
     known = {name for name, each in decided.items() if each.known}
     assert asked == allowed
-    assert {each["source"] for each in heard["answered"]} == allowed - fails
-    silent = {each["source"]: each["why"] for each in heard["silent"]}
-    assert {*silent} == known - (allowed - fails)
-    assert {silent[name] for name in known - allowed} <= {"not_allowed"}
-    assert heard["complete"] == (not silent)
+    assert {each["source"] for each in answers["answered"]} == allowed - fails
+    unanswered = {each["source"]: each["why"] for each in answers["unanswered"]}
+    assert {*unanswered} == known - (allowed - fails)
+    assert {unanswered[name] for name in known - allowed} <= {"not_allowed"}
+    assert answers["complete"] == (not unanswered)
     for name in {*NAMES} - known:
-        assert f"{name}__" not in str(heard)
-        assert f"'{name}'" not in str(heard)
+        assert f"{name}__" not in str(answers)
+        assert f"'{name}'" not in str(answers)

@@ -45,6 +45,16 @@ def problems(folder: Path, server: str) -> list[str]:
             "environment",
         ),
         (
+            "{name: one, url: 'https://a.example', credential: {exchange: "
+            "{token_endpoint: 'https://b.example/token', client_id: x}}}",
+            ".credential.exchange: give client_secret, or headers in list: with neither the portal "
+            "cannot ask the server what it offers",
+        ),
+        (
+            "{name: one, url: 'https://a.example', credential: {header: {A: b}, member_oauth: {}}}",
+            ".credential: give one of header, member_oauth and exchange",
+        ),
+        (
             "{name: one, url: 'https://a.example', commons: {tol: x}}",
             ".commons.tol: unknown key; did you mean tool?",
         ),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from mcp_types import CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY
 
 from gateway.testing import TestPortal
 from plugins.upstreams.catalogue.instructions import MAX_CHARACTERS, instructions_of
@@ -128,3 +129,48 @@ async def test_a_server_may_be_told_nothing_beside_its_calls(far: Far) -> None:
         params = {"name": "far__add", "arguments": {"a": 1, "b": 2}}
         await Wire(portal).modern("tools/call", params, meta=GIVEN).reply()
         assert "example.org/topic" not in str(far.metas)
+
+
+async def test_a_newer_server_hears_what_a_client_can_answer_and_which_logs_it_wants() -> None:
+    with far_server("modern") as far:
+        async with portal_before(far.url) as portal:
+            await until_offered(portal, "far__add")
+            able: dict[str, Any] = {
+                "elicitation": {"url": {}},
+                "sampling": {},
+                "experimental": {"own": {}},
+            }
+            wire = await Wire(portal).begin(able)
+            params = {"name": "far__add", "arguments": {"a": 1, "b": 2}}
+            await wire.legacy("logging/setLevel", {"level": "warning"}).reply()
+            await wire.legacy("tools/call", params).reply()
+            await Wire(portal).modern("tools/call", params).reply()
+    older, newer = far.metas
+    assert older[CLIENT_CAPABILITIES_META_KEY] == {"elicitation": {"url": {}}, "sampling": {}}
+    assert older[LOG_LEVEL_META_KEY] == "warning"
+    assert newer[CLIENT_CAPABILITIES_META_KEY] == {}
+    assert LOG_LEVEL_META_KEY not in newer
+
+
+async def test_arguments_are_mirrored_in_headers_as_the_tools_schema_says(far: Far) -> None:
+    annotated = {
+        "region": {"type": "string", "x-mcp-header": "Region"},
+        "level": {"type": "integer", "x-mcp-header": "Level"},
+        "note": {"type": "string"},
+    }
+    schema = {"type": "object", "properties": annotated}
+    far.tools.append({"name": "plant", "description": "Plants.", "inputSchema": schema})
+
+    async def planted(given: Any) -> Any:
+        return {"content": [{"type": "text", "text": "planted"}]}
+
+    far.answers["plant"] = planted
+    tools = {"defaults": {"plant": {"level": 3}}}
+    async with portal_before(far.url, tools=tools) as portal:
+        await until_offered(portal, "far__plant")
+        result = await portal.call("far__plant", {"region": "Köln", "note": "-"}, tier="open")
+        headers = far.headers
+    assert result.text == "planted"
+    mirrored = {key: value for key, value in headers.items() if key.startswith("mcp-param-")}
+    wanted = {"mcp-param-region": "=?base64?S8O2bG4=?=", "mcp-param-level": "3"}
+    assert mirrored == (wanted if headers.get("mcp-method") else {})

@@ -5,12 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import ClientSession
 
+from gateway.contract import SOURCE_MARK, Change
 from gateway.testing import TestPortal
+from plugins.upstreams.servers.state import FAILURES_IN_A_ROW
+from plugins.upstreams.wire.http import refused
+from tests.gateway.surfaces.mcp.conftest import LEGACY, Wire
 from tests.plugins.upstreams.far import Restartable
 from tests.plugins.upstreams.portals import as_admin, portal_before, until, until_offered
 from tests.servers.serving import bound
@@ -45,6 +51,8 @@ async def test_a_server_that_goes_away_keeps_its_tools_and_comes_back_by_itself(
     async with portal_before(far.url) as portal:
         await until_offered(portal, "far__add")
         await until_it_adds(portal)
+        told: list[Change] = []
+        portal.running.changes.listen(told.append)
         far.stop()
         assert (await added(portal)).is_error
 
@@ -52,7 +60,10 @@ async def test_a_server_that_goes_away_keeps_its_tools_and_comes_back_by_itself(
             return "far does not answer since" in (await added(portal)).text
 
         await until(is_told)
-        assert "far__add" in await portal.tools("open")
+        mark = (await portal.tools("open"))["far__add"]["_meta"][SOURCE_MARK]
+        assert (mark["name"], mark["state"]) == ("far", "down")
+        assert datetime.fromisoformat(mark["since"]) <= datetime.now(UTC)
+        assert told == []
         health = await upstreams_health(portal)
         assert health["state"] == "degraded"
         assert health["detail"].startswith("far has not answered since")
@@ -60,9 +71,11 @@ async def test_a_server_that_goes_away_keeps_its_tools_and_comes_back_by_itself(
         await until_it_adds(portal)
 
         async def is_well() -> bool:
-            return bool((await upstreams_health(portal))["state"] == "ok")
+            marked = "_meta" in (await portal.tools("open"))["far__add"]
+            return (await upstreams_health(portal))["state"] == "ok" and not marked
 
         await until(is_well)
+        assert told == []  # clients need not list again for that
 
 
 async def test_a_portal_that_starts_without_the_server_offers_what_it_offered_last(
@@ -93,6 +106,100 @@ async def test_a_session_that_ended_is_begun_anew_once_for_all_who_wait() -> Non
             assert second.asked["initialize"] == 1
     finally:
         far.stop()
+
+
+async def test_a_session_that_dies_inside_a_clients_live_one_is_begun_anew() -> None:
+    # As in agentgateway#3622, where the client's own session has to be begun anew.
+    far, other = Restartable("legacy"), Restartable("legacy")
+    try:
+        far.start()
+        unharmed = other.start()
+        async with portal_before(far.url, other.url) as portal:
+            for name in ("far__add", "far1__add"):
+                await until_offered(portal, name)
+            wire = await Wire(portal).begin()
+
+            async def sums() -> list[Any]:
+                calls = [wire.call(each, LEGACY, a=1, b=2) for each in ("far__add", "far1__add")]
+                replies = [await each.reply() for each in calls]
+                return [each["result"].get("structuredContent") for each in replies]
+
+            assert await sums() == [{"sum": 3}, {"sum": 3}]
+            begun = unharmed.asked["initialize"]
+            far.stop()
+            far.start()  # it knows no session of the first
+
+            async def works() -> bool:
+                return await sums() == [{"sum": 3}, {"sum": 3}]
+
+            await until(works)
+            assert unharmed.asked["initialize"] == begun
+    finally:
+        far.stop()
+        other.stop()
+
+
+async def test_a_run_of_http_errors_takes_a_server_off_until_it_answers_again(
+    far: Restartable,
+) -> None:
+    running = far.start()
+    async with portal_before(far.url) as portal:
+        await until_offered(portal, "far__add")
+        await until_it_adds(portal)
+        running.down = True
+        texts = [(await added(portal)).text for _ in range(FAILURES_IN_A_ROW)]
+        assert all("far did not answer as it should" in text for text in texts)
+        text = (await added(portal)).text
+        assert "far does not answer since" in text
+        assert "HTTP 503" in text
+        assert (await upstreams_health(portal))["state"] == "degraded"
+        running.down = False
+        await until_it_adds(portal)
+
+
+async def test_a_server_is_left_alone_for_as_long_as_it_asks(far: Restartable) -> None:
+    running = far.start()
+    async with portal_before(far.url) as portal:
+        await until_offered(portal, "far__add")
+        await until_it_adds(portal)
+        running.down, running.retry_after = True, "2"
+        for _ in range(FAILURES_IN_A_ROW):
+            await added(portal)
+
+        async def is_asked_again() -> bool:
+            return len(running.turned_away) > FAILURES_IN_A_ROW
+
+        await until(is_asked_again)
+        last, probe = running.turned_away[FAILURES_IN_A_ROW - 1 : FAILURES_IN_A_ROW + 1]
+        assert probe - last >= 2
+
+
+async def test_calls_that_fail_between_others_that_work_take_no_server_off(
+    far: Restartable,
+) -> None:
+    running = far.start()
+    async with portal_before(far.url) as portal:
+        await until_offered(portal, "far__add")
+        await until_it_adds(portal)
+        for _ in range(2 * FAILURES_IN_A_ROW):
+            running.down = True
+            assert "HTTP 503" in (await added(portal)).text
+            running.down = False
+            assert (await added(portal)).structured == {"sum": 3}
+        assert (await upstreams_health(portal))["state"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [("7", 7.0), ("", 0.0), ("-1", 0.0), ("Fri, 31 Dec 1999 23:59:59 GMT", 0.0)],
+)
+async def test_a_refusal_says_when_the_server_wants_to_be_asked_again(
+    far: Restartable, said: str, seconds: float
+) -> None:
+    running = far.start()
+    running.down, running.retry_after = True, said
+    async with ClientSession() as session, session.post(far.url) as response:
+        assert refused(response).retry_after == seconds
 
 
 @contextmanager

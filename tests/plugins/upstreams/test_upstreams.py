@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from starlette.responses import JSONResponse
 
 from tests.gateway.surfaces.mcp.conftest import LEGACY, MODERN, Wire
 from tests.plugins.upstreams.far import Far, far_server
@@ -122,7 +124,8 @@ async def test_a_client_that_cannot_be_asked_is_told_what_it_lacks(far: Far) -> 
     async with portal_before(far.url) as portal:
         await until_offered(portal, "far__greet")
         answer = await Wire(portal).modern("tools/call", {"name": "far__greet"}).reply()
-        assert "elicitation" in str(answer)
+        assert answer["error"]["code"] == -32021
+        assert answer["error"]["data"]["requiredCapabilities"] == {"elicitation": {}}
 
 
 async def test_servers_come_and_go_as_the_file_is_saved(far: Far) -> None:
@@ -135,3 +138,27 @@ async def test_servers_come_and_go_as_the_file_is_saved(far: Far) -> None:
         assert (await portal.call("near__add", {"a": 1, "b": 1}, tier="open")).structured[
             "sum"
         ] == 2
+
+
+async def test_a_server_that_refuses_a_revision_and_names_it_is_asked_again() -> None:
+    refused: list[int] = []
+
+    def refusing(app: Any) -> Any:
+        async def first(scope: Any, receive: Any, send: Any) -> None:
+            if refused:
+                await app(scope, receive, send)
+                return
+            refused.append(1)
+            asked = json.loads((await receive())["body"])
+            data = {"supported": [MODERN], "requested": MODERN}
+            error = {"code": -32022, "message": "Unsupported protocol version", "data": data}
+            answer = {"jsonrpc": "2.0", "id": asked["id"], "error": error}
+            await JSONResponse(answer, 400)(scope, receive, send)
+
+        return first
+
+    with far_server("modern", around=refusing) as far:
+        async with portal_before(far.url) as portal:
+            await until_offered(portal, "far__add")
+    assert refused == [1]
+    assert far.asked["initialize"] == 0

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from gateway.surfaces.pages.cookies import Cookies
 from gateway.testing import TestPortal
 from tests.gateway.surfaces.pages.browser import Browser, forms
 from tests.plugins.upstreams.guarded import Guarded
@@ -91,8 +92,9 @@ async def portal_of(
 async def member(portal: TestPortal, name: str) -> Member:
     """Sign someone in."""
     person = await portal.sign_in(name)
-    browser = Browser(portal.app, BASE)
+    site = portal.running.authentication.site
+    cookies, browser = Cookies(site), Browser(portal.app, site.url if site.secure else BASE)
     cookie = await portal.running.authentication.sessions.begin(person.id, "Test Browser")
-    browser.client.cookies.set("porch_session", cookie)
-    browser.client.cookies.set("porch_browser", secrets.token_urlsafe(32))
+    browser.client.cookies.set(cookies.session, cookie)
+    browser.client.cookies.set(cookies.browser, secrets.token_urlsafe(32))
     return Member(portal, name, person.id, browser)

@@ -30,11 +30,9 @@ async def test_who_has_no_account_there_is_named_the_link_and_no_other_account_i
             await portal.sign_in("ana")
             before = len(guarded.calls)
             heard = await searched(portal, "ana")
-            [silent] = heard["silent"]
-            assert (silent["source"], silent["why"]) == ("far", "connection_needed")
-            assert silent["link"].startswith(
-                "http://localhost/account?connect=upstreams%2Ffar&for="
-            )
+            [other] = heard["unanswered"]
+            assert (other["source"], other["why"]) == ("far", "connection_needed")
+            assert other["link"].startswith("http://localhost/account?connect=upstreams%2Ffar&for=")
             assert not heard["complete"]
             assert len(guarded.calls) == before
             await searched(portal, "ben")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.contract import SOURCE_MARK
 from tests.plugins.upstreams.credentials.members import member, portal_of
 from tests.plugins.upstreams.guarded import Guarded, guarded_server
 from tests.plugins.upstreams.portals import until_offered
@@ -48,9 +49,13 @@ async def test_tools_stay_when_the_token_that_listed_them_has_ended(guarded: Gua
         guarded.forget_access()
         refused = await ana.add()
         assert "does not take your connection any more" in refused.text
-        assert "far__add" in await portal.tools("ana")
+        mark = {"name": "far", "account": "own"}
+        assert (await portal.tools("ana"))["far__add"]["_meta"][SOURCE_MARK] == mark
         assert "expired" in await ana.account()
+        missing = await portal.call("why_missing", {"name": "far"}, tier="ana")
+        assert [each["why"] for each in missing.structured["missing"]] == ["connection_expired"]
         ben = await member(portal, "ben")
+        assert (await portal.tools("ben"))["far__add"]["_meta"][SOURCE_MARK] == mark
         guarded.refuses_refresh = False
         await ben.connect(guarded)
         assert (await ben.add(7)).structured == {"sum": 9}
@@ -97,3 +102,31 @@ async def test_nothing_of_a_token_is_kept_in_the_clear_or_told(
             assert token.encode() not in kept
             assert token.encode() not in exported.content
             assert token not in told
+
+
+async def test_a_server_that_wants_more_rights_gets_them_with_those_there_were(
+    guarded: Guarded,
+) -> None:
+    async with portal_of(guarded) as portal:
+        ana = await member(portal, "ana")
+        await ana.connect(guarded)
+        await until_offered(portal, "far__add", tier="ana")
+        for wanted in ("plant", "reap"):
+            guarded.wants = wanted
+            refused = await ana.add()
+            assert "wants to be asked with more rights" in refused.text
+            await ana.connect(guarded)
+            assert (await ana.add()).structured == {"sum": 3}
+        assert guarded.asked == [[], ["plant"], ["plant", "reap"]]
+
+
+async def test_no_more_rights_are_asked_for_than_the_admin_has_said(guarded: Guarded) -> None:
+    oauth = {"member_oauth": {"scopes": ["water"]}}
+    async with portal_of(guarded, credential=oauth) as portal:
+        ana = await member(portal, "ana")
+        await ana.connect(guarded)
+        await until_offered(portal, "far__add", tier="ana")
+        guarded.wants = "reap"
+        assert "Tell an admin: scopes in portal.yaml says which." in (await ana.add()).text
+        await ana.connect(guarded)
+        assert guarded.asked == [["water"], ["water"]]

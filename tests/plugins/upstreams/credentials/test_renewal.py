@@ -5,32 +5,58 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from gateway.contract import Caller, Place, Tier, Vault
+from gateway.contract import Caller, Database, Place, Tier, Vault
 from gateway.testing import TestPortal
 from plugins.upstreams.config import MemberOAuth, Server
 from plugins.upstreams.credentials.member import MemberAccounts, Target
 from plugins.upstreams.credentials.oauth_http import OAuthHttp
 from plugins.upstreams.credentials.registration import Registration
 from plugins.upstreams.servers.reach import target_of
-from plugins.upstreams.store.connections import ConnectionStore
+from plugins.upstreams.store.connections import ConnectionStore, Kept
 from plugins.upstreams.wire import Unauthorized
 from tests.plugins.upstreams.credentials.members import BASE, Member, member, portal_of
 from tests.plugins.upstreams.guarded import Guarded, guarded_server
 from tests.plugins.upstreams.portals import until_offered
 
 MEMBERS = 100
+REFUSED = Unauthorized("The server answered HTTP 401.", 401)
+
+S = TypeVar("S", bound=ConnectionStore)
 
 
-def replica(portal: TestPortal, guarded: Guarded) -> MemberAccounts:
-    """The accounts as another process has them, on the same database."""
-    services, config = portal.running.services, MemberOAuth()
-    store = ConnectionStore(
-        services.for_plugin("upstreams").database, Vault(services.signing_key, "upstreams")
-    )
+class HeldStore(ConnectionStore):
+    """A store whose first answer comes late, once it is let go."""
+
+    asked = 0
+
+    def __init__(self, database: Database, vault: Vault) -> None:
+        super().__init__(database, vault)
+        self.has_read, self.let_go = asyncio.Event(), asyncio.Event()
+
+    async def get(self, person: str, server: str) -> Kept | None:
+        self.asked += 1
+        is_first, found = self.asked == 1, await super().get(person, server)
+        if is_first:
+            self.has_read.set()
+            await self.let_go.wait()
+        return found
+
+
+def store_of(portal: TestPortal, kind: type[S]) -> S:
+    """A store on the database of a portal's upstreams."""
+    services = portal.running.services
+    vault = Vault(services.signing_key, "upstreams")
+    return kind(services.for_plugin("upstreams").database, vault)
+
+
+def replica(portal: TestPortal, guarded: Guarded, store: ConnectionStore) -> MemberAccounts:
+    """The accounts as another process has them."""
+    config = MemberOAuth()
     where = target_of(Server.model_validate({"name": "far", "url": guarded.url}))
     http = OAuthHttp(guarded.url)
     registration = Registration(http, store, config, str, "Test")
@@ -77,16 +103,36 @@ async def test_two_replicas_renew_a_token_once(guarded: Guarded, tmp_path: Path)
         ana = await member(portal, "ana")
         await ana.connect(guarded)
         await until_offered(portal, "far__add", tier="ana")
-        one, other = (replica(portal, guarded) for _ in range(2))
+        one, other = (replica(portal, guarded, store_of(portal, ConnectionStore)) for _ in range(2))
         for each in (one, other):
             await each.headers(ana.person)
-        refused = Unauthorized("The server answered HTTP 401.", 401)
-        both = await asyncio.gather(*(each.refused(ana.person, refused) for each in (one, other)))
+        both = await asyncio.gather(*(each.refused(ana.person, REFUSED) for each in (one, other)))
         assert both == [True, True]
         for each in (one, other):
             each.forget(ana.person)
         assert await one.headers(ana.person) == await other.headers(ana.person)
         assert guarded.refreshes["ana-there"] == 1
+
+
+async def test_a_token_that_was_read_before_a_renewal_is_not_remembered_after_it(
+    guarded: Guarded, tmp_path: Path
+) -> None:
+    async with portal_of(guarded, tmp_path) as portal:
+        ana = await member(portal, "ana")
+        await ana.connect(guarded)
+        store = store_of(portal, HeldStore)
+        accounts = replica(portal, guarded, store)
+        early = asyncio.create_task(accounts.headers(ana.person))
+        await store.has_read.wait()
+        refused = asyncio.create_task(accounts.refused(ana.person, REFUSED))
+        await asyncio.wait({refused}, timeout=0.5)  # it may want to wait for who has read
+        store.let_go.set()
+        old = await early
+        assert await refused
+        new = await accounts.headers(ana.person)
+        assert new != old
+        accounts.forget(ana.person)
+        assert new == await accounts.headers(ana.person)
 
 
 async def test_a_token_is_renewed_before_it_ends(guarded: Guarded) -> None:

@@ -62,7 +62,7 @@ async def test_an_answer_goes_to_its_call_once() -> None:
     with pytest.raises(ToolFailed) as refused:
         await parked.call(asks_twice_at_once, request(asked.request_state, {"content": 1}))
     assert refused.value.code == "call_is_over"
-    parked.close()
+    await parked.close()
 
 
 async def test_a_question_that_is_none_ends_the_call_with_a_typed_error() -> None:

@@ -88,7 +88,7 @@ async def test_a_child_made_with_the_sdk_is_spoken_with(era: Era | None):
     async with spawned(
         *SDK, env={"PYTHONPATH": str(ROOT)}, said=lines.append, era=era, told=heard.tell
     ) as connection:
-        assert connection.transport == "stdio"
+        assert connection.transport_name == "stdio"
         assert connection.era == (era or "modern")
         assert text_of(await connection.request(*call("count"), back=heard)) == "counted"
         assert [done for done, _, _ in heard.progresses] == [1, 2, 3]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import pytest
 
@@ -135,6 +137,25 @@ async def test_who_gives_up_cancels_the_call_at_the_server(
     assert text_of(await connection.request(*call("echo", text="still"))) == "still"
 
 
+async def test_giving_up_while_a_question_is_open_ends_it_quietly(speaking: Served):
+    asked, errors = asyncio.Event(), list[Any]()
+
+    class Undecided(Heard):
+        async def ask(self, method, params):
+            asked.set()
+            await asyncio.Event().wait()
+
+    asyncio.get_running_loop().set_exception_handler(lambda loop, told: errors.append(told))
+    async with connected(f"{speaking[1]}/mcp", era="legacy") as connection:
+        calling = asyncio.create_task(connection.request(*call("ask"), back=Undecided()))
+        await asked.wait()
+        calling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await calling
+    gc.collect()
+    assert errors == []
+
+
 async def test_a_modern_request_says_who_asks_and_repeats_itself_in_headers(speaking: Served):
     async with connected(f"{speaking[1]}/mcp") as connection:
         name, params = call("seen")
@@ -236,7 +257,7 @@ async def test_a_watched_resource_is_told_of_in_both_eras(speaking: Served, era:
 async def test_an_old_server_is_spoken_with_over_sse(speaking: Served, heard: Heard):
     connection = await connect_sse(Address(f"{speaking[1]}/sse"), CLIENT, told=heard.tell)
     try:
-        assert (connection.era, connection.transport) == ("legacy", "http+sse")
+        assert (connection.era, connection.transport_name) == ("legacy", "http+sse")
         assert text_of(await connection.request(*call("count"), back=heard)) == "counted"
         assert [done for done, _, _ in heard.progresses] == [1, 2, 3]
         assert text_of(await connection.request(*call("ask"), back=heard)) == "accept Ada"
@@ -252,5 +273,5 @@ async def test_an_old_server_is_spoken_with_over_sse(speaking: Served, heard: He
 
 async def test_where_post_is_refused_the_old_transport_is_tried(speaking: Served):
     async with connected(f"{speaking[1]}/sse") as connection:
-        assert connection.transport == "http+sse"
+        assert connection.transport_name == "http+sse"
         assert text_of(await connection.request(*call("echo", text="hi"))) == "hi"

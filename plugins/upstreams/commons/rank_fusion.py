@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from plugins.upstreams.commons.readings import Hit
+from plugins.upstreams.commons.hits import Hit
 from plugins.upstreams.commons.sources import Source
 
 _K = 60
@@ -70,15 +70,15 @@ class Found:
         return tuple(self._keys)
 
 
-def merged(heard: Iterable[tuple[Source, Sequence[Hit]]]) -> list[Found]:
+def merged(answers: Iterable[tuple[Source, Sequence[Hit]]]) -> list[Found]:
     """What all sources have found, best first; one address or one text is one thing.
 
     Args:
-        heard: the sources and what they have found, best first. Of things that are as good as each
-            other, that of the first source comes first.
+        answers: the sources and what they have found, best first. Of things that are as good as
+            each other, that of the first source comes first.
     """
     known: dict[Hashable, Found] = {}
-    for source, hits in heard:
+    for source, hits in answers:
         for rank, hit in enumerate(hits, 1):
             found, keys = Found(), tuple(_keys(source, hit))
             for each in [known[key] for key in keys if key in known]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.upstreams.commons.readings import MAX_HITS, MAX_TEXT_CHARACTERS, Hit, hits_of
+from plugins.upstreams.commons.hits import MAX_HITS, MAX_TEXT_CHARACTERS, Hit, hits_of
 
 TRUST = Hit("Trust", "https://a.example/trust", "", "Trust grows slowly.", "CC0")
 ENTRY = {

@@ -14,7 +14,7 @@ MAX_WAITING = 1000
 """Different notifications that wait to be told before more are dropped."""
 
 
-class Teller:
+class Notifier:
     """Tells one after the other, and each once where the same waits already.
 
     So whoever is told may send requests itself, and a server that repeats itself is no burden.
@@ -30,8 +30,8 @@ class Teller:
         self._some = asyncio.Event()
         self._oddities = oddities
 
-    def tell(self, method: str, params: Mapping[str, Any]) -> bool:
-        """Tell something soon; False if too much waits already."""
+    def notify(self, method: str, params: Mapping[str, Any]) -> bool:
+        """Pass something on soon; False if too much waits already."""
         key = f"{method} {json.dumps(params, sort_keys=True)}"
         if key not in self._waiting and len(self._waiting) >= MAX_WAITING:
             return False

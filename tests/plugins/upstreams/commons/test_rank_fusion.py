@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plugins.upstreams.commons.merging import merged
-from plugins.upstreams.commons.readings import Hit
+from plugins.upstreams.commons.hits import Hit
+from plugins.upstreams.commons.rank_fusion import merged
 from plugins.upstreams.commons.sources import Source
 from tests.examples import examples
 

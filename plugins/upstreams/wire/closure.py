@@ -1,13 +1,13 @@
-"""That a link has ended, and why."""
+"""The end of a transport, and its reason."""
 
 from __future__ import annotations
 
 import asyncio
 
-from plugins.upstreams.wire.errors import WireError
+from plugins.upstreams.wire.errors import SessionExpired, Unreachable, WireError
 
 
-class Ending:
+class Closure:
     """Happens once; the first reason counts."""
 
     def __init__(self) -> None:
@@ -42,7 +42,5 @@ class Ending:
 
 def not_run(reason: WireError) -> WireError:
     """The error for a request that was not sent any more."""
-    from plugins.upstreams.wire.errors import SessionExpired, Unreachable
-
     kind = SessionExpired if isinstance(reason, SessionExpired) else Unreachable
     return kind(reason.message)

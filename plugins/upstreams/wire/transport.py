@@ -9,23 +9,23 @@ from typing import Protocol
 
 from plugins.upstreams.wire.call import Call
 from plugins.upstreams.wire.calls import Calls
-from plugins.upstreams.wire.connection import NO_HEADERS, Transport
+from plugins.upstreams.wire.connection import NO_HEADERS, TransportName
 from plugins.upstreams.wire.errors import WireError
 from plugins.upstreams.wire.messages import Message
 
 Messages = AsyncGenerator[Message]
 
 
-class Link(Protocol):
+class Transport(Protocol):
     """Carries messages to one server and back.
 
     Attributes:
-        transport: its name.
+        name: as ``Connection.transport_name``.
         cancels_by_closing: whether leaving a request's answer tells the server so (2026-07-28 over
             HTTP), or a notification must.
     """
 
-    transport: Transport
+    name: TransportName
     cancels_by_closing: bool
 
     async def attach(self, calls: Calls) -> None:
@@ -68,7 +68,7 @@ class Link(Protocol):
         """
 
     async def ended(self) -> WireError:
-        """Wait until the link is of no more use; gives the reason."""
+        """Wait until it is of no more use; gives the reason."""
 
     async def close(self) -> None:
         """End it."""
