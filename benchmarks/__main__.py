@@ -17,6 +17,7 @@ SECTIONS = {
     "overhead": "calls per second and latencies beside a bare Starlette, mcp and FastMCP server",
     "hot_path": "where each microsecond of a small tool call goes, by room and by library",
     "relay": "a tool of another server through Porch, beside FastMCP's proxy and the SDK",
+    "bad_upstreams": "other calls and lists while one server hangs and one comes and goes",
     "tool_search": "tools found among those of real servers, by words, by meaning and by both",
     "lists": "tools/list with 200 tools beside Starlette sending the same bytes",
     "access": "what each kind of credential adds to a call, and memory after 100,000 callers",

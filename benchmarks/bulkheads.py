@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from benchmarks.paced import Client, p99, request
 from benchmarks.peers import plugin_module
 from benchmarks.processes import ABOVE_LOAD, CLIENT_CORE, SERVER_CORE, free_port, pin, running
 from benchmarks.table import Bar, Row
@@ -22,11 +23,6 @@ LONG, RAISING, RECURSING, HANGING, COMPUTE_SECONDS = 8, 200, 20, 1000, 3.0
 BASELINE_SECONDS = 3.0
 CALL_SECONDS = 10
 LAST_MINUTE_SECONDS = 65.0
-_VERSION = "2026-07-28"
-_META = {
-    "io.modelcontextprotocol/protocolVersion": _VERSION,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 
 
 def measure() -> list[Row]:
@@ -40,11 +36,11 @@ def measure() -> list[Row]:
             busy = _latencies(port, CALL_SECONDS * 2, lambda: load.poll() is not None)
             told = json.loads(load.communicate()[0])
         lag = _worst_lag(port)
-    more = (_p99(busy) - _p99(quiet)) * 1e3
+    more = (p99(busy) - p99(quiet)) * 1e3
     note = ", ".join(f"{count} x {what}" for what, count in sorted(told.items()))
     return [
-        Row(SECTION, "a small call, p99, nothing else", _p99(quiet) * 1e3, "ms"),
-        Row(SECTION, "the same beside all of it", _p99(busy) * 1e3, "ms", note=note),
+        Row(SECTION, "a small call, p99, nothing else", p99(quiet) * 1e3, "ms"),
+        Row(SECTION, "the same beside all of it", p99(busy) * 1e3, "ms", note=note),
         Row(SECTION, "what it takes longer, p99", more, "ms", Bar("at most", 5), headline=True),
         Row(SECTION, "longest stall of the loop", lag * 1e3, "ms", Bar("at most", 50)),
     ]
@@ -58,22 +54,12 @@ def running_load(port: int) -> Any:
     return subprocess.Popen(command, stdout=subprocess.PIPE)
 
 
-def _p99(seconds: list[float]) -> float:
-    return sorted(seconds)[int(len(seconds) * 0.99)]
-
-
 def _latencies(port: int, seconds: float, over: Any = lambda: False) -> list[float]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    client, add = Client(port), request("tools/call", "add", {"a": 1, "b": 2})
     found: list[float] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end and not over():
-        began = time.perf_counter()
-        connection.request("POST", "/mcp", _body("add", a=1, b=2), _headers("add"))
-        answer = connection.getresponse().read()
-        found.append(time.perf_counter() - began)
-        if b'"sum":3' not in answer:
-            raise RuntimeError(answer[:300])
-        time.sleep(0.002)
+        found.append(client.ask(add, b'"sum":3'))
     return found
 
 
@@ -85,22 +71,6 @@ def _worst_lag(port: int) -> float:
     if found is None:
         raise RuntimeError("no porch_loop_lag_seconds")
     return float(found[1])
-
-
-def _body(tool: str, **arguments: Any) -> bytes:
-    params = {"name": tool, "arguments": arguments, "_meta": _META}
-    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    return json.dumps(call).encode()
-
-
-def _headers(tool: str) -> dict[str, str]:
-    return {
-        "content-type": "application/json",
-        "accept": "application/json, text/event-stream",
-        "mcp-protocol-version": _VERSION,
-        "mcp-method": "tools/call",
-        "mcp-name": tool,
-    }
 
 
 async def _load(port: int) -> dict[str, int]:
@@ -116,10 +86,7 @@ async def _load(port: int) -> dict[str, int]:
 
 async def _asked(port: int, tool: str, given: dict[str, Any]) -> str:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    body = _body(tool, **given)
-    lines = [f"{name}: {value}" for name, value in _headers(tool).items()]
-    head = ["POST /mcp HTTP/1.1", "host: localhost", f"content-length: {len(body)}", *lines]
-    writer.write("\r\n".join([*head, "connection: close", "", ""]).encode() + body)
+    writer.write(request("tools/call", tool, given).alone())
     size, first = 0, b""
     while data := await reader.read(1 << 20):
         size += len(data)

@@ -179,7 +179,7 @@ def main() -> None:
     """Serve the portal that the command line names."""
     place = Path(sys.argv[1])
     tokens = StaticTokens.parse((place / STATIC_TOKENS).read_text())
-    serve_portal(place, int(sys.argv[2]), plugin_module(1), tokens)
+    serve_portal(place, int(sys.argv[2]), plugin_module(1), tokens=tokens)
 
 
 if __name__ == "__main__":

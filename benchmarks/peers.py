@@ -208,13 +208,13 @@ def serve_porch(port: int, tools: int) -> None:
         serve_portal(Path(place), port, plugin_module(tools))
 
 
-def serve_portal(place: Path, port: int, plugin: Any, tokens: StaticTokens | None = None) -> None:
+def serve_portal(place: Path, port: int, *plugins: Any, tokens: StaticTokens | None = None) -> None:
     """A portal as ``porch serve`` runs it, with traces and no exporter.
 
     Args:
         place: the directory of its ``config`` and ``data``.
         port: where to listen on 127.0.0.1.
-        plugin: the module of its one plugin.
+        plugins: the modules of its plugins.
         tokens: the static tokens.
     """
     import uvloop
@@ -229,7 +229,7 @@ def serve_portal(place: Path, port: int, plugin: Any, tokens: StaticTokens | Non
     telemetry.configure("porch", enabled=True)
     data = place / "data"
     portal = load_portal(place / "config", {"listen": {"port": port}, "limits": ABOVE_LOAD})
-    app = PortalApp(portal, data, tokens, modules=[plugin])
+    app = PortalApp(portal, data, tokens, modules=plugins)
     with held(data):
         uvloop.run(serve(app, portal.config, data, lambda _: None))
 

@@ -14,20 +14,16 @@ import tempfile
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from benchmarks.load import Figures, Load, measured, middle
+from benchmarks.load import Figures, middle
 from benchmarks.peers import Served, serve_peer, serve_portal
 from benchmarks.processes import CLIENT_CORE, SERVER_CORE, free_port, running
+from benchmarks.rounds import CONNECTIONS, Measured, figures_row, in_rounds, rates, ratio_row
 from benchmarks.table import Bar, Row
 from benchmarks.wire import ERAS, Era
 
 SECTION = "relay"
-ROUNDS = 5
-SECONDS = 1.0
-"""Seconds of a round."""
-CONNECTIONS = (1, 32)
 NAMES: Mapping[str, str] = {
     "direct": "the server itself",
     "fastmcp": "FastMCP's proxy as documented",
@@ -39,13 +35,12 @@ BAR, GOAL = 1.0, 2.0
 """Porch's calls per second over those of the SDK with a pooled client: the bar, and the goal."""
 _TOOL = "add"
 
-Measured = dict[tuple[str, Era, int], list[Figures]]
-
 
 def measure() -> list[Row]:
     """Calls per second, p50, p99 and processor time of every relay, and Porch's ratios."""
     with _serving() as served:
-        found = _rounds(served)
+        calls = [(name, era, at) for era in ERAS for at in CONNECTIONS for name in NAMES]
+        found = in_rounds(served, calls)
     rows = [_figures(*key, middle(rounds)) for key, rounds in found.items()]
     return rows + [_ratio(found, era, at) for era in ERAS for at in CONNECTIONS]
 
@@ -69,37 +64,15 @@ def _serving() -> Generator[dict[str, Served]]:
         yield served
 
 
-def _rounds(served: Mapping[str, Served]) -> Measured:
-    found: Measured = {
-        (name, era, connections): []
-        for era in ERAS
-        for connections in CONNECTIONS
-        for name in NAMES
-    }
-    for _ in range(ROUNDS):
-        for (name, era, connections), rounds in found.items():
-            load = Load(served[name].port, era, "call", connections, SECONDS)
-            rounds.append(measured(load, served[name].pid))
-    return found
-
-
 def _figures(name: str, era: Era, connections: int, figures: Figures) -> Row:
     what = f"another server's tool, {NAMES[name]}, {era} at {connections}"
-    note = f"p50 {figures.p50:.2f} ms, p99 {figures.p99:.2f} ms, CPU {figures.cpu:.0f} us a call"
-    return Row(SECTION, what, figures.rate, "calls/s", note=note, headline=connections > 1)
+    return figures_row(SECTION, what, figures, headline=connections > 1)
 
 
 def _ratio(found: Measured, era: Era, at: int) -> Row:
-    pairs = zip(found["porch", era, at], found["pooled", era, at], strict=True)
-    ratios = [ours.rate / theirs.rate for ours, theirs in pairs]
-    return Row(
-        SECTION,
-        f"Porch's calls/s over those of {NAMES['pooled']}, {era} at {at}",
-        median(ratios),
-        bar=Bar("at least", BAR),
-        note=f"{ROUNDS} rounds from {min(ratios):.2f} to {max(ratios):.2f}; the goal is {GOAL:g}",
-        headline=True,
-    )
+    what = f"Porch's calls/s over those of {NAMES['pooled']}, {era} at {at}"
+    ratios = rates(found, ("porch", era, at), ("pooled", era, at))
+    return ratio_row(SECTION, what, ratios, Bar("at least", BAR), f"; the goal is {GOAL:g}")
 
 
 def _fastmcp(url: str) -> Any:
