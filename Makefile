@@ -20,7 +20,7 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0
 NODE := tests/node/node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install services dev run test thorough check docs bench coverage mutants versions chaos kills pins image
+.PHONY: help install services dev run test thorough check docs bench coverage mutants versions chaos kills restarts pins image
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -73,6 +73,9 @@ chaos: dev ## two replicas, and faults of all kinds for half an hour; ARGS="--mi
 
 kills: dev ## end processes with kill -9 a thousand times; ARGS=100 a hundred times
 	@$(BIN)/python scripts/kills.py $(ARGS)
+
+restarts: dev ## kill another MCP server under load a thousand times; ARGS=100 a hundred times
+	@PORCH_TEST_RESTARTS=$(or $(ARGS),1000) $(BIN)/pytest -q -n 0 tests/plugins/upstreams/test_restarts.py
 
 pins: $(DEV) ## compile requirements/ from pyproject.toml; ARGS=--upgrade takes the newest
 	$(BIN)/python scripts/pins.py $(ARGS)
