@@ -45,9 +45,10 @@ def node_tool(tmp_path: Path) -> NodeTool:
 
 
 @contextmanager
-def portal_in(directory: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A portal with the "everything" plugin, in a process of its own that must end well."""
-    with subprocess.Popen([sys.executable, PORTAL, directory], stderr=subprocess.PIPE) as portal:
+def portal_in(directory: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A portal of ``portal.py``, in a process of its own that must end well."""
+    command = [sys.executable, str(PORTAL), str(directory), *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as portal:
         deadline = time.monotonic() + 60
         while not (directory / "port").exists():
             if portal.poll() is not None or time.monotonic() > deadline:
@@ -57,7 +58,10 @@ def portal_in(directory: Path) -> Iterator[subprocess.Popen[bytes]]:
             time.sleep(0.02)
         yield portal
         portal.terminate()
+        assert portal.stderr is not None
+        told = portal.stderr.read().decode()
         assert portal.wait(60) == 0
+        assert "graceful shutdown exceeded" not in told, told[-2000:]
 
 
 def url_in(directory: Path) -> str:

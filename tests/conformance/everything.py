@@ -27,7 +27,16 @@ from gateway.contract import (
     ToolFailed,
     hookimpl,
 )
-from tests.conformance.unfinished import elicit, need, obj, sample, unfinished_tools
+from tests.conformance.unfinished import (
+    Round,
+    asking_tool,
+    elicit,
+    in_rounds,
+    need,
+    obj,
+    sample,
+    unfinished_tools,
+)
 
 PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5Er"
@@ -162,47 +171,38 @@ _ENUMS = {
 
 
 def asking_tools(host: Host) -> list[Tool]:
-    async def ask(message: str, schema: Mapping[str, Any]) -> str:
+    def ask(now: Round, message: str, schema: Mapping[str, Any]) -> Any:
+        if now.given("form"):
+            answer = now.answers["form"]
+            content = json.dumps(answer.get("content", {}))
+            return f"Elicitation completed: action={answer['action']}, content={content}"
         params = {"mode": "form", "message": message, "requestedSchema": schema}
-        answer = await host.exchange().ask("elicitation/create", params)
-        content = json.dumps(answer.get("content", {}))
-        return f"Elicitation completed: action={answer['action']}, content={content}"
+        return need({"form": {"method": "elicitation/create", "params": params}})
 
-    async def test_sampling(prompt: str) -> str:
-        """Asks the client's model.
+    async def test_sampling(now: Round) -> Any:
+        """Asks the client's model."""
+        if now.given("model"):
+            return f"LLM response: {now.answers['model']['content']['text']}"
+        return need({"model": sample(now.args["prompt"], 100)})
 
-        Args:
-            prompt: what to ask.
-        """
-        params = sample(prompt, 100)["params"]
-        answer = await host.exchange().ask("sampling/createMessage", params)
-        return f"LLM response: {answer['content']['text']}"
+    async def test_elicitation(now: Round) -> Any:
+        """Asks the person."""
+        wanted = obj(username={"type": "string"}, email={"type": "string"})
+        return ask(now, now.args["message"], wanted)
 
-    async def test_elicitation(message: str) -> str:
-        """Asks the person.
-
-        Args:
-            message: what to ask.
-        """
-        schema = obj(username={"type": "string"}, email={"type": "string"})
-        return await ask(message, schema)
-
-    async def test_elicitation_sep1034_defaults() -> str:
+    async def test_elicitation_sep1034_defaults(now: Round) -> Any:
         """Asks with defaults."""
-        return await ask("Please review", {"type": "object", "properties": _DEFAULTS})
+        return ask(now, "Please review", {"type": "object", "properties": _DEFAULTS})
 
-    async def test_elicitation_sep1330_enums() -> str:
+    async def test_elicitation_sep1330_enums(now: Round) -> Any:
         """Asks with every kind of choice."""
-        return await ask("Please choose", {"type": "object", "properties": _ENUMS})
+        return ask(now, "Please choose", {"type": "object", "properties": _ENUMS})
 
     return [
-        Tool.of(each)
-        for each in (
-            test_sampling,
-            test_elicitation,
-            test_elicitation_sep1034_defaults,
-            test_elicitation_sep1330_enums,
-        )
+        asking_tool(host, test_sampling, prompt={"type": "string"}),
+        asking_tool(host, test_elicitation, message={"type": "string"}),
+        asking_tool(host, test_elicitation_sep1034_defaults),
+        asking_tool(host, test_elicitation_sep1330_enums),
     ]
 
 
@@ -308,12 +308,15 @@ def prompts(host: Host) -> list[Prompt]:
 
     async def test_input_required_result_prompt() -> Any:
         """A prompt that needs to know more."""
-        answers = host.exchange().input_responses or {}
-        context = (answers.get("user_context", {}).get("content") or {}).get("context")
-        if context is None:
-            question = elicit("What context should the prompt use?", context={"type": "string"})
-            return need({"user_context": question})
-        return f"Use this context: {context}"
+
+        async def run(now: Round) -> Any:
+            context = (now.answers.get("user_context", {}).get("content") or {}).get("context")
+            if context is None:
+                question = elicit("What context should I use?", context={"type": "string"})
+                return need({"user_context": question})
+            return f"Use this context: {context}"
+
+        return await in_rounds(host, run, {})
 
     async def first_argument(typed: str, others: Mapping[str, str], caller: Any) -> list[str]:
         return [each for each in ("paris", "park", "party") if each.startswith(typed)]

@@ -1,9 +1,14 @@
-"""Tools of the "everything" plugin whose first answer asks for more (SEP-2322)."""
+"""Tools of the "everything" plugin that ask: in rounds (SEP-2322), or while they run.
+
+Each says what it needs to know, and goes on once it does. A client of 2026-07-28 answers with its
+next request; one of an older revision is asked at once.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import mcp_types as mcp
@@ -39,62 +44,102 @@ _NAME = elicit("What is your name?", name={"type": "string"})
 _CONFIRM = elicit("Please confirm", ok={"type": "boolean"})
 
 
-def unfinished_tools(host: Host) -> list[Tool]:
-    def given(*keys: str) -> Mapping[str, Any] | None:
-        answers = host.exchange().input_responses or {}
-        good = all(isinstance(answers.get(key), Mapping) for key in keys)
-        return answers if good else None
+@dataclass(frozen=True)
+class Round:
+    """One round of a call.
 
-    async def test_input_required_result_elicitation() -> Any:
+    Attributes:
+        args: the call's arguments.
+        answers: to what was asked in the round before.
+        state: kept from that round.
+    """
+
+    args: Mapping[str, Any] = field(default_factory=dict)
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    state: str | None = None
+
+    def given(self, *keys: str) -> bool:
+        """Whether all of these were answered."""
+        return all(isinstance(self.answers.get(key), Mapping) for key in keys)
+
+
+Run = Callable[[Round], Awaitable[Any]]
+
+
+async def in_rounds(host: Host, run: Run, args: Mapping[str, Any]) -> Any:
+    """What a call answers in the end, or what its client has to answer first."""
+    exchange = host.exchange()
+    result = await run(Round(args, exchange.input_responses or {}, exchange.request_state))
+    while isinstance(result, mcp.InputRequiredResult) and exchange.can_ask:
+        needs = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+        answers = {
+            name: await exchange.ask(each["method"], each.get("params", {}))
+            for name, each in needs["inputRequests"].items()
+        }
+        result = await run(Round(args, answers, needs.get("requestState")))
+    return result
+
+
+def asking_tool(host: Host, run: Run, **arguments: Any) -> Tool:
+    """A tool that asks; its name and summary are those of the function."""
+
+    async def call(args: Any, caller: Any) -> Any:
+        return await in_rounds(host, run, args)
+
+    return Tool(run.__name__, run.__doc__ or "", call, input_schema=obj(**arguments))
+
+
+def unfinished_tools(host: Host) -> list[Tool]:
+    async def test_input_required_result_elicitation(now: Round) -> Any:
         """Needs a name."""
-        answers = given("user_name")
-        name = ((answers or {}).get("user_name", {}).get("content") or {}).get("name")
+        name = (now.answers.get("user_name", {}).get("content") or {}).get("name")
         return f"Hello, {name}!" if name else need({"user_name": _NAME})
 
-    async def test_input_required_result_sampling() -> Any:
+    async def test_input_required_result_sampling(now: Round) -> Any:
         """Needs the client's model."""
-        answers = given("capital_question")
-        if not answers:
+        if not now.given("capital_question"):
             question = sample("What is the capital of France?", 100)
             return need({"capital_question": question})
-        return json.dumps(answers["capital_question"])
+        return json.dumps(now.answers["capital_question"])
 
-    async def test_input_required_result_list_roots() -> Any:
+    async def test_input_required_result_list_roots(now: Round) -> Any:
         """Needs the client's roots."""
-        answers = given("client_roots")
-        return json.dumps(answers["client_roots"]) if answers else need({"client_roots": ROOTS})
+        if not now.given("client_roots"):
+            return need({"client_roots": ROOTS})
+        return json.dumps(now.answers["client_roots"])
 
-    async def test_input_required_result_request_state() -> Any:
+    async def test_input_required_result_request_state(now: Round) -> Any:
         """Needs a confirmation, and keeps a state."""
-        if not given("confirm"):
+        if not now.given("confirm"):
             return need({"confirm": _CONFIRM}, "round-1")
-        return "state-ok" if host.exchange().request_state == "round-1" else "state-lost"
+        return "state-ok" if now.state == "round-1" else "state-lost"
 
-    async def test_input_required_result_tampered_state() -> Any:
+    async def test_input_required_result_tampered_state(now: Round) -> Any:
         """Needs a confirmation, and keeps a state that must not be changed."""
-        return "Done." if given("confirm") else need({"confirm": _CONFIRM}, "round-1")
+        return "Done." if now.given("confirm") else need({"confirm": _CONFIRM}, "round-1")
 
-    async def test_input_required_result_multiple_inputs() -> Any:
+    async def test_input_required_result_multiple_inputs(now: Round) -> Any:
         """Needs three things at once."""
-        if given("user_name", "greeting", "client_roots"):
+        if now.given("user_name", "greeting", "client_roots"):
             return "Thank you."
         greeting = sample("Generate a greeting", 50)
         needs = {"user_name": _NAME, "greeting": greeting, "client_roots": ROOTS}
         return need(needs, "round-1")
 
-    async def test_input_required_result_multi_round() -> Any:
+    async def test_input_required_result_multi_round(now: Round) -> Any:
         """Needs one thing after the other."""
-        state = host.exchange().request_state
-        if state == "round-1" and given("step1"):
+        if now.state == "round-1" and now.given("step1"):
             color = elicit("Step 2: What is your favorite color?", color={"type": "string"})
             return need({"step2": color}, "round-2")
-        if state == "round-2" and given("step2"):
+        if now.state == "round-2" and now.given("step2"):
             return "Thank you."
         name = elicit("Step 1: What is your name?", name={"type": "string"})
         return need({"step1": name}, "round-1")
 
-    async def test_input_required_result_capabilities() -> Any:
+    async def test_input_required_result_capabilities(now: Round) -> Any:
         """Needs whatever the client can give."""
+        if now.answers:
+            return "Thank you."
         offers = {
             "elicitation": ("user_name", _NAME),
             "sampling": ("greeting", sample("Generate a greeting", 50)),
@@ -103,17 +148,21 @@ def unfinished_tools(host: Host) -> list[Tool]:
         needs = dict(need for name, need in offers.items() if name in can)
         return need(needs) if needs else "This client can give nothing."
 
-    async def test_missing_capability() -> Any:
+    async def test_missing_capability(now: Round) -> Any:
         """Needs sampling."""
+        if now.given("greeting"):
+            return "Thank you."
         return need({"greeting": sample("Generate a greeting", 50)})
 
-    async def test_streaming_elicitation() -> Any:
+    async def test_streaming_elicitation(now: Round) -> Any:
         """Reports progress, then needs a name."""
+        if now.given("user_name"):
+            return "Thank you."
         await host.exchange().progress(1, 2)
         return need({"user_name": _NAME})
 
     return [
-        Tool.of(each)
+        asking_tool(host, each)
         for each in (
             test_input_required_result_elicitation,
             test_input_required_result_sampling,

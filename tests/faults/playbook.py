@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx2
@@ -60,7 +61,7 @@ class Person:
         """The result of a request, which must succeed."""
         answer = self.send(method, **params)
         assert answer.status_code == 200, answer.text
-        result: dict[str, Any] = answer.json()["result"]
+        result: dict[str, Any] = _message(answer)["result"]
         return result
 
     def attempt(self, tool: str, **arguments: Any) -> tuple[bool, dict[str, Any]]:
@@ -103,3 +104,12 @@ def stage(*prompts: str, **more: Any) -> dict[str, Any]:
     """A stage whose mini-prompts have these names."""
     written = [{"name": each, "content": f"Do {each}."} for each in prompts]
     return {"name": "Work", "prompts": written, **more}
+
+
+def _message(answer: httpx2.Response) -> dict[str, Any]:
+    """The message of an answer, which is a stream where it took long enough for a ping."""
+    text = answer.text
+    if answer.headers["content-type"].startswith("text/event-stream"):
+        text = next(line for line in text.splitlines() if line.startswith("data:"))[5:]
+    message: dict[str, Any] = json.loads(text)
+    return message

@@ -9,7 +9,9 @@ def is_ready(url: str) -> bool:
     """Whether all of a portal is open and answers.
 
     A portal that misses its database for a moment is ready for what it can do without it, and a
-    busy machine may let it miss one while its plugins open still.
+    busy machine may let it miss one while its plugins open still; or let a plugin open so late
+    that nobody waits for it. The latter is told to those who may see the details, not of a portal
+    with a public address.
 
     Args:
         url: where the portal listens.
@@ -17,5 +19,6 @@ def is_ready(url: str) -> bool:
     Raises:
         httpx2.TransportError: nobody answers there.
     """
-    answer = httpx2.get(f"{url}/readyz", timeout=60)
-    return bool(answer.json()["status"] == "ok")
+    report = httpx2.get(f"{url}/readyz", timeout=60).json()
+    states = [each["state"] for each in report.get("plugins", {}).values()]
+    return report["status"] == "ok" and "failed" not in states

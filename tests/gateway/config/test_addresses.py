@@ -23,8 +23,9 @@ from gateway.services.vectors import open_vectors
 
 OWN = {"PortalConfig.public_url"}
 """Where the portal itself is reached; a proxy may have taken the TLS off."""
-NAMES = {"Accepted.issuer"}
-"""Compared and never asked, where the address of the keys is given; see the last test."""
+NAMES = {"Accepted.issuer", "TokenExchange.issuer"}
+"""Names and no addresses: the first is compared, where the address of the keys is given (see the
+last test), the second is said to whom the portal's word is."""
 NAMED_LIKE_ADDRESSES = ("url", "issuer", "endpoint", "rpc", "team", "address")
 
 
