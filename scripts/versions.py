@@ -19,7 +19,10 @@ ROOT = Path(__file__).parents[1]
 CLASSIFIER = "Programming Language :: Python :: "
 SUITE = (
     *("tests/auth/rules", "tests/auth/test_resolver.py", "tests/auth/test_sealer.py"),
-    *("tests/gateway/services/test_jobs_sqlite.py", "tests/gateway/services/test_sqlite.py"),
+    *(
+        "tests/gateway/services/jobs/test_sqlite.py",
+        "tests/gateway/services/database/test_sqlite.py",
+    ),
     "tests/contract",
 )
 """What depends on the interpreter: its SQLite, its typing and the event loop that portals use."""

@@ -12,8 +12,8 @@ import click
 from gateway.cli.options import TIERS, Setup, emit, json_option, with_setup
 
 if TYPE_CHECKING:
-    from gateway.observability.audit import AuditRecord
     from gateway.observability.audit_reader import AuditReader, Total
+    from gateway.observability.audit_record import AuditRecord
 
 _BY = {"person": "person", "tool": "item"}
 """What ``--by`` takes, and the field that it means."""

@@ -11,7 +11,7 @@ import click
 from gateway.cli.options import EXIT, Setup, emit, json_option, with_setup
 
 if TYPE_CHECKING:
-    from gateway.services.backup import Manifest
+    from gateway.services.backup.archive import Manifest
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _EXISTING = click.Path(dir_okay=False, exists=True, path_type=Path)
@@ -35,7 +35,7 @@ def backup(setup: Setup, file: Path | None, as_json: bool) -> None:
       porch backup /var/backups/porch.tar.gz
       porch backup --json                             what went into it, for a script
     """
-    from gateway.services.backup import BackupImpossible, back_up
+    from gateway.services.backup.archive import BackupImpossible, back_up
 
     chosen = file or Path(f"porch-{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}.tar.gz")
     objects = setup.portal.config.services.objects
@@ -68,8 +68,8 @@ def restore(ctx: click.Context, setup: Setup, file: Path, verify: bool) -> None:
     Examples:
       porch restore porch.tar.gz --verify --data /var/lib/porch
     """
-    from gateway.services import restore as restoring
-    from gateway.services.backup import BackupImpossible
+    from gateway.services.backup import restore as restoring
+    from gateway.services.backup.archive import BackupImpossible
 
     database = _database(setup)
     try:

@@ -23,11 +23,11 @@ from gateway.limits.call_limits import unknown_tools
 from gateway.limits.route_limits import unknown_operations
 from gateway.open_portal import OpenPortal
 from gateway.plugin_host import Found, discover
-from gateway.services.cache import open_cache
-from gateway.services.database import open_database
+from gateway.services.cache.address import open_cache
+from gateway.services.database.service import open_database
 from gateway.services.objects import open_objects
 from gateway.services.secrets import address
-from gateway.services.vectors import open_vectors
+from gateway.services.vectors.address import open_vectors
 from gateway.surfaces.rest.routes import described_routes
 
 CHECK_TIMEOUT_SECONDS = 60.0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gateway.cli.options import Setup, config_option, data_option
+from gateway.cli.static_tokens import static_tokens
 
 if TYPE_CHECKING:
     from socket import socket
@@ -105,26 +106,6 @@ def _configure_logs(setup: Setup, worker: int = 0) -> None:
     logs.configure(
         level, json={"auto": None, "text": False, "json": True}[wanted.format], worker=worker
     )
-
-
-def static_tokens(setup: Setup) -> StaticTokens:
-    """The static tokens of the environment; from here on no log shows one of them.
-
-    Raises:
-        ConfigError: the variable is not written as it should be.
-    """
-    from auth import StaticTokens
-    from gateway.errors import ConfigError, Problem
-    from gateway.observability.redaction import register_secret
-
-    text = setup.environment.static_tokens.get_secret_value()
-    for pair in text.split(","):
-        register_secret(pair.partition(":")[2].strip())
-    try:
-        return StaticTokens.parse(text)
-    except ValueError as error:
-        problem = Problem("environment", 0, "PORCH_STATIC_TOKENS", str(error))
-        raise ConfigError([problem]) from None
 
 
 def _run(setup: Setup, tokens: StaticTokens) -> None:

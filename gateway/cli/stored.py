@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from auth.revocations import Revocations
     from auth.stores import Stores
     from gateway.errors import ConfigError
-    from gateway.services.database import DatabaseService
+    from gateway.services.database.service import DatabaseService
 
 
 @asynccontextmanager
@@ -32,7 +32,7 @@ async def opened_database(
         ConfigError: the database's address is wrong, or it is not there.
     """
     from gateway.errors import ConfigError, Problem
-    from gateway.services.database import open_database
+    from gateway.services.database.service import open_database
     from gateway.services.secrets import address
 
     try:
@@ -69,8 +69,8 @@ async def opened_stores(setup: Setup) -> AsyncGenerator[tuple[Stores, Revocation
     from auth.stores import StoreUnavailable
     from gateway.identity.stores import open_stores
     from gateway.observability.audit import MIGRATIONS
-    from gateway.services.database import DatabaseUnavailable
-    from gateway.services.migrations import MigrationFailed
+    from gateway.services.database.migrations import MigrationFailed
+    from gateway.services.database.service import DatabaseUnavailable
 
     async with opened_database(setup) as service:
         database = service.for_owner("gateway")

@@ -78,8 +78,8 @@ def supervise(setup: Setup, number: int) -> None:
         ConfigError: a service cannot be shared, the port is taken, or another portal runs here.
     """
     from gateway.cli.data_directory import held, made
-    from gateway.cli.serve import static_tokens
     from gateway.cli.server import listen
+    from gateway.cli.static_tokens import static_tokens
     from gateway.cli.supervisor import CannotStart, Hooks, Supervisor
     from gateway.cli.welcome import Welcome
     from gateway.contract.directories import rebuildable

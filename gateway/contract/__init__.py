@@ -33,7 +33,6 @@ from gateway.contract.offers import (
     Prompt,
     Resource,
     ResourceTemplate,
-    Route,
     Tool,
     UpstreamCredential,
     Webhook,
@@ -57,6 +56,7 @@ from gateway.contract.plugin import (
 )
 from gateway.contract.relayed import SOURCE_MARK, Origin, Relayed, RelayedError
 from gateway.contract.results import BriefResult, ToolResult
+from gateway.contract.routes import Route
 from gateway.contract.rows import RowKind, Rows, Unruled
 from gateway.contract.services import (
     Cache,

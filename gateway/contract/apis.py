@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from gateway.contract.routes import Route
 from gateway.contract.streams import Stream
-
-if TYPE_CHECKING:
-    from gateway.contract.offers import Route
 
 _PREFIX = re.compile(r"(?:/[A-Za-z0-9_.-]+)+")
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import to_json
 
 from gateway.contract.config_types import checked_rate
-
-if TYPE_CHECKING:
-    from gateway.contract.offers import Route
+from gateway.contract.routes import Route
 
 _BREAKS = frozenset("\r\n\0")
 
@@ -121,7 +119,6 @@ class Stream:
 
     def route(self) -> Route:
         """The same as a route, for what is alike: its tier, its limit and its parameters."""
-        from gateway.contract.offers import Route  # Late, for that module imports this one.
 
         async def begin(params: Any, caller: Any) -> Any:
             return await self.open(params, caller, None)

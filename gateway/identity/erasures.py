@@ -19,7 +19,8 @@ from gateway.contract.offers import Offer
 from gateway.contract.personal_data import PersonalData
 from gateway.contract.services import Database
 from gateway.identity.stores import forgotten_people
-from gateway.observability.audit import AuditLog, AuditRecord
+from gateway.observability.audit import AuditLog
+from gateway.observability.audit_record import AuditRecord
 from gateway.observability.logs import get_logger
 from gateway.toolkit.background import background
 

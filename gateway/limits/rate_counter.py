@@ -17,7 +17,7 @@ from gateway.contract.config_types import rate_of
 from gateway.errors import PortalError
 from gateway.limits.sliding_window import MemoryWindows, Rate, Taken, Windows
 from gateway.observability.logs import get_logger
-from gateway.services.cache import CacheUnavailable
+from gateway.services.cache.service import CacheUnavailable
 
 ANSWER_TIMEOUT_SECONDS = 2.0
 """Seconds that a server which counts may take."""

@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from gateway.limits.limiter import Limiter
-from gateway.services.cache import CacheService
 
-__all__ = ["MemoryWindows", "Rate", "Taken", "Windows", "open_windows"]
+__all__ = ["MemoryWindows", "Rate", "Taken", "Windows"]
 
 MAX_KEYS = 16_384
 """Keys that are remembered of each rate in memory."""
@@ -100,14 +99,3 @@ class MemoryWindows(Windows):
     def _new(self, rate: Rate) -> Limiter:
         limiter = Limiter(rate.limit, rate.seconds, MAX_KEYS, self._clock)
         return self._limiters.setdefault(rate.name, limiter)
-
-
-def open_windows(cache: CacheService) -> Windows:
-    """Sliding windows kept where the cache is: on its server, or in this process."""
-    from gateway.services.cache_redis import RedisCache
-
-    if not isinstance(cache, RedisCache):
-        return MemoryWindows()
-    from gateway.limits.sliding_window_redis import RedisWindows
-
-    return RedisWindows(lambda: cache.redis, ask=cache.ask)

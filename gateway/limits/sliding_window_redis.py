@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gateway.limits.sliding_window import Rate, Taken, Windows
-from gateway.services.cache_redis import asked_plainly
+from gateway.services.cache.redis import asked_plainly
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis

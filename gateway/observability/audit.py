@@ -14,8 +14,9 @@ from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from gateway.observability.audit_record import BATCH_RECORDS, AuditRecord
 from gateway.observability.logs import get_logger
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ __all__ = ["MIGRATIONS", "AuditLog", "AuditRecord"]
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 """The gateway's own Alembic migrations; the audit table is made by them."""
 
-BATCH_RECORDS = 500
-"""Records that are written in one transaction."""
-
 WRITE_INTERVAL_SECONDS = 0.5
 """Seconds between two writes, where no batch fills up sooner."""
 
@@ -40,34 +38,6 @@ _CLOSE_TIMEOUT_SECONDS = 5.0
 _MAX_RETRY_SECONDS = 30.0
 
 log = get_logger(__name__)
-
-
-class AuditRecord(NamedTuple):
-    """One call.
-
-    Attributes:
-        at: when it began, with its time zone.
-        request_id: the id that logs and errors carry too.
-        person: the stable person id, or None for an anonymous caller.
-        tier: the caller's tier.
-        item: the item's key, such as ``knowledge/get_document``.
-        kind: ``tool``, ``resource``, ``template``, ``prompt`` or ``completion``.
-        surface: ``mcp``, ``rest`` or ``cli``.
-        outcome: ``ok``, or the code of the error.
-        milliseconds: how long it took.
-        bytes_out: the size of the answer.
-    """
-
-    at: datetime
-    request_id: str
-    person: str | None
-    tier: str
-    item: str
-    kind: str
-    surface: str
-    outcome: str
-    milliseconds: float
-    bytes_out: int
 
 
 class AuditLog:

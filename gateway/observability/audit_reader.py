@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from sqlalchemy import case, func, select
 
-from gateway.observability.audit import BATCH_RECORDS, AuditRecord
+from gateway.observability.audit_record import BATCH_RECORDS, AuditRecord
 from gateway.observability.audit_table import audit
 
 if TYPE_CHECKING:

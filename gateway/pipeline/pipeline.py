@@ -26,7 +26,8 @@ from gateway.contract.streams import StreamEvent
 from gateway.errors import PortalError
 from gateway.limits.rate_counter import LimitReached
 from gateway.limits.sliding_window import Taken
-from gateway.observability.audit import AuditLog, AuditRecord
+from gateway.observability.audit import AuditLog
+from gateway.observability.audit_record import AuditRecord
 from gateway.observability.logs import get_logger
 from gateway.observability.metrics import Metrics
 from gateway.observability.redaction import redactor

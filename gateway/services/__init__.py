@@ -19,10 +19,11 @@ from gateway.contract.services import Cache, Database, Embedder, Jobs, Objects, 
 from gateway.errors import ConfigError, Problem
 from gateway.observability.logs import get_logger
 from gateway.services import signing_key as signing
-from gateway.services.cache import CacheService, CacheUnavailable, open_cache
-from gateway.services.database import DatabaseService, DatabaseUnavailable, open_database
-from gateway.services.jobs import JobService, open_jobs
-from gateway.services.migrations import MigrationFailed
+from gateway.services.cache.address import open_cache
+from gateway.services.cache.service import CacheService, CacheUnavailable
+from gateway.services.database.migrations import MigrationFailed
+from gateway.services.database.service import DatabaseService, DatabaseUnavailable, open_database
+from gateway.services.jobs.service import JobService, open_jobs
 from gateway.services.objects import ObjectService, open_objects
 from gateway.services.secrets import address, resolve
 from gateway.toolkit.background import background
@@ -30,9 +31,9 @@ from gateway.toolkit.retry import backoff
 
 if TYPE_CHECKING:
     from gateway.contract import Job
-    from gateway.services.embedding import ThreadedEmbedder
-    from gateway.services.reranker import ThreadedReranker
-    from gateway.services.vectors import VectorStore
+    from gateway.services.embedding.reranker import ThreadedReranker
+    from gateway.services.embedding.service import ThreadedEmbedder
+    from gateway.services.vectors.store import VectorStore
 
 __all__ = ["Services", "ServicesConfig", "Shares", "open_services"]
 
@@ -153,7 +154,7 @@ class Services:
         return replace(self, embedder=embedder, reranker=reranker)
 
     async def _usable(self, service: str, model: M | None) -> M | None:
-        from gateway.services.model_files import ModelUnavailable
+        from gateway.services.embedding.model_files import ModelUnavailable
 
         try:
             if model is not None:
@@ -181,7 +182,7 @@ class Services:
         Raises:
             ValueError: the name is the gateway's own.
         """
-        from gateway.services.vectors import OwnedVectors
+        from gateway.services.vectors.store import OwnedVectors
 
         if name == GATEWAY:
             raise ValueError(f"A plugin cannot have the gateway's own name {name!r}.")
@@ -290,9 +291,9 @@ class _Opening:
         self._notices: list[str] = []
 
     def services(self, data_dir: Path) -> Services:
-        from gateway.services.embedding import open_embedder
-        from gateway.services.reranker import open_reranker
-        from gateway.services.vectors import open_vectors
+        from gateway.services.embedding.reranker import open_reranker
+        from gateway.services.embedding.service import open_embedder
+        from gateway.services.vectors.address import open_vectors
 
         config = self._config
         key = config.vectors_key
@@ -324,7 +325,7 @@ class _Opening:
             raise ConfigError([_problem(service, error)]) from None
 
     def _model(self, service: str, opened: Callable[[str], T | None]) -> T | None:
-        from gateway.services.model_files import ModelUnavailable
+        from gateway.services.embedding.model_files import ModelUnavailable
 
         try:
             return opened(getattr(self._config, service))

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gateway.observability.metrics import Metrics, Numbers
-from gateway.services.cache_redis import RedisCache
+from gateway.services.cache.redis import RedisCache
 
 if TYPE_CHECKING:
     from gateway.services import Services
-    from gateway.services.embedding import ThreadedEmbedder
-    from gateway.services.reranker import ThreadedReranker
+    from gateway.services.embedding.reranker import ThreadedReranker
+    from gateway.services.embedding.service import ThreadedEmbedder
 
 __all__ = ["show_services"]
 

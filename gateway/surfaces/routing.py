@@ -25,7 +25,7 @@ from gateway.limits.call_limits import CallLimits
 from gateway.limits.limiter import Limiter
 from gateway.limits.rate_counter import RateCounter
 from gateway.limits.route_limits import RouteLimits, unknown_operations
-from gateway.limits.sliding_window import open_windows
+from gateway.limits.shared_windows import open_windows
 from gateway.limits.stream_shares import StreamShares
 from gateway.observability.health import health_routes, is_loopback
 from gateway.observability.logs import get_logger

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gateway.services import migrations as revisions
+from gateway.services.database import migrations as revisions
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

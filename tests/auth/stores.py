@@ -10,7 +10,7 @@ from pathlib import Path
 from auth.stores import Stores, utc_now
 from gateway.identity.stores import open_stores
 from gateway.observability.audit import MIGRATIONS
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 
-from gateway.services.database import OwnedDatabase, open_database
+from gateway.services.database.service import OwnedDatabase, open_database
 from plugins.workflows.store.tables import skills, workflows
 from tests.examples import times
 from tests.faults.conftest import PATIENCE, Place, _environment

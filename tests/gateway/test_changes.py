@@ -5,7 +5,7 @@ import pytest
 
 from gateway.changes import CHANNEL, Changes
 from gateway.contract import Change
-from gateway.services.cache import open_cache
+from gateway.services.cache.address import open_cache
 
 TOOLS = Change("demo", "tools")
 PAGE = Change("demo", "resource", "demo://page")

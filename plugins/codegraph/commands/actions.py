@@ -14,7 +14,7 @@ from typing import Any
 from gateway.contract import CommandContext, Host, ToolFailed
 from plugins.codegraph.api import shown as shown_as_json
 from plugins.codegraph.commands import messages, progress_bar
-from plugins.codegraph.commands.repositories import (
+from plugins.codegraph.commands.arguments import (
     AddArgs,
     IndexArgs,
     ListArgs,

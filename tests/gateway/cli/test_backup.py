@@ -140,7 +140,7 @@ def test_half_an_archive_and_another_file_are_no_backup(backed_up: Path, porch: 
 
 
 def test_verify_names_each_table_that_differs(backed_up: Path, porch: Run, place: Path) -> None:
-    from gateway.services.restore import restore, verify
+    from gateway.services.backup.restore import restore, verify
 
     manifest = restore(backed_up, place / "other", "sqlite")
     assert verify(manifest, place / "other", "sqlite") == []

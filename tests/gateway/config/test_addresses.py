@@ -19,7 +19,7 @@ from gateway.config.portal import load_portal
 from gateway.errors import ConfigError
 from gateway.identity.sign_in import SignInMethods
 from gateway.plugin_host import discover
-from gateway.services.vectors import open_vectors
+from gateway.services.vectors.address import open_vectors
 
 OWN = {"PortalConfig.public_url"}
 """Where the portal itself is reached; a proxy may have taken the TLS off."""

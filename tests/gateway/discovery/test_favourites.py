@@ -10,7 +10,8 @@ import pytest
 from gateway.config.tools import Favourites as Settings
 from gateway.discovery.cost import Costs
 from gateway.discovery.favourites import Favourites
-from gateway.observability.audit import AuditLog, AuditRecord
+from gateway.observability.audit import AuditLog
+from gateway.observability.audit_record import AuditRecord
 from gateway.testing import TestPortal, open_test_portal
 from tests.gateway.discovery import workshop
 from tests.gateway.discovery.over import NoDatabase

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.observability.audit import AuditRecord
+from gateway.observability.audit_record import AuditRecord
 from gateway.testing import TestPortal, open_test_portal
 from tests.gateway.discovery import workshop
 from tests.gateway.surfaces.mcp.conftest import LEGACY, MODERN, Wire

@@ -30,7 +30,7 @@ from gateway.identity import erasures
 from gateway.identity.erasures import Erasures
 from gateway.identity.stores import forgotten_people, open_stores
 from gateway.observability.audit import MIGRATIONS, AuditLog
-from gateway.services.database import OwnedDatabase, open_database
+from gateway.services.database.service import OwnedDatabase, open_database
 from gateway.testing import TestPortal, open_test_portal
 from tests.examples import examples
 

@@ -15,7 +15,7 @@ from gateway.errors import NotFound
 from gateway.identity.person_lookup import PersonLookup
 from gateway.identity.stores import open_stores
 from gateway.observability.audit import MIGRATIONS
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 
 
 @pytest.fixture

@@ -22,8 +22,9 @@ from gateway.errors import ConfigError
 from gateway.limits import rate_counter as counting_module
 from gateway.limits.call_limits import CallLimits, RateLimited
 from gateway.limits.rate_counter import RETRY_INTERVAL_SECONDS, RateCounter
-from gateway.limits.sliding_window import MemoryWindows, Rate, Taken, Windows, open_windows
-from gateway.services.cache import CacheUnavailable
+from gateway.limits.shared_windows import open_windows
+from gateway.limits.sliding_window import MemoryWindows, Rate, Taken, Windows
+from gateway.services.cache.service import CacheUnavailable
 from gateway.testing import RequestRefused, TestPortal, open_test_portal
 from tests.gateway.limits.callers import ANA, BEN, STRANGER, allowed, limits
 

@@ -14,9 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis.asyncio import Redis
 
-from gateway.limits.sliding_window import MemoryWindows, Rate, Taken, Windows, open_windows
+from gateway.limits.shared_windows import open_windows
+from gateway.limits.sliding_window import MemoryWindows, Rate, Taken, Windows
 from gateway.limits.sliding_window_redis import RedisWindows
-from gateway.services.cache import CacheUnavailable, MemoryCache, open_cache
+from gateway.services.cache.address import open_cache
+from gateway.services.cache.memory import MemoryCache
+from gateway.services.cache.service import CacheUnavailable
 from tests.examples import examples
 
 

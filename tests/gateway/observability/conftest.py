@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateway.observability.audit import MIGRATIONS
-from gateway.services.database import OwnedDatabase, open_database
+from gateway.services.database.service import OwnedDatabase, open_database
 
 
 @asynccontextmanager

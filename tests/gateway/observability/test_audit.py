@@ -10,9 +10,10 @@ import pytest
 from sqlalchemy import text
 
 from gateway.observability import audit as module
-from gateway.observability.audit import AuditLog, AuditRecord
+from gateway.observability.audit import AuditLog
 from gateway.observability.audit_reader import Where
-from gateway.services.database import OwnedDatabase, open_database
+from gateway.observability.audit_record import BATCH_RECORDS, AuditRecord
+from gateway.services.database.service import OwnedDatabase, open_database
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -78,10 +79,10 @@ async def test_a_full_batch_is_written_without_waiting_for_the_interval(
     log = AuditLog(database, retention=None)
     async with log.running():
         await asyncio.sleep(0)
-        for _ in range(module.BATCH_RECORDS):
+        for _ in range(BATCH_RECORDS):
             log.write(record())
         await until(lambda: log.waiting == 0)
-    assert len(await log.read(limit=1000)) == module.BATCH_RECORDS
+    assert len(await log.read(limit=1000)) == BATCH_RECORDS
 
 
 async def test_what_waits_is_written_after_the_interval(database: OwnedDatabase) -> None:
@@ -100,16 +101,16 @@ async def test_records_outlive_a_broken_database_and_are_written_once(
     async with database.begin() as connection:
         await connection.execute(text("ALTER TABLE porch_audit RENAME TO away"))
     async with log.running():
-        for number in range(module.BATCH_RECORDS + 10):
+        for number in range(BATCH_RECORDS + 10):
             log.write(record(request_id=str(number)))
         await until(lambda: bool(log.notices()))
-        assert f"{module.BATCH_RECORDS + 10} wait in memory" in log.notices()[0]
+        assert f"{BATCH_RECORDS + 10} wait in memory" in log.notices()[0]
         async with database.begin() as connection:
             await connection.execute(text("ALTER TABLE away RENAME TO porch_audit"))
         await until(lambda: log.waiting == 0)
         await until(lambda: not log.notices())
     found = [each.request_id for each in await log.read(limit=2000)]
-    assert found == [str(number) for number in reversed(range(module.BATCH_RECORDS + 10))]
+    assert found == [str(number) for number in reversed(range(BATCH_RECORDS + 10))]
 
 
 async def test_closing_gives_up_on_a_database_that_stays_broken(

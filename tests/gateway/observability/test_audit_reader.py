@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from gateway.observability import audit_reader as module
-from gateway.observability.audit import AuditLog, AuditRecord
+from gateway.observability.audit import AuditLog
 from gateway.observability.audit_reader import AuditReader, Where
+from gateway.observability.audit_record import AuditRecord
 from gateway.observability.audit_table import audit
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from gateway.toolkit.background import cancel
 from tests.gateway.observability.test_audit import NOON, record, until
 

@@ -11,7 +11,7 @@ from gateway.contract import Health
 from gateway.observability import database_watch
 from gateway.observability.database_watch import CHECK_INTERVAL_SECONDS, DatabaseWatch
 from gateway.observability.health import HealthBoard
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 from tests.auth.clocks import Clock
 
 

@@ -23,7 +23,7 @@ from gateway.observability import telemetry
 from gateway.observability.outgoing import trace_requests
 from gateway.testing import open_test_portal
 from gateway.toolkit import spans as module
-from tests.gateway.services.test_jobs import reached
+from tests.gateway.services.jobs.test_service import reached
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 TRACEPARENT = f"00-{TRACE}-b7ad6b7169203331-01"

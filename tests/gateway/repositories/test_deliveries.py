@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gateway.contract import ToolFailed
 from gateway.repositories import Deliveries, Push, pushed
-from gateway.services.cache import MemoryCache
+from gateway.services.cache.memory import MemoryCache
 from tests.servers.github_history import NOTHING, History
 
 SECRET = "the-webhooks-secret"

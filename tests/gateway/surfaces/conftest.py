@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 import pytest
 
 from gateway.contract import Cache
-from gateway.services.cache import open_cache
+from gateway.services.cache.address import open_cache
 from gateway.surfaces.http import open_streams
 from gateway.surfaces.rest import streams
 from gateway.testing import open_test_portal

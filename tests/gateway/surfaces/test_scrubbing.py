@@ -27,7 +27,7 @@ from gateway.contract import (
     hookimpl,
 )
 from gateway.errors import ConfigError
-from gateway.observability.audit import AuditRecord
+from gateway.observability.audit_record import AuditRecord
 from gateway.scrubbing.report import META_KEY
 from gateway.scrubbing.scrubber import Scrubber
 from gateway.testing import TestPortal, open_test_portal

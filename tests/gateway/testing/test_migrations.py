@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from sqlalchemy import MetaData, inspect, text
 
-from gateway.services import migrations as revisions
-from gateway.services.database import OwnedDatabase, open_database
+from gateway.services.database import migrations as revisions
+from gateway.services.database.service import OwnedDatabase, open_database
 from gateway.testing.migrations import replayed_migrations
 from tests.conftest import new_database
 from tests.migrated import differences

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.services.database import OwnedDatabase, open_database
+from gateway.services.database.service import OwnedDatabase, open_database
 from gateway.toolkit.columns import NUMBER, PLAIN
 from gateway.toolkit.sql import (
     among,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.services.database import OwnedDatabase, open_database
+from gateway.services.database.service import OwnedDatabase, open_database
 from plugins.codegraph.indexer.worker_pool import WorkerPool
 from tests.migrated import Migrated
 from tests.plugins.codegraph.checkouts import committed, run_git

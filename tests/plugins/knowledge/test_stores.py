@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gateway.services.vectors_qdrant import QdrantVectors
+from gateway.services.vectors.qdrant import QdrantVectors
 from gateway.testing import TestPortal, open_test_portal
 from plugins.knowledge import plugin
 from plugins.knowledge.sync import build

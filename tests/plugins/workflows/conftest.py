@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import Objects
-from gateway.services.database import OwnedDatabase, open_database
+from gateway.services.database.service import OwnedDatabase, open_database
 from gateway.services.objects import open_objects
 from plugins.workflows.inputs import (
     PromptDraft,

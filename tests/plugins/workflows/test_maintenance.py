@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from gateway.contract import Change
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows import maintenance, notifications
 from plugins.workflows.inputs import Writer
 from plugins.workflows.maintenance import Maintenance

@@ -14,7 +14,7 @@ from auth.callers import Account
 from auth.stores import Stores
 from gateway.identity.stores import open_stores
 from gateway.observability.audit import MIGRATIONS
-from gateway.services.database import OwnedDatabase, open_database
+from gateway.services.database.service import OwnedDatabase, open_database
 from tests.migrated import Migrated
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

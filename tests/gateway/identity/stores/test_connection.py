@@ -16,8 +16,8 @@ from auth.stores import Stores, StoreUnavailable
 from gateway.identity.stores import connection as reaching
 from gateway.identity.stores import open_stores
 from gateway.observability.audit import MIGRATIONS
-from gateway.services import sqlite
-from gateway.services.database import open_database
+from gateway.services.database import sqlite
+from gateway.services.database.service import open_database
 from tests.gateway.identity.stores.conftest import ALICE, NOON, OCTO, Replica
 
 ASKED: dict[str, Callable[[Stores], Awaitable[object]]] = {

@@ -16,7 +16,7 @@ from auth.stores import AccountTaken, LastAccount, Stores
 from gateway.identity.stores import forgotten_people
 from gateway.identity.stores import people as module
 from gateway.identity.stores.tables import accounts
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from tests.gateway.identity.stores.conftest import ALICE, NOON, OCTO, Clock, Replica
 
 

@@ -27,7 +27,7 @@ from gateway.identity.stores.tables import (
     sessions,
     spent,
 )
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from tests.auth.clocks import Clock
 from tests.gateway.identity.stores.conftest import ALICE, NOON, Replica
 from tests.gateway.identity.stores.test_grants import grant

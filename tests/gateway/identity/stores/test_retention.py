@@ -12,7 +12,7 @@ from auth.stores import Code, RefreshToken
 from gateway.identity.stores import purge
 from gateway.identity.stores import retention as purging
 from gateway.identity.stores.tables import people
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from tests.gateway.identity.stores.conftest import ALICE, NOON, Clock, Replica
 from tests.gateway.identity.stores.test_api_tokens import OPERATOR, token
 from tests.gateway.identity.stores.test_grants import grant

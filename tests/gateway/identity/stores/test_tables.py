@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateway.identity.stores.tables import people
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from tests.migrated import differences
 
 

@@ -16,8 +16,8 @@ from sqlalchemy import Connection, inspect, text
 from auth.callers import Account
 from gateway.identity.stores import open_stores
 from gateway.observability.audit import MIGRATIONS
-from gateway.services.database import OwnedDatabase
-from gateway.services.migrations import MigrationFailed
+from gateway.services.database.migrations import MigrationFailed
+from gateway.services.database.service import OwnedDatabase
 from tests.gateway.identity.stores.conftest import ALICE, Replica
 from tests.gateway.identity.stores.test_tables import (
     test_the_migrations_make_the_tables_that_the_code_declares as check_tables,

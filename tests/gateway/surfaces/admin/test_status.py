@@ -15,7 +15,7 @@ from gateway.contract import Health, Job, Offer, Plugin, Tier, Tool, hookimpl
 from gateway.contract.services import JobRun
 from gateway.surfaces.admin import status as module
 from gateway.testing import TestPortal, open_test_portal
-from tests.gateway.services.test_jobs import reached
+from tests.gateway.services.jobs.test_service import reached
 
 
 async def dig() -> str:

@@ -25,7 +25,7 @@ from gateway.contract import (
     ToolFailed,
     hookimpl,
 )
-from gateway.observability.audit import AuditRecord
+from gateway.observability.audit_record import AuditRecord
 from gateway.testing import TestPortal, open_test_portal
 from tests.gateway.surfaces.mcp.asking import asking_tools
 

@@ -15,7 +15,7 @@ from auth import ANONYMOUS, Caller, Tier
 from gateway.catalog.catalog import Catalog
 from gateway.config.tiers_file import parse_rules
 from gateway.contract import Change, Offer
-from gateway.observability.audit import AuditRecord
+from gateway.observability.audit_record import AuditRecord
 from gateway.pipeline.call_context import CallContext
 from gateway.surfaces.mcp import lists as listing
 from gateway.surfaces.mcp.envelope import WireError

@@ -15,7 +15,7 @@ from pydantic_core import from_json
 from auth import ANONYMOUS, Caller, Tier
 from gateway.contract import Cache
 from gateway.pipeline.pieces import Body, Pieces
-from gateway.services.cache import MemoryCache
+from gateway.services.cache.memory import MemoryCache
 from gateway.surfaces.mcp import delivery, replies
 from gateway.surfaces.mcp.outbox import Outbox
 from gateway.surfaces.mcp.replies import KeptReply, Position, Replies

@@ -1,7 +1,7 @@
 import pytest
 
 from auth import ANONYMOUS, Caller, Tier
-from gateway.services.cache import open_cache
+from gateway.services.cache.address import open_cache
 from gateway.surfaces.mcp import sessions as module
 from gateway.surfaces.mcp.feed import Feed
 from gateway.surfaces.mcp.sessions import Sessions

@@ -11,7 +11,7 @@ import pytest
 
 from auth import Tier
 from gateway.contract import Offer, Plugin, Skill, SkillFile, hookimpl
-from gateway.observability.audit import AuditRecord
+from gateway.observability.audit_record import AuditRecord
 from gateway.surfaces.mcp import lists as listing
 from gateway.testing import PluginContract, RequestRefused, open_test_portal
 from tests.gateway.surfaces.http.test_challenges import asked

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from auth import ANONYMOUS
-from gateway.services.cache import open_cache
+from gateway.services.cache.address import open_cache
 from gateway.surfaces.mcp import delivery, stream
 from gateway.surfaces.mcp.replies import KeptReply, Replies
 from gateway.surfaces.mcp.sessions import Sessions

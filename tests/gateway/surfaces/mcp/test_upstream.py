@@ -27,7 +27,7 @@ from gateway.contract import (
     hookimpl,
 )
 from gateway.observability import logs
-from gateway.observability.audit import AuditRecord
+from gateway.observability.audit_record import AuditRecord
 from gateway.pipeline.call_context import CallContext
 from gateway.pipeline.exchange import current_exchange
 from gateway.surfaces.http.upstream_credentials import Upstreams

@@ -37,7 +37,7 @@ from gateway.contract import Offer, Prompt, Tool
 from gateway.identity.stores import open_stores
 from gateway.limits.limiter import Limiter
 from gateway.observability.audit import MIGRATIONS
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 from gateway.surfaces.pages import PageParts, Pages
 
 KEY = b"k" * 32

@@ -232,7 +232,7 @@ def test_ctrl_c_says_what_becomes_of_the_repository(
 FULL = """
 import sys
 from sqlalchemy import event
-from gateway.services import sqlite
+from gateway.services.database import sqlite
 
 opened = sqlite.opened
 

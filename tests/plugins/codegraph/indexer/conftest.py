@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.codegraph.indexer.worker_pool import WorkerPool
 from tests.plugins.codegraph.indexer.bench import Bench, bench
 

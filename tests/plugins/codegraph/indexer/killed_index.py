@@ -9,7 +9,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 from plugins.codegraph.indexer import incremental
 from plugins.codegraph.indexer.indexer import Indexer
 from plugins.codegraph.indexer.worker_pool import WorkerPool

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 from plugins.codegraph.indexer.indexer import OverlayOwner
 from plugins.codegraph.indexer.source import Source
 from plugins.codegraph.indexer.worker_pool import WorkerPool

@@ -6,7 +6,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 from plugins.codegraph.repositories.leases import Leases
 from tests.plugins.codegraph.repositories.parts import Clock
 

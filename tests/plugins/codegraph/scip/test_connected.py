@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from gateway.testing import open_test_portal
 from plugins.codegraph import plugin
 from plugins.codegraph.indexer.worker_pool import WorkerPool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.codegraph.store.store import GraphStore
 
 

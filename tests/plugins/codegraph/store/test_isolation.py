@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 from plugins.codegraph.model import EdgeKind, Entity, Unresolved
 from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.rows import FileGraph

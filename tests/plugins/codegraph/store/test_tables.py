@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.codegraph.store.tables import metadata
 from tests.migrated import differences
 

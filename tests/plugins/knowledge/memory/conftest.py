@@ -16,7 +16,7 @@ import pytest
 from gateway.contract import Caller, Fellow, Host, Tier
 from gateway.plugin_host import make_host
 from gateway.services import open_services
-from gateway.services.vectors import OwnedVectors
+from gateway.services.vectors.store import OwnedVectors
 from plugins.knowledge.knowledge import MIGRATIONS, Knowledge
 from plugins.knowledge.memory.memory import Memory
 from plugins.knowledge.memory.model.entry import KnowledgeEntry

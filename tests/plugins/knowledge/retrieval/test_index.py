@@ -94,7 +94,7 @@ async def test_a_lost_collection_is_noticed_and_filled_without_the_model(
 
 
 async def test_vectors_are_kept_in_postgresql_too(postgres_url, base, word_embedder, make) -> None:
-    from gateway.services.database import open_database
+    from gateway.services.database.service import open_database
     from plugins.knowledge.knowledge import MIGRATIONS
     from plugins.knowledge.retrieval.embeddings import Embeddings
     from plugins.knowledge.retrieval.index import Index
@@ -122,7 +122,7 @@ async def test_two_processes_keep_the_same_vectors_at_once(postgres, tmp_path) -
     import numpy as np
     import sqlalchemy as sa
 
-    from gateway.services.database import open_database
+    from gateway.services.database.service import open_database
     from plugins.knowledge.knowledge import MIGRATIONS
     from plugins.knowledge.retrieval.embeddings import Embeddings
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gateway.contract import Tier
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 from plugins.knowledge.knowledge import MIGRATIONS
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.retrieval.embeddings import Embeddings

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gateway.services.objects import ObjectService, StorageError
-from gateway.services.vectors import VectorsUnavailable
+from gateway.services.vectors.store import VectorsUnavailable
 from plugins.knowledge.sync import follower
 from tests.plugins.knowledge.sync.branch import Branch, note
 from tests.servers.github_contents import GithubContents

@@ -12,7 +12,7 @@ import pytest
 import structlog
 
 from gateway.contract import Change, Health, Host
-from gateway.services.cache import MemoryCache
+from gateway.services.cache.memory import MemoryCache
 from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.sync.sources import DirectorySource
 from plugins.knowledge.sync.sync_loop import SyncLoop

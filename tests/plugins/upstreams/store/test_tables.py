@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 from plugins.upstreams.store.store import MIGRATIONS
 from plugins.upstreams.store.tables import metadata
 from tests.migrated import differences

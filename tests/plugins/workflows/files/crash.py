@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import event
 
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 from gateway.services.objects import open_objects
 from plugins.workflows.files.importer import import_paths
 from plugins.workflows.inputs import Writer

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from gateway.toolkit.columns import UtcDateTime
 from plugins.workflows.inputs import Writer
 from plugins.workflows.model import PORTAL

@@ -18,7 +18,7 @@ import pytest
 import structlog
 
 from gateway.contract import CommandContext, ContentScrub
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 from gateway.services.objects import open_objects
 from plugins.workflows.commands import EXPORT, IMPORT
 from plugins.workflows.config import WorkflowsConfig

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from gateway.services.objects import open_objects
 from plugins.workflows.files.exporter import export
 from plugins.workflows.files.importer import import_paths
@@ -94,7 +94,7 @@ async def test_the_rows_are_those_of_one_clean_import(
 
 async def _finished(data: Path, directory: Path) -> dict[str, list[str]]:
     """The rows after another import, by this process."""
-    from gateway.services.database import open_database
+    from gateway.services.database.service import open_database
 
     service = open_database("sqlite", data)
     database = service.for_owner("workflows")

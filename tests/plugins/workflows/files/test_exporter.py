@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.files.exporter import STAGING, export
 from plugins.workflows.files.importer import import_paths
 from plugins.workflows.files.parsed import EXPORT_RECORD

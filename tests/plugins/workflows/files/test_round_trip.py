@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.files.exporter import export
 from plugins.workflows.files.importer import import_parsed, import_paths
 from plugins.workflows.files.parsed import (

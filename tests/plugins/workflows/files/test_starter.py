@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gateway.contract import Objects, ToolFailed
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.files.exporter import export
 from plugins.workflows.files.importer import check_paths, import_paths
 from plugins.workflows.files.reader import read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.store.folder_edits import FolderEdits
 from plugins.workflows.store.folder_lists import FolderLists
 from tests.plugins.workflows.conftest import Clock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import insert
 
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.ids import new_id
 from plugins.workflows.inputs import Writer
 from plugins.workflows.model import TargetType, Visibility

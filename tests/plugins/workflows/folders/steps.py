@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.inputs import Writer
 from plugins.workflows.model import Folder, TargetType
 from plugins.workflows.store.folder_edits import Addition, FolderChanges, FolderEdits

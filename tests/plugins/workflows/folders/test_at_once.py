@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from gateway.contract import ToolFailed
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.store.folder_edits import FolderEdits
 from plugins.workflows.store.folder_lists import FolderLists
 from tests.plugins.workflows.conftest import Clock

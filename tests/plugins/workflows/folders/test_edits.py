@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select
 
 from gateway.contract import ToolFailed
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows import limits
 from plugins.workflows.store.folder_edits import FolderEdits
 from plugins.workflows.store.folder_lists import FolderLists

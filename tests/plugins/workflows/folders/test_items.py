@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, select
 
 from gateway.contract import ToolFailed
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.model import PORTAL
 from plugins.workflows.store.folder_edits import Addition, FolderChanges, FolderEdits, Removal
 from plugins.workflows.store.folder_lists import FolderLists

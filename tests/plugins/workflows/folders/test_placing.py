@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import ToolFailed
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.inputs import Writer
 from plugins.workflows.model import TargetType
 from plugins.workflows.playbook import Playbook

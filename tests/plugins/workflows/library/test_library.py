@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from gateway.contract import ToolFailed
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.model import PORTAL
 from plugins.workflows.store.library import Library, LibraryEdit
 from plugins.workflows.store.tables import library as table

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import event
 
 from gateway.contract import Objects, ToolFailed
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.inputs import PromptDraft, Reference, StageItemDraft, Writer
 from plugins.workflows.model import AutoPrompt, TargetType, Visibility, Workflow
 from plugins.workflows.plans.plan import visible_to

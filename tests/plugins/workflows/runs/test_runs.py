@@ -18,7 +18,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import ToolFailed
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows import limits
 from plugins.workflows.ids import new_id
 from plugins.workflows.model import Outcome, Run

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import Embedder
-from gateway.services.database import OwnedDatabase, open_database
+from gateway.services.database.service import OwnedDatabase, open_database
 from gateway.services.objects import ObjectService
 from plugins.workflows.inputs import SkillDraft, WorkflowDraft, Writer
 from plugins.workflows.model import Visibility

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.services.embedding import ThreadedEmbedder, open_embedder
+from gateway.services.embedding.service import ThreadedEmbedder, open_embedder
 from plugins.workflows.files.importer import import_paths
 from plugins.workflows.inputs import Writer
 from plugins.workflows.model import PORTAL

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from gateway.contract import Objects, ToolFailed
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.inputs import AttachmentDraft, Reference, StageItemDraft, Writer
 from plugins.workflows.model import FORMER, TargetType, Visibility, Workflow
 from plugins.workflows.personal_data import PersonalRecords

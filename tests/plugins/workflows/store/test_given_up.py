@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import event
 
 from gateway.contract import Objects
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.inputs import AttachmentDraft, Reference, StageItemDraft, Writer
 from plugins.workflows.model import TargetType
 from plugins.workflows.playbook import Place, Playbook

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from gateway.contract import Objects, ToolFailed
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.inputs import PromptDraft, Reference, StageItemDraft, Writer
 from plugins.workflows.model import TargetType, Visibility, Workflow
 from plugins.workflows.playbook import Playbook

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import event, insert
 
 from gateway.contract import ToolFailed
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.ids import new_id
 from plugins.workflows.inputs import PromptDraft, Writer
 from plugins.workflows.model import AutoPrompt, Complexity, TargetType, Visibility

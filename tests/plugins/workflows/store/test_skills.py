@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gateway.contract import Objects, ToolFailed
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.inputs import AttachmentDraft, Writer
 from plugins.workflows.model import Visibility
 from plugins.workflows.playbook import Playbook

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, insert
 
-from gateway.services.database import OwnedDatabase
+from gateway.services.database.service import OwnedDatabase
 from plugins.workflows.ids import new_id
 from plugins.workflows.model import PORTAL, TargetType
 from plugins.workflows.store.tables import library, workflows

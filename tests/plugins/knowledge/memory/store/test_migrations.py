@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from gateway.services.database import open_database
+from gateway.services.database.service import open_database
 from plugins.knowledge.knowledge import MIGRATIONS
 from plugins.knowledge.memory.model.policy import ANYONE_KEY, person_key
 from plugins.knowledge.memory.store.reads import Reads

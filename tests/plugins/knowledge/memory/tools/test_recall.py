@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from gateway.contract import Caller, Tier
-from gateway.services.embedding import open_embedder
+from gateway.services.embedding.service import open_embedder
 from gateway.toolkit.words import terms
 from plugins.knowledge.memory.model.errors import MemoryFailed
 from plugins.knowledge.memory.query.highlights import best_window

@@ -1,0 +1,1 @@
+"""Backups: taken while the portal runs, put back into an empty place."""

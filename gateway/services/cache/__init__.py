@@ -1,0 +1,1 @@
+"""Short-lived bytes, counters and messages: in this process, or in Redis."""

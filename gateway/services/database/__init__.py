@@ -1,0 +1,1 @@
+"""The database: SQLite in the data directory, or PostgreSQL; with its migrations."""

@@ -1,0 +1,1 @@
+"""Texts to vectors, and the models that do it."""

@@ -1,0 +1,41 @@
+"""Models that fastembed knows by name. Importing it takes a second, so it is done at need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gateway.services.embedding.model_files import ModelUnavailable, models_directory
+
+
+def open_fastembed(name: str, *, fetch: bool, kind: str = "TextEmbedding") -> Any:
+    """Open a fastembed model by name.
+
+    Args:
+        name: a name of fastembed's own list.
+        fetch: whether missing files are downloaded; otherwise their absence fails at once.
+        kind: ``TextEmbedding``, or ``TextCrossEncoder`` for a reranker.
+
+    Raises:
+        ModelUnavailable: fastembed does not know the name, or its files cannot be had.
+    """
+    import fastembed
+    from fastembed.rerank.cross_encoder import TextCrossEncoder
+
+    classes: dict[str, Any] = {
+        "TextEmbedding": fastembed.TextEmbedding,
+        "TextCrossEncoder": TextCrossEncoder,
+    }
+    chosen = classes[kind]
+    known = [entry["model"] for entry in chosen.list_supported_models()]
+    if name.lower() not in (entry.lower() for entry in known):
+        raise ModelUnavailable(
+            f"fastembed knows no model {name!r}. Names are, for example: {', '.join(known[:5])}."
+        )
+    try:
+        return chosen(name, cache_dir=str(models_directory()), local_files_only=not fetch)
+    except Exception as error:  # fastembed raises what its many sources raise
+        module = "embedding" if kind == "TextEmbedding" else "reranking"
+        raise ModelUnavailable(
+            f"The model {name!r} is not in {models_directory()}. Fetch it once, with a network: "
+            f"python -m gateway.services.{module} {name}"
+        ) from error

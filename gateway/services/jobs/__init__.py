@@ -1,0 +1,1 @@
+"""Durable work: queued, scheduled, and taken over from replicas that died."""

@@ -1,0 +1,1 @@
+"""Vectors: embedded in this process, or on a server."""

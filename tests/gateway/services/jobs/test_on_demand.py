@@ -1,0 +1,44 @@
+"""Jobs on demand: DBOS starts when a job is first queued, unless one may be waiting."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.contract import Job
+from gateway.contract.services import JobRun
+from gateway.services.jobs.service import JobsNotRunning, open_jobs
+from tests.gateway.services.jobs.test_service import calculate, launched, reached
+
+
+async def test_on_demand_nothing_starts_before_a_job_is_queued(tmp_path: Path) -> None:
+    service = open_jobs("sqlite", tmp_path)
+    service.register("garden", [Job("calculate", calculate)])
+    await service.launch(on_demand=True)
+    assert not (tmp_path / "jobs.db").exists()
+    jobs = service.for_owner("garden")
+    await reached(jobs, await jobs.enqueue("calculate", {"number": 1}), "done")
+    await service.close()
+    with pytest.raises(JobsNotRunning):
+        await jobs.list()
+
+
+async def test_on_demand_what_a_crash_interrupted_goes_on_at_once(tmp_path: Path) -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def wait(run: JobRun, payload: Mapping[str, Any]) -> None:
+        begun.set()
+        await go_on.wait()
+
+    async with launched("sqlite", tmp_path, Job("wait", wait)) as service:
+        await service.for_owner("garden").enqueue("wait", {})
+        await begun.wait()
+    begun.clear()
+    service = open_jobs("sqlite", tmp_path)
+    service.register("garden", [Job("wait", wait)])
+    await service.launch(on_demand=True)
+    await begun.wait()
+    go_on.set()
+    await service.close()
