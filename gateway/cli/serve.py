@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     "--content",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Serve this directory of markdown instead of the configured sources.",
+    help="Serve this directory of markdown, as it is, instead of the configured sources.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), help="The TCP port; 0 picks a free one.")
 @click.option("--host", metavar="ADDRESS", help="The address to listen on.")
@@ -89,7 +89,7 @@ def _overrides(content: Path | None, port: int | None, host: str | None) -> dict
     listen = {key: value for key, value in (("host", host), ("port", port)) if value is not None}
     overrides: dict[str, Any] = {"listen": listen} if listen else {}
     if content is not None:
-        sources = [{"directory": str(content.absolute())}]
+        sources = [{"directory": str(content.absolute()), "layout": "auto"}]
         overrides["plugins"] = {"knowledge": {"sources": sources}}
     return overrides
 

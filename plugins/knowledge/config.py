@@ -12,6 +12,7 @@ from gateway.repositories import BranchName, Github, RepositoryName
 from plugins.knowledge.memory.rights.approval_rules import ApprovalRules
 from plugins.knowledge.memory.rights.roles import Roles
 from plugins.knowledge.notes.content import ContentType
+from plugins.knowledge.notes.layouts import recognise
 from plugins.knowledge.notes.paths import EXCLUDED
 
 _NAME = r"^[a-z0-9][a-z0-9-]{0,39}$"
@@ -30,6 +31,13 @@ def _schedule(value: str) -> str:
     return value
 
 
+def _lower_case(types: dict[str, ContentType]) -> dict[str, ContentType]:
+    return {word.lower(): type for word, type in types.items()}
+
+
+FieldName = Annotated[str, Field(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]{0,63}$")]
+
+
 class SourceConfig(PluginConfig):
     """Where notes come from: a directory, a local Git checkout, or a branch on GitHub."""
 
@@ -45,15 +53,39 @@ class SourceConfig(PluginConfig):
         pattern=_NAME,
         description="Needed where there are several sources: the first part of its paths.",
     )
-    publish: Literal["marked", "all"] = Field(
+    layout: Literal["none", "auto"] = Field(
+        "none",
+        description="auto: what the directory looks like (Obsidian, MkDocs, Docusaurus, Hugo, "
+        "Starlight, plain files) decides the keys below that are not given.",
+    )
+    publish: Literal["marked", "all"] | tuple[str, ...] = Field(
         "marked",
-        description="Which notes are served: those that say publish: true, or all but those that "
-        "say publish: false. A draft never is.",
+        description="Which notes are served: those that say publish: true (marked); all but those "
+        "that say publish: false; or, of a list, those under such paths too. A draft never is.",
     )
     tier: Tier = Field(Tier.OPEN, description="The tier of a note that names none itself.")
     path_map: dict[str, ContentType] = Field(
         default_factory=dict,
-        description="More folders and the type of the notes in them, {data/recipes: practice}.",
+        description="More folders, or patterns of paths, and the type of the notes in them: "
+        "{data/recipes: practice, 'docs/*/runbook-*': playbook}.",
+    )
+    types: dict[str, ContentType] = Field(
+        default_factory=dict,
+        description="Types that this source's notes name, beside those of all: "
+        "{standards track: protocol}.",
+    )
+    map: dict[FieldName, str] = Field(
+        default_factory=dict,
+        description="Fields that notes call by another name, {title: name}; a dot leads into a "
+        "mapping, {date: last_update.date}.",
+    )
+    ids: Literal["name", "path"] = Field(
+        "name",
+        description="What a document is called by: its file's name, or its whole path, for trees "
+        "in which names come twice.",
+    )
+    include: tuple[str, ...] = Field(
+        (), description="The files that alone are notes, such as /docs/; all if not given."
     )
     exclude: tuple[str, ...] = Field(
         tuple(EXCLUDED),
@@ -61,10 +93,23 @@ class SourceConfig(PluginConfig):
         "templates/ for a folder.",
     )
 
+    @field_validator("types")
+    @classmethod
+    def _in_lower_case(cls, types: dict[str, ContentType]) -> dict[str, ContentType]:
+        return _lower_case(types)
+
     @property
     def key(self) -> str:
         """What tells this source apart from the others: its directory, or repository and branch."""
         return str(self.directory) if self.directory else f"{self.github}@{self.branch or 'main'}"
+
+    def laid_out(self) -> SourceConfig:
+        """The source with what its directory looks like, where ``layout: auto`` asks; blocks."""
+        if self.layout == "none" or self.directory is None:
+            return self
+        proposed = dict(recognise(self.directory).settings)
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        return SourceConfig.model_validate({**proposed, **given, "layout": "none"})
 
     @model_validator(mode="after")
     def _is_one_of_two(self) -> Self:
@@ -72,6 +117,11 @@ class SourceConfig(PluginConfig):
             raise ValueError("give either directory or github")
         if self.directory is not None and self.branch is not None:
             raise ValueError("branch is for github; leave it out")
+        if self.github is not None and self.layout == "auto":
+            raise ValueError(
+                "layout: auto is for directories; run `porch knowledge check` in a checkout, and "
+                "paste what it proposes"
+            )
         return self
 
 
@@ -114,8 +164,8 @@ class KnowledgeConfig(PluginConfig):
 
     @field_validator("types")
     @classmethod
-    def _lower_case(cls, types: dict[str, ContentType]) -> dict[str, ContentType]:
-        return {word.lower(): type for word, type in types.items()}
+    def _in_lower_case(cls, types: dict[str, ContentType]) -> dict[str, ContentType]:
+        return _lower_case(types)
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:
@@ -127,6 +177,10 @@ class KnowledgeConfig(PluginConfig):
     memory: MemoryConfig = Field(
         MemoryConfig(), description="What agents may remember, beside the notes."
     )
+
+    def laid_out(self) -> KnowledgeConfig:
+        """The section with every source as its directory looks (:meth:`SourceConfig.laid_out`)."""
+        return self.model_copy(update={"sources": tuple(one.laid_out() for one in self.sources)})
 
     def namespace(self, portal: str) -> str:
         """The community's part of the resource URIs.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from gateway.contract import Command, CommandContext, ContentScrub
 from plugins.knowledge.config import KnowledgeConfig, SourceConfig
 from plugins.knowledge.notes.frontmatter import Problem, summed
+from plugins.knowledge.notes.layouts import recognise
 from plugins.knowledge.notes.note import none_published
 from plugins.knowledge.sync.manifest import Manifest
 from plugins.knowledge.sync.plan import Planner
@@ -94,8 +95,59 @@ def _settings(directory: Path, config: KnowledgeConfig) -> SourceConfig:
     """The directory's own settings."""
     for source in config.sources:
         if source.directory and source.directory.resolve() == directory.resolve():
-            return source
+            return source.laid_out()
     return SourceConfig(directory=directory)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """How a directory that no section names would be served as it is.
+
+    Attributes:
+        layout: what it looks like.
+        source: the source to write into portal.yaml.
+        report: what would come of it.
+    """
+
+    layout: str
+    source: Mapping[str, Any]
+    report: Report
+
+    def yaml(self) -> str:
+        """The lines for portal.yaml."""
+        import yaml
+
+        section = {"plugins": {"knowledge": {"sources": [dict(self.source)]}}}
+        return yaml.safe_dump(section, sort_keys=False, allow_unicode=True, width=100)
+
+    def lines(self) -> list[str]:
+        """The proposal for people."""
+        would = f"{self.report.served.total()} of {count(self.report.files, 'note')}"
+        return [
+            "",
+            f"This looks like {self.layout}. To have {would} served, add to portal.yaml:",
+            "",
+            *self.yaml().splitlines(),
+        ]
+
+
+def propose(
+    directory: Path, config: KnowledgeConfig, scrub: ContentScrub | None = None
+) -> Proposal | None:
+    """What would serve a directory as it is; None where the configuration says how. Blocks.
+
+    Args:
+        directory: the directory.
+        config: the plugin's section.
+        scrub: as for :func:`inspect`.
+    """
+    if _settings(directory, config).model_fields_set != {"directory"}:
+        return None
+    layout = recognise(directory)
+    source = {"directory": str(directory), **layout.settings}
+    proposed = SourceConfig.model_validate(source)
+    report = inspect(directory, config.model_copy(update={"sources": (proposed,)}), scrub)
+    return Proposal(layout.name, source, report)
 
 
 def _lines(report: Report) -> list[str]:
@@ -130,13 +182,19 @@ async def check(args: CheckArgs, context: CommandContext) -> int:
     """Report every note's problems; 1 where a note cannot be served, 2 without a directory."""
     try:
         report = await asyncio.to_thread(inspect, args.directory, context.config)
+        proposal = None
+        if report.unpublished or not report.files:
+            proposal = await asyncio.to_thread(propose, args.directory, context.config)
+        if proposal and proposal.report.served.total() <= report.served.total():
+            proposal = None
     except SourceMissing as error:
         context.echo(f"Cannot list the notes: {error.strerror}")
         return 2
     if context.json:
-        context.emit(report.as_json())
+        looks = proposal and {"layout": proposal.layout, "source": dict(proposal.source)}
+        context.emit(report.as_json() | ({"proposal": looks} if looks else {}))
     else:
-        for line in _lines(report):
+        for line in _lines(report) + (proposal.lines() if proposal else []):
             context.echo(line)
     return 1 if report.errors else 0
 

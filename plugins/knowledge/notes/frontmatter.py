@@ -1,4 +1,4 @@
-"""YAML frontmatter of notes, read with line numbers and without trust.
+"""Frontmatter of notes, in YAML or TOML, read with line numbers and without trust.
 
 Dates and decimals stay text, as written, so that a title ``1.10`` remains one.
 """
@@ -6,6 +6,7 @@ Dates and decimals stay text, as written, so that a title ``1.10`` remains one.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,6 +15,9 @@ from typing import Any, Literal, TypeAlias
 from gateway.toolkit import frontmatter
 from gateway.toolkit.yaml_lines import Broken, plain
 
+_TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL)
+_TOML_KEY = re.compile(r"\[*[\"']?([\w-]+)[\"']?[\].]?")
+_TOML_LINE = re.compile(r" ?\(at line (\d+), column \d+\)")
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})")
 
 Severity: TypeAlias = Literal["error", "warning", "secret"]
@@ -86,10 +90,13 @@ def read(data: bytes) -> Frontmatter:
         data: the file's bytes.
 
     Raises:
-        BrokenNote: it is not UTF-8, or its frontmatter is not a mapping in plain YAML.
+        BrokenNote: it is not UTF-8, or its frontmatter is not a mapping in plain YAML or TOML.
     """
     try:
-        parts = frontmatter.split(frontmatter.decode(data))
+        text = frontmatter.decode(data)
+        if (toml := _TOML.match(text)) is not None:
+            return _read_toml(toml[1], text[toml.end() :])
+        parts = frontmatter.split(text)
         if parts.front is None:
             return Frontmatter({}, {}, parts.body.strip("\n"), present=False)
         mapping = frontmatter.read(parts.front.removesuffix("\n"), numbers=_whole_number)
@@ -99,6 +106,33 @@ def read(data: bytes) -> Frontmatter:
         raise BrokenNote(broken.line, reason) from broken
     fields = {key: value for key, value in plain(mapping).items() if value not in (None, "")}
     return Frontmatter(fields, mapping.lines, parts.body.strip("\n"), present=True)
+
+
+def _read_toml(written: str, body: str) -> Frontmatter:
+    """A frontmatter between two lines of ``+++``, as Hugo has it; dates become text."""
+    try:
+        table = tomllib.loads(written)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = _TOML_LINE.search(str(error))
+        line = int(found[1]) + 1 if found else 1
+        reason = _TOML_LINE.sub("", str(error)).strip()
+        raise BrokenNote(line, f"the frontmatter is no TOML: {reason}") from error
+    lines: dict[str, int] = {}
+    for number, text in enumerate(written.split("\n"), frontmatter.FIRST_LINE):
+        if (key := _TOML_KEY.match(text)) is not None:
+            lines.setdefault(key[1], number)
+    fields = {key: _jsonable(value) for key, value in table.items() if value not in (None, "")}
+    return Frontmatter(
+        fields, {key: lines.get(key, 1) for key in fields}, body.strip("\n"), present=True
+    )
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _jsonable(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_jsonable(each) for each in value]
+    return value if isinstance(value, str | bool | int) else str(value)
 
 
 def _whole_number(written: str) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from pathlib import PurePosixPath
@@ -54,6 +55,27 @@ def generate_id(path: str) -> str:
     if stem.lower() == "index" and note.parent.name:
         stem = note.parent.name
     return check_id(unicodedata.normalize("NFC", stem))
+
+
+def path_id(path: str) -> str:
+    """The id of a note by its whole path, for trees in which names come twice.
+
+    ``guides/setup/index.md`` is ``guides.setup.index``. Where that is too long, its end stands
+    for all of it, behind a digest.
+
+    Args:
+        path: relative to the source, with ``/`` between its parts.
+
+    Raises:
+        InvalidId: the path cannot be an id.
+    """
+    plain = unicodedata.normalize("NFC", str(PurePosixPath(path).with_suffix("")))
+    whole = plain.replace("/", ".")
+    if len(whole.encode()) <= MAX_ID_BYTES:
+        return check_id(whole)
+    digest = hashlib.blake2b(plain.encode(), digest_size=8).hexdigest()
+    room = MAX_ID_BYTES - len(digest) - 1
+    return check_id(f"{digest}.{whole.encode()[-room:].decode(errors='ignore')}")
 
 
 def content_key(document_key: str) -> str:

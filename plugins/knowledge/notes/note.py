@@ -9,8 +9,8 @@ decides who may read a note fails closed: a ``tier`` that does not exist means m
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,12 +18,13 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
 from gateway.contract import Tier
+from plugins.knowledge.notes import mdx
 from plugins.knowledge.notes.content import CONTENT, ContentType, Link
 from plugins.knowledge.notes.documents import Document
 from plugins.knowledge.notes.fields import parse_date, parse_text
 from plugins.knowledge.notes.frontmatter import BrokenNote, Frontmatter, Problem, Severity, read
-from plugins.knowledge.notes.ids import InvalidId, generate_id, raw_key
-from plugins.knowledge.notes.paths import infer_type
+from plugins.knowledge.notes.ids import InvalidId, generate_id, path_id, raw_key
+from plugins.knowledge.notes.paths import infer_type, matches
 
 _TYPES = frozenset(ContentType)
 _BOOL = TypeAdapter(bool)
@@ -43,16 +44,30 @@ class Rules:
     """How a source's notes are read.
 
     Attributes:
-        folders: folders and the types of the notes in them.
+        folders: folders or patterns, and the types of the notes in them.
         words: types that other people's notes name, and the type each stands for.
         tier: the tier of a note that names none.
-        publish: whether a note that does not say so is published.
+        publish: whether a note that does not say so is published, or the patterns of those.
+        names: our names of fields, and theirs; a dot leads into a mapping.
+        ids_by_path: whether the whole path makes the id, and not the file's name alone.
     """
 
     folders: Mapping[str, ContentType]
     words: Mapping[str, ContentType]
     tier: Tier = Tier.OPEN
-    publish: bool = False
+    publish: bool | Sequence[str] = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    ids_by_path: bool = False
+
+    def publishes(self, path: str) -> bool:
+        """Whether the note at a path is published where it does not say so itself."""
+        if isinstance(self.publish, bool):
+            return self.publish
+        return matches(self.publish, path)
+
+    def id(self, path: str) -> str:
+        """The id of the note at a path; raises ``InvalidId``."""
+        return path_id(path) if self.ids_by_path else generate_id(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +142,20 @@ def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
         The note; its document has the current time in ``syncedAt``.
     """
     note = Note(origin, data)
+    publish = rules.publishes(origin.relative)
     try:
-        front = read(data)
+        front = _named(read(data), rules)
+        if origin.relative.lower().endswith(".mdx"):
+            front = replace(front, body=mdx.plain(front.body))
     except BrokenNote as error:
-        asks = rules.publish or _PUBLISH.search(data) is not None
+        asks = publish or _PUBLISH.search(data) is not None
         note.report(error.line, error.reason, error=asks)
         return note
     try:
-        id = generate_id(origin.relative)
+        id = rules.id(origin.relative)
         raw_key(origin.path)
     except InvalidId as error:
-        asks = _flag(note, front, "publish", rules.publish, unreadable=False)
+        asks = _flag(note, front, "publish", publish, unreadable=False)
         draft = _flag(note, front, "draft", False, unreadable=True)
         note.report(1, f"{error}; rename the file", error=asks and not draft)
         return note
@@ -156,6 +174,22 @@ def parse(data: bytes, origin: Origin, rules: Rules) -> Note:
         tier=tier,
     )
     return note
+
+
+def _named(front: Frontmatter, rules: Rules) -> Frontmatter:
+    """The frontmatter with our names for its fields; what has our name already stays.
+
+    A name that leads into a mapping replaces the mapping that stands under our own name.
+    """
+    fields, lines = {**front.fields}, {**front.lines}
+    for ours, theirs in rules.names.items():
+        top, *rest = theirs.split(".")
+        found: Any = front.fields.get(top)
+        for part in rest:
+            found = found.get(part) if isinstance(found, dict) else None
+        if found not in (None, "") and (ours not in fields or ours == top):
+            fields[ours], lines[ours] = found, front.lines[top]
+    return replace(front, fields=fields, lines=lines)
 
 
 def _tier(note: Note, front: Frontmatter, rules: Rules) -> Tier:
@@ -180,7 +214,8 @@ def _complete(note: Note, front: Frontmatter, rules: Rules) -> dict[str, Any]:
     fields["type"] = type
     if word is not None:
         fields["originalType"] = word
-    fields["publish"] = _flag(note, front, "publish", rules.publish, unreadable=False)
+    publish = rules.publishes(note.origin.relative)
+    fields["publish"] = _flag(note, front, "publish", publish, unreadable=False)
     fields["draft"] = _flag(note, front, "draft", False, unreadable=True)
     return _defaults(note, front) | _created(note, front) | fields
 

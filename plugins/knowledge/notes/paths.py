@@ -42,6 +42,12 @@ PATH_TYPES: Mapping[str, ContentType] = {
 }
 """Folder to type: the specification's own map, and the newer layout of the same base."""
 
+SUFFIXES = (".md", ".mdx", ".markdown")
+"""How the names of notes end."""
+
+FOREIGN = frozenset({"node_modules"})
+"""Folders of other people's packages, which are looked into only where a source lies in one."""
+
 EXCLUDED: Sequence[str] = (
     "/README.md",
     "/CONTRIBUTING.md",
@@ -54,12 +60,16 @@ EXCLUDED: Sequence[str] = (
 
 
 def infer_type(path: str, types: Mapping[str, ContentType]) -> ContentType:
-    """The type of the longest folder in the map that holds the note; ``file`` where none does.
+    """The type of the first pattern that the note matches, or else of the longest folder.
 
     Args:
         path: relative to the source, with ``/`` between its parts.
-        types: folders and their types; only whole parts of a path match.
+        types: patterns, with ``*`` or ``?`` in them, and folders, of which only whole parts
+            match; and their types. ``file`` where there is none.
     """
+    for pattern, type in types.items():
+        if is_pattern(pattern) and fnmatch.fnmatchcase(path, pattern.lstrip("/")):
+            return type
     parts = path.split("/")[:-1]
     for length in range(len(parts), 0, -1):
         found = types.get("/".join(parts[:length]))
@@ -68,22 +78,53 @@ def infer_type(path: str, types: Mapping[str, ContentType]) -> ContentType:
     return ContentType.FILE
 
 
-def is_note(path: str, exclude: Sequence[str]) -> bool:
-    """Whether the file at ``path`` is a note: markdown, not hidden, and not excluded.
+def is_pattern(key: str) -> bool:
+    """Whether a key of ``path_map`` is a pattern, and not a folder."""
+    return "*" in key or "?" in key
+
+
+def is_note(
+    path: str,
+    exclude: Sequence[str],
+    include: Sequence[str] = (),
+    suffixes: Sequence[str] = SUFFIXES,
+) -> bool:
+    """Whether the file at ``path`` is a note: markdown, not hidden, included and not excluded.
 
     Args:
         path: relative to the source, with ``/`` between its parts.
-        exclude: patterns with ``*`` and ``?``. One that begins with ``/`` matches the path from
-            the source's root, one that ends with ``/`` everything in such a folder, any other
-            the file's name.
+        exclude: patterns of what is left out (:func:`matches`).
+        include: patterns of what alone is taken; everything where there are none.
+        suffixes: how the names of notes end, in lower case.
     """
     parts = path.split("/")
-    if not parts[-1].lower().endswith(".md") or any(part.startswith(".") for part in parts):
+    if not parts[-1].lower().endswith(tuple(suffixes)):
         return False
-    return not any(_excludes(pattern, path, parts) for pattern in exclude)
+    if any(is_passed_over(part) for part in parts):
+        return False
+    if include and not matches(include, path):
+        return False
+    return not matches(exclude, path)
 
 
-def _excludes(pattern: str, path: str, parts: Sequence[str]) -> bool:
+def is_passed_over(part: str) -> bool:
+    """Whether nothing is read below a folder of this name, nor a file of it."""
+    return part.startswith(".") or part in FOREIGN
+
+
+def matches(patterns: Sequence[str], path: str) -> bool:
+    """Whether a path matches one of some patterns with ``*`` and ``?``.
+
+    Args:
+        patterns: one that begins with ``/`` matches the path from the source's root, one that
+            ends with ``/`` everything in such a folder, any other the file's name.
+        path: relative to the source, with ``/`` between its parts.
+    """
+    parts = path.split("/")
+    return any(_matches(pattern, path, parts) for pattern in patterns)
+
+
+def _matches(pattern: str, path: str, parts: Sequence[str]) -> bool:
     if pattern.endswith("/"):
         folder = pattern.strip("/")
         if pattern.startswith("/"):

@@ -10,7 +10,6 @@ from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.ids import raw_key
-from plugins.knowledge.notes.paths import is_note
 from plugins.knowledge.sync import listing as listings
 from plugins.knowledge.sync.listing import Listing
 from plugins.knowledge.sync.sources import File, NoteSource, Scan
@@ -119,10 +118,6 @@ class GithubSource(NoteSource):
             Problem(self.prefix + path, 1, reason) for path, reason in listing.left_out.items()
         ]
         return scan
-
-    def is_note(self, path: str) -> bool:
-        """Whether a file of the repository is a note."""
-        return is_note(path, self.exclude)
 
     def content(self, file: File) -> bytes | None:
         """The note's bytes, where :meth:`provide` found them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -52,6 +53,7 @@ async def open_handle(
     Raises:
         ValueError: the operator's credential at GitHub is not where the setting says.
     """
+    config = await asyncio.to_thread(config.laid_out)
     store, namespace = Store.of(host), config.namespace(host.portal)
     knowledge = await Knowledge.open(host, store, namespace)
     index, rules = knowledge.index, rules_of(config, host.scrub)

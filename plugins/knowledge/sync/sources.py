@@ -14,7 +14,7 @@ from plugins.knowledge.config import SourceConfig
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note, Origin, Rules, parse
-from plugins.knowledge.notes.paths import PATH_TYPES, is_note
+from plugins.knowledge.notes.paths import PATH_TYPES, is_note, is_passed_over
 from plugins.knowledge.notes.secrets import clean
 
 
@@ -87,10 +87,23 @@ class NoteSource:
         self.key = config.key
         self._named, self._scrub = config.name or config.key, scrub or ContentScrub("knowledge")
         folders = {**PATH_TYPES, **config.path_map}
-        self.rules = Rules(folders, words, config.tier, publish=config.publish == "all")
+        publish = config.publish
+        self.rules = Rules(
+            folders,
+            {**words, **config.types},
+            config.tier,
+            publish=publish == "all" if isinstance(publish, str) else publish,
+            names=config.map,
+            ids_by_path=config.ids == "path",
+        )
+        self.include = config.include
         self.prefix = f"{config.name}/" if config.name else ""
         self.exclude = config.exclude
         self.max_note = max_note
+
+    def is_note(self, path: str) -> bool:
+        """Whether a file of the source is a note."""
+        return is_note(path, self.exclude, self.include)
 
     def scan(self) -> Scan:
         """List the notes; blocks.
@@ -205,24 +218,32 @@ class DirectorySource(NoteSource):
         """The date of a note that names none: its last commit's, or else its file's."""
         return self._checkout.dates(commit).get(file.relative, file.modified)
 
-    def content(self, file: File) -> bytes:
-        """The note's bytes.
+    def content(self, file: File) -> bytes | None:
+        """The note's bytes; None where the file has gone since the scan, as the next one sees.
 
         Raises:
             OSError: the file cannot be read.
         """
-        return (self.directory / file.relative).read_bytes()
+        try:
+            return (self.directory / file.relative).read_bytes()
+        except FileNotFoundError:
+            return None
 
     def _walk(self, folder: Path, below: str) -> Iterator[tuple[str, os.stat_result]]:
         """Every note below a folder; links that leave the source are not followed."""
-        with os.scandir(folder) as entries:
-            listed = sorted(entries, key=lambda entry: entry.name)
+        try:
+            with os.scandir(folder) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except FileNotFoundError:
+            if not below:
+                raise
+            return  # it has gone since it was listed
         for entry in listed:
             relative = below + entry.name
             if entry.is_dir(follow_symlinks=False):
-                if not entry.name.startswith("."):
+                if not is_passed_over(entry.name):
                     yield from self._walk(folder / entry.name, relative + "/")
-            elif is_note(relative, self.exclude) and self._is_inside(entry):
+            elif self.is_note(relative) and self._is_inside(entry):
                 try:
                     yield relative, entry.stat()
                 except FileNotFoundError:

@@ -39,9 +39,12 @@ def test_another_content_directory_takes_the_place_of_the_sources(place: Path) -
     other = place / "other"
     other.mkdir()
     (other / "bread.md").write_text(PAGE.format(title="Bread", type="pattern"))
+    (other / "as-it-is.md").write_text("# Ordinary markdown")
+    (other / "private.md").write_text("---\npublish: false\n---\n# Not for others")
+    (other / "soon.md").write_text("---\ndraft: true\n---\n# Not yet")
     with served(place, "--content", "other") as (url, _):
         listed = httpx2.get(f"{url}/api/v1/entries").json()
-    assert [each["id"] for each in listed["data"]] == ["bread"]
+    assert sorted(each["id"] for each in listed["data"]) == ["as-it-is", "bread"]
 
 
 def test_it_runs_without_any_configuration(tmp_path: Path) -> None:

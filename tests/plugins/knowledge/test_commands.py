@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+import yaml
 from pydantic import ValidationError
 
 from gateway.contract import CommandContext, ContentScrub
@@ -100,8 +101,16 @@ async def test_ordinary_markdown_is_served_where_the_source_says_so(library: Any
     library.note("docs/draft.md", publish=None, draft="true")
     code, printed = await run(library.notes)
     assert code == 0
-    assert "0 of 5 notes are published" in printed[-1]
-    assert "set `publish: all`" in printed[-1]
+    text = "\n".join(printed)
+    assert "0 of 5 notes are published" in text
+    assert "This looks like plain markdown. To have 3 of 5 notes served, add to" in text
+    pasted = yaml.safe_load(text[text.index("plugins:") :])["plugins"]["knowledge"]
+    assert KnowledgeConfig.model_validate(pasted).sources[0].publish == "all"
+    _, [found] = await run(library.notes, json=True)
+    assert found["proposal"]["layout"] == "plain markdown"
+    code, printed = await run(library.notes, **pasted)
+    assert code == 0
+    assert "looks like" not in "".join(printed)
     sources = [{"directory": library.notes, "publish": "all"}]
     _, [report] = await run(library.notes, json=True, sources=sources)
     assert (report["served"], report["unpublished"]) == ({"file": 3}, 2)

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.knowledge.notes.content import ContentType
-from plugins.knowledge.notes.ids import InvalidId, check_id, content_key, generate_id, raw_key
+from plugins.knowledge.notes.ids import (
+    InvalidId,
+    check_id,
+    content_key,
+    generate_id,
+    path_id,
+    raw_key,
+)
 from plugins.knowledge.notes.paths import EXCLUDED, PATH_TYPES, infer_type, is_note
 
 PARTS = st.lists(st.text(min_size=1, max_size=8).filter(lambda part: "/" not in part), min_size=1)
@@ -128,3 +135,36 @@ def test_what_is_a_note(path: str) -> None:
 def test_patterns_exclude_as_documented(pattern: str, excluded: str, kept: str) -> None:
     assert not is_note(excluded, [pattern])
     assert is_note(kept, [pattern])
+
+
+@pytest.mark.parametrize(
+    ("path", "id"),
+    [
+        ("guides/setup/index.md", "guides.setup.index"),
+        ("README.md", "README"),
+        ("a/B.02-why.mdx", "a.B.02-why"),
+        ("a/Jam\u0065\u0301.md", "a.Jam\u00e9"),
+    ],
+)
+def test_an_id_by_path_names_the_whole_path(path: str, id: str) -> None:
+    assert path_id(path) == id
+
+
+@given(st.lists(st.text("ab\u00e9", min_size=1, max_size=120), min_size=1, max_size=6))
+def test_long_paths_keep_apart_ids(parts: list[str]) -> None:
+    path = "/".join(parts)
+    ids = {path_id(f"{path}.md"), path_id(f"a{path}.md"), path_id(f"{path}/b.md")}
+    assert len(ids) == 3
+    assert all(check_id(id) for id in ids)
+
+
+def test_a_pattern_gives_the_type_before_a_folder_does() -> None:
+    types = {"docs": ContentType.ARTICLE, "docs/*/runbook-*": ContentType.PLAYBOOK}
+    assert infer_type("docs/ops/runbook-db.md", types) is ContentType.PLAYBOOK
+    assert infer_type("docs/ops/other.md", types) is ContentType.ARTICLE
+
+
+def test_only_what_is_included_is_a_note_and_nothing_of_a_package() -> None:
+    assert is_note("docs/a.markdown", [], ["/docs/"])
+    assert not is_note("src/a.md", [], ["/docs/"])
+    assert not is_note("docs/node_modules/x/a.md", [], ["/docs/"])

@@ -248,3 +248,56 @@ def test_a_note_says_when_it_was_created_where_it_names_no_date() -> None:
     unreadable = note("---\ncreated: some day\n---\n", "notes/a.md")
     assert unreadable.document is not None
     assert unreadable.document.metadata.date == unreadable.origin.date
+
+
+def ruled(text: str, path: str = "notes/a.md", **rules: Any) -> Note:
+    made = Rules(PATH_TYPES, {}, **rules)
+    return parse(text.encode(), Origin(path, path, FILE_DATE), made)
+
+
+def test_fields_may_have_other_names() -> None:
+    names = {"title": "name", "date": "last_update.date", "tags": "keywords"}
+    text = "---\nname: A\nlast_update: {date: 2024-10-16}\nkeywords: [x]\ntags: [y]\n---\n# B"
+    document = ruled(text, names=names).document
+    assert document is not None
+    assert (document.title, document.tags) == ("A", ("y",))
+    assert document.metadata.date.date().isoformat() == "2024-10-16"
+
+
+def test_a_mapping_under_our_own_name_gives_what_is_in_it() -> None:
+    read = ruled("---\ndate: {created: 2024-10-16}\n---\n", names={"date": "date.created"})
+    assert read.problems == []
+    assert read.document is not None
+    assert read.document.metadata.date.year == 2024
+
+
+def test_what_lies_under_a_path_is_published_unless_it_says_otherwise() -> None:
+    rules = {"publish": ("docs/", "/blog/*.md")}
+    published = ["docs/a.md", "x/docs/y/a.md", "blog/a.md"]
+    assert all(ruled("Words.", path, **rules).published for path in published)
+    assert not ruled("Words.", "blog/x/a.md", **rules).published
+    assert not ruled("---\npublish: false\n---\n", "docs/a.md", **rules).published
+    assert not ruled("---\ndraft: true\n---\n", "docs/a.md", **rules).published
+    assert ruled("---\npublish: true\n---\n", "notes/a.md", **rules).published
+
+
+def test_toml_between_plus_signs_is_frontmatter_too() -> None:
+    metadata = served(
+        "+++\ntitle = 'A'\ndate = 2024-10-16T10:00:00Z\npublish = true\ntags = ['x']\n+++\nBody"
+    )
+    assert (metadata["title"], metadata["publish"], metadata["tags"]) == ("A", True, ["x"])
+    assert metadata["date"].startswith("2024-10-16")
+
+
+def test_broken_toml_names_its_line() -> None:
+    broken = ruled("+++\ntitle = 'A'\ndate = \n+++\nBody", publish=True)
+    [problem] = broken.problems
+    assert (problem.line, problem.severity) == (3, "error")
+    assert "no TOML" in problem.reason
+    assert broken.document is None
+
+
+def test_a_page_of_mdx_is_read_as_the_markdown_in_it() -> None:
+    document = ruled("---\ntitle: A\n---\nimport X from 'x'\n\n<X>Words.</X>", "a.mdx").document
+    assert document is not None
+    assert document.content == "<X>Words.</X>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -336,3 +337,40 @@ async def test_replicas_with_indexes_of_their_own_each_know_what_theirs_holds(
         await replica.start()
         assert not (await replica.sync()).changed
         assert not replica.index.replaced
+
+
+async def test_a_file_that_goes_while_it_is_read_is_no_error(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.note("notes/a.md")
+    gone = library.note("notes/b.md")
+    read = Path.read_bytes
+
+    def racing(path: Path) -> bytes:
+        if path == gone:
+            gone.unlink(missing_ok=True)
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", racing)
+    await library.sync()
+    assert (library.keys, library.problems) == (["file/a"], [])
+    await library.sync()
+    assert library.keys == ["file/a"]
+
+
+async def test_a_folder_that_goes_while_it_is_listed_is_no_error(
+    library: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.note("notes/a.md")
+    gone = library.note("x/b.md")
+    scandir = os.scandir
+
+    def racing(folder: Path) -> Any:
+        if folder == gone.parent:
+            monkeypatch.undo()
+            shutil.rmtree(gone.parent)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", racing)
+    await library.sync()
+    assert library.keys == ["file/a"]

@@ -1,0 +1,180 @@
+"""What a directory of markdown looks like, and the settings by which it is served as it is.
+
+Each kind of site has a file that names it, and keeps its pages in a folder of its own. What is
+proposed is nothing but keys of a source in ``portal.yaml``, so an admin can paste and change it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from plugins.knowledge.notes.ids import InvalidId, generate_id
+from plugins.knowledge.notes.paths import EXCLUDED, is_note, is_passed_over
+
+MAX_FILES = 200_000
+"""So many files are looked at to see whether names come twice."""
+SAMPLE = 60
+"""So many notes are opened to see how they are written."""
+SAMPLE_BYTES = 4096
+
+PORCH = "a base of Porch"
+"""The layout whose notes are written for a portal."""
+
+_DOCS_DIR = re.compile(r"^docs_dir:[ \t]*[\"']?([^\s\"'#]+)", re.MULTILINE)
+_WIKILINK = re.compile(rb"!?\[\[[^\[\]\n]{1,200}\]\]")
+_PUBLISH = re.compile(rb"\A---[ \t]*\r?\n(?:(?!---).*\n)*?publish[ \t]*:")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A kind of directory.
+
+    Attributes:
+        name: as people call it.
+        settings: the keys of a source that serve it as it is.
+    """
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def recognise(directory: Path) -> Layout:
+    """What a directory looks like; blocks.
+
+    Args:
+        directory: it may be absent, which looks like plain markdown.
+    """
+    found = next((each for look in _LOOKS if (each := look(directory)) is not None), _PLAIN)
+    settings = {"publish": "all", **found.settings}
+    if found.name == PORCH:  # its notes are called by their names, in each type
+        return Layout(found.name, settings)
+    exclude, include = settings.get("exclude", EXCLUDED), settings.get("include", ())
+    if _has_twins(path for path in _files(directory) if is_note(path, exclude, include)):
+        settings["ids"] = "path"
+    return Layout(found.name, settings)
+
+
+def _mkdocs(directory: Path) -> Layout | None:
+    named = next((directory / name for name in ("mkdocs.yml", "mkdocs.yaml")
+                  if (directory / name).is_file()), None)  # fmt: skip
+    if named is None:
+        return None
+    # Such a file is full of tags that only MkDocs can read.
+    found = _DOCS_DIR.search(named.read_text(encoding="utf-8", errors="replace"))
+    docs = found[1].strip("./") if found else "docs"
+    return Layout("MkDocs", _below(docs) | {"map": {"date": "date.created"}})
+
+
+def _docusaurus(directory: Path) -> Layout | None:
+    for base in ("", "website", "docs", "site"):
+        if any((directory / base).glob("docusaurus.config.*")):
+            break
+    else:
+        return None
+    inside = f"{base}/" if base else ""
+    folders = dict.fromkeys([f"{inside}docs", "docs", f"{inside}blog", f"{inside}community"])
+    there = [folder for folder in folders if (directory / folder).is_dir() and folder != base]
+    settings = _below(*there) | {"map": {"date": "last_update.date"}}
+    return Layout("Docusaurus", settings | {"exclude": ["_*", "node_modules/"]})
+
+
+def _starlight(directory: Path) -> Layout | None:
+    for base in ("", "docs/"):
+        if any((directory / base).glob("astro.config.*")):
+            pages = f"{base}src/content"
+            if (directory / pages).is_dir():
+                return Layout("Astro or Starlight", _below(pages))
+    return None
+
+
+def _hugo(directory: Path) -> Layout | None:
+    named = any(directory.glob("hugo.*")) or (directory / "config" / "_default").is_dir()
+    older = any(directory.glob("config.*")) and (directory / "archetypes").is_dir()
+    if not (named or older) or not (directory / "content").is_dir():
+        return None
+    return Layout("Hugo", _below("content") | {"map": {"date": "lastmod"}})
+
+
+def _jekyll(directory: Path) -> Layout | None:
+    posts = (directory / "_posts").is_dir()
+    if not (directory / "_config.yml").is_file() or not (posts or _has_gemfile(directory)):
+        return None
+    return Layout("Jekyll", {"map": {"publish": "published"}, "exclude": [*EXCLUDED, "vendor/"]})
+
+
+def _has_gemfile(directory: Path) -> bool:
+    return (directory / "Gemfile").is_file()
+
+
+def _obsidian(directory: Path) -> Layout | None:
+    if not (directory / ".obsidian").is_dir():
+        heads = list(_heads(directory))
+        linked = sum(_WIKILINK.search(head) is not None for head in heads)
+        if not heads or linked * 10 < len(heads):
+            return None
+    exclude = ["templates/", "Templates/", "_templates/", "Excalidraw/"]
+    return Layout("an Obsidian vault", {"exclude": exclude})
+
+
+def _porch(directory: Path) -> Layout | None:
+    heads = list(_heads(directory))
+    marked = sum(_PUBLISH.search(head) is not None for head in heads)
+    return Layout(PORCH) if heads and marked * 3 >= len(heads) else None
+
+
+_PLAIN = Layout("plain markdown", {"exclude": []})
+_LOOKS: Sequence[Callable[[Path], Layout | None]] = (
+    _mkdocs, _docusaurus, _starlight, _hugo, _jekyll, _porch, _obsidian,
+)  # fmt: skip
+
+
+def _below(*folders: str) -> dict[str, Any]:
+    include = [f"/{folder}/" for folder in folders if folder]
+    return ({"include": include} if include else {}) | {"exclude": ["/README.md"]}
+
+
+def _files(directory: Path) -> Iterator[str]:
+    """The paths of files below a directory, in order, without what nobody reads."""
+    walked = (
+        Path(folder, name).relative_to(directory).as_posix()
+        for folder, _, names in _walk(directory)
+        for name in sorted(names)
+    )
+    return islice(walked, MAX_FILES)
+
+
+def _walk(directory: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    for folder, folders, names in os.walk(directory):
+        folders[:] = sorted(name for name in folders if not is_passed_over(name))
+        yield folder, folders, names
+
+
+def _heads(directory: Path) -> Iterator[bytes]:
+    """The beginnings of some notes, from all over the directory."""
+    notes = [path for path in _files(directory) if is_note(path, EXCLUDED)]
+    for path in notes[:: len(notes) // SAMPLE + 1]:
+        try:
+            with (directory / path).open("rb") as file:
+                yield file.read(SAMPLE_BYTES)
+        except OSError:
+            continue
+
+
+def _has_twins(paths: Iterator[str]) -> bool:
+    """Whether two notes would have one id."""
+    seen: set[str] = set()
+    for path in paths:
+        try:
+            id = generate_id(path)
+        except InvalidId:
+            continue
+        if id in seen:
+            return True
+        seen.add(id)
+    return False

@@ -1,0 +1,114 @@
+"""Directories as they are: each kind is recognised, and its proposal serves what it publishes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from plugins.knowledge.commands.check import inspect
+from plugins.knowledge.config import KnowledgeConfig, SourceConfig
+from plugins.knowledge.notes.layouts import recognise
+
+TREES: Mapping[str, tuple[Mapping[str, str], int]] = {
+    "MkDocs": (
+        {
+            "mkdocs.yml": "docs_dir: 'pages'\nplugins:\n  - !!python/name:x.y {}\n",
+            "pages/index.md": "# Home",
+            "pages/a/setup.md": "---\ndate:\n  created: 2024-10-16\n---\n# Setup",
+            "pages/b/setup.md": "# Other setup",
+            "README.md": "# For contributors",
+        },
+        3,
+    ),
+    "Docusaurus": (
+        {
+            "website/docusaurus.config.ts": "export default {}",
+            "docs/intro.mdx": "import A from 'a'\n\n# Intro\n\n<A>Words.</A>",
+            "docs/_part.md": "# A partial",
+            "website/blog/2024-post.md": "---\ndraft: true\n---\n# Soon",
+            "node_modules/x/README.md": "# Theirs",
+        },
+        1,
+    ),
+    "Hugo": (
+        {
+            "hugo.toml": "title = 'x'",
+            "content/_index.md": "+++\ntitle = 'Home'\ndate = 2024-10-16\n+++\nWords.",
+            "content/posts/a.md": "+++\ntitle = 'A'\ndraft = true\n+++\nWords.",
+            "themes/x/README.md": "# A theme",
+        },
+        1,
+    ),
+    "Astro or Starlight": (
+        {"astro.config.mjs": "", "src/content/docs/a.mdx": "---\ntitle: A\n---\nWords."},
+        1,
+    ),
+    "Jekyll": (
+        {
+            "_config.yml": "",
+            "_posts/2024-01-01-a.md": "---\ntitle: A\n---\nWords.",
+            "_posts/2024-01-02-b.markdown": "---\ntitle: B\npublished: false\n---\nWords.",
+        },
+        1,
+    ),
+    "an Obsidian vault": (
+        {
+            ".obsidian/app.json": "{}",
+            "Home.md": "See [[Ideas]].",
+            "Ideas.md": "Words.",
+            "Private.md": "---\npublish: false\n---\nWords.",
+            "templates/note.md": "---\ntitle: {{title}}\n---\n",
+        },
+        2,
+    ),
+    "plain markdown": ({"README.md": "# It", "docs/README.md": "# More", "x.txt": "no"}, 2),
+}
+
+
+def laid(root: Path, files: Mapping[str, str]) -> Path:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_a_tree_is_recognised_and_served_as_it_is(tmp_path: Path, name: str) -> None:
+    files, served = TREES[name]
+    directory = laid(tmp_path, files)
+    layout = recognise(directory)
+    assert layout.name == name
+    source = SourceConfig.model_validate({"directory": directory, **layout.settings})
+    report = inspect(directory, KnowledgeConfig(sources=(source,)))
+    assert (report.served.total(), report.errors) == (served, 0), report.problems
+    assert SourceConfig(directory=directory, layout="auto").laid_out() == source
+
+
+def test_a_vault_without_its_settings_is_known_by_its_links(tmp_path: Path) -> None:
+    notes = {f"n{n}.md": f"See [[n{n + 1}]]." for n in range(9)}
+    assert recognise(laid(tmp_path, notes)).name == "an Obsidian vault"
+
+
+def test_what_is_given_wins_over_what_is_recognised(tmp_path: Path) -> None:
+    directory = laid(tmp_path, {"mkdocs.yml": "", "docs/a.md": "# A"})
+    given = SourceConfig(directory=directory, layout="auto", publish="marked", ids="path")
+    found = given.laid_out()
+    assert (found.publish, found.ids, found.include) == ("marked", "path", ("/docs/",))
+
+
+def test_a_directory_that_is_not_there_looks_like_plain_markdown(tmp_path: Path) -> None:
+    assert recognise(tmp_path / "absent").name == "plain markdown"
+
+
+@pytest.mark.parametrize(
+    ("tree", "served"), [("docs-tree-a/civic", 135), ("docs-tree-a/starlight", 74)]
+)
+def test_real_trees_are_served_whole_and_without_an_error(
+    test_data: Path, tree: str, served: int
+) -> None:
+    directory = test_data / tree
+    source = SourceConfig(directory=directory, layout="auto")
+    report = inspect(directory, KnowledgeConfig(sources=(source,)))
+    assert (report.served.total(), report.files, report.errors) == (served, served, 0)
