@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median, quantiles
 
-from benchmarks.crowd import Growth, grown
+from benchmarks.credential_client import ANONYMOUS, ROUNDS, Turns, taken
+from benchmarks.many_callers import Growth, grown
 from benchmarks.members import Issuer, configure, credentials
 from benchmarks.processes import SERVER_CORE, free_port, running
 from benchmarks.table import Bar, Row
-from benchmarks.turns import ANONYMOUS, ROUNDS, Turns, taken
 
 SECTION = "access"
 FIRST_CALLS = 20

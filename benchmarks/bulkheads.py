@@ -102,7 +102,7 @@ def serve(port: int) -> None:
     """Serve the three plugins."""
     import uvloop
 
-    from benchmarks import computing, rough
+    from benchmarks import computing_plugin, unruly_plugin
     from gateway.app import PortalApp
     from gateway.cli.data_directory import held
     from gateway.cli.server import serve as served
@@ -124,7 +124,7 @@ def serve(port: int) -> None:
             },
         }
         portal = load_portal(config, overrides)
-        app = PortalApp(portal, data, modules=[rough, computing, plugin_module(1)])
+        app = PortalApp(portal, data, modules=[unruly_plugin, computing_plugin, plugin_module(1)])
         with held(data):
             uvloop.run(served(app, portal.config, data, lambda _: None))
 

@@ -22,15 +22,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks import remembering as ask
-from benchmarks.following import following
+from benchmarks import memory_requests as ask
 from benchmarks.judged import data_directory
 from benchmarks.load import Load, measured
 from benchmarks.memories import Filled, bare, filled, question
 from benchmarks.peers import serving
 from benchmarks.portal import Portal, spawned
 from benchmarks.processes import ABOVE_LOAD, ROOT
-from benchmarks.sending import Request, Sending, Times, sent
+from benchmarks.rest_client import Request, Sending, Times, sent
+from benchmarks.stream_client import following
 from benchmarks.table import Bar, Row
 from plugins.knowledge.memory.model.entry import Layer
 

@@ -20,7 +20,7 @@ from benchmarks.judged import data_directory
 from benchmarks.load import Connection, Figures, Load, measured, middle
 from benchmarks.peers import Served
 from benchmarks.processes import SERVER_CORE, free_port, memory, running
-from benchmarks.shelf import PAGES, indexed, settle, write_shelf
+from benchmarks.skill_library import PAGES, indexed, settle, write_shelf
 from benchmarks.table import Bar, Row
 from benchmarks.wire import ERAS, SKILLS, SKILLS_PAGE, Checker, Era, Kind, bodies, framed, head
 
@@ -105,7 +105,7 @@ def _started(place: Path) -> float:
 def _portal(place: Path) -> Generator[tuple[Served, float]]:
     """A portal that has answered and settled, and the seconds to its first right list."""
     port = free_port()
-    command = ["-m", "benchmarks.shelf", "portal", str(place), str(port)]
+    command = ["-m", "benchmarks.skill_library", "portal", str(place), str(port)]
     began = time.perf_counter()
     with running(command, port, core=SERVER_CORE) as process:
         asyncio.run(_answer(port, "list_skills"))
@@ -121,7 +121,7 @@ def _constant(place: Path, portal: Served) -> Generator[Served]:
         body = asyncio.run(_answer(portal.port, kind))
         (place / f"{kind}.json").write_text(json.dumps(json.loads(body)["result"]))
     port = free_port()
-    command = ["-m", "benchmarks.shelf", "constant", str(place), str(port)]
+    command = ["-m", "benchmarks.skill_library", "constant", str(place), str(port)]
     with running(command, port, core=SERVER_CORE) as process:
         yield Served(port, process.pid)
 

@@ -20,14 +20,14 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from benchmarks.asking import NUMBER, Asked, answer, taken
 from benchmarks.judged import data_directory
 from benchmarks.load import Figures, middle
 from benchmarks.peers import Served
 from benchmarks.playbook import WORKFLOWS, bare, configure, filled
 from benchmarks.processes import SERVER_CORE, free_port, running
-from benchmarks.shelf import settle
+from benchmarks.skill_library import settle
 from benchmarks.table import Bar, Row
+from benchmarks.tool_client import NUMBER, Asked, answer, taken
 
 SECTION = "workflows"
 ROUNDS = 5

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import access, crowd, turns
-from benchmarks.crowd import Growth
+from benchmarks import access, credential_client, many_callers
+from benchmarks.credential_client import Turns, taken
+from benchmarks.many_callers import Growth
 from benchmarks.members import Issuer, configure, credentials
 from benchmarks.processes import free_port, running
-from benchmarks.turns import Turns, taken
 from gateway.surfaces.http.client_address import client_address
 
 ANONYMOUS = Turns(first=[9.0], rounds=[0.4, 0.9, 0.5])
@@ -47,8 +47,8 @@ def test_growth_counts_from_the_first_look() -> None:
 
 
 def test_every_anonymous_caller_has_a_peer_of_its_own() -> None:
-    numbers = range(1, crowd.CALLERS, 97)
-    peers = {client_address({"client": (crowd.peer(number), 1)}) for number in numbers}
+    numbers = range(1, many_callers.CALLERS, 97)
+    peers = {client_address({"client": (many_callers.peer(number), 1)}) for number in numbers}
     assert len(peers) == len(numbers)
     assert "unknown" not in peers
 
@@ -62,14 +62,18 @@ def test_every_kind_of_credential_is_taken_and_a_made_up_one_is_not(
         tokens: Mapping[str, Sequence[str]] = asyncio.run(credentials(tmp_path, portal, issuer, 2))
         assert tokens.keys() == access.KINDS.keys()
         with running(["-m", "benchmarks.members", str(tmp_path), str(port)], port):
-            found = taken(port, {turns.ANONYMOUS: [""], **tokens}, rounds=2)
+            found = taken(port, {credential_client.ANONYMOUS: [""], **tokens}, rounds=2)
             with pytest.raises(RuntimeError, match="401"):
-                taken(port, {turns.ANONYMOUS: [""], "made-up": ["porch_made-up"]}, rounds=1)
+                taken(
+                    port,
+                    {credential_client.ANONYMOUS: [""], "made-up": ["porch_made-up"]},
+                    rounds=1,
+                )
     assert {len(each.rounds) for each in found.values()} == {2}
     assert all(len(found[kind].first) == 2 for kind in access.KINDS)
 
 
 def test_a_small_crowd_is_answered_rightly_and_leaves_little() -> None:
-    found = crowd.grown((20, 40, 60))
+    found = many_callers.grown((20, 40, 60))
     assert len(found.held) == 3
     assert access.memory_row(found).verdict == "met"

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import skills
 from benchmarks.load import Figures
-from benchmarks.shelf import indexed, write_skills
+from benchmarks.skill_library import indexed, write_skills
 from benchmarks.wire import SKILL, SKILLS, Checker, Kind
 
 

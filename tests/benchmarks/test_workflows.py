@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.asking import NUMBER, Asked, answer, run
 from benchmarks.load import Figures
 from benchmarks.playbook import WORKFLOWS, configure, mixed, pages
+from benchmarks.tool_client import NUMBER, Asked, answer, run
 from benchmarks.workflows import Kind, compared, workflow
 from gateway.config.portal import load_portal
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import computing, rough
+from benchmarks import computing_plugin, unruly_plugin
 from benchmarks.peers import adder
 from gateway.cli.mcp_client import RequestRefused
 from gateway.contract import hookimpl
@@ -40,7 +40,7 @@ async def test_others_are_served_whatever_a_plugin_does() -> None:
         },
     }
     async with open_test_portal(
-        rough, computing, adding, config=config, tiers="default: open\n"
+        unruly_plugin, computing_plugin, adding, config=config, tiers="default: open\n"
     ) as portal:
         calls = [("shout", 4), ("stumble", 100), ("fall", 10), ("hang", 60)]
         asked = [ended(portal, tool) for tool, count in calls for _ in range(count)]

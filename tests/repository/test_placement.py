@@ -23,7 +23,7 @@ PLACES = [
     ("a new key in portal.yaml", "gateway/config/models.py", "class PortalConfig"),
     ("what is read of tiers.yaml", "gateway/config/tiers_file.py", "class TierRulesFile"),
     ("what happens to data of a deleted person", "gateway/identity/erasures.py", "class Erasures"),
-    ("what the audit record holds", "gateway/observability/audit.py", "class AuditLog"),
+    ("what the audit record holds", "gateway/observability/audit_record.py", "class AuditRecord"),
     ("when /readyz says no", "gateway/observability/health.py", "class HealthBoard"),
     ("which Host headers are taken", "gateway/surfaces/http/http_guard.py", "class HttpGuard"),
     ("what pages of other origins may do", "gateway/surfaces/http/cors.py", "class Sharing"),

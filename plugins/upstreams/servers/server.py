@@ -14,12 +14,12 @@ from gateway.toolkit.retry import backoff
 from plugins.upstreams.catalogue.entries import fetch
 from plugins.upstreams.config import Server as ServerConfig
 from plugins.upstreams.credentials.credential import EVERYBODY, Credential, Lacking
-from plugins.upstreams.servers.following import Following
 from plugins.upstreams.servers.link import Link
 from plugins.upstreams.servers.offered import Offered
 from plugins.upstreams.servers.reach import Reach
 from plugins.upstreams.servers.refusals import busy, down, failed
 from plugins.upstreams.servers.state import State
+from plugins.upstreams.servers.subscriptions import Following
 from plugins.upstreams.store.store import Store
 from plugins.upstreams.wire import (
     GAP,

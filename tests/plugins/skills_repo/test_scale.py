@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.shelf import write_pages, write_skills
+from benchmarks.skill_library import write_pages, write_skills
 from gateway.repositories.local import LocalRepository
 from plugins.skills_repo.config import Source
 from plugins.skills_repo.index.build import build

@@ -1,8 +1,8 @@
 """One client that takes turns with several credentials, so that nothing else differs.
 
-``python -m benchmarks.turns`` reads what to do on standard input, as :func:`run` takes it, and
-prints a :class:`Turns` for each kind. All calls go over one kept-alive connection, and rounds are
-short, so that a neighbour on the machine disturbs all kinds alike.
+``python -m benchmarks.credential_client`` reads what to do on standard input, as :func:`run`
+takes it, and prints a :class:`Turns` for each kind. All calls go over one kept-alive
+connection, and rounds are short, so that a neighbour on the machine disturbs all kinds alike.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def taken(port: int, tokens: Mapping[str, Sequence[str]], rounds: int = ROUNDS) 
     """
     # On standard input: what stands on a command line, everybody on the machine can read.
     asked = json.dumps({"port": port, "tokens": tokens, "turns": rounds})
-    command = [sys.executable, "-m", "benchmarks.turns"]
+    command = [sys.executable, "-m", "benchmarks.credential_client"]
     done = subprocess.run(command, input=asked, capture_output=True, text=True, timeout=120)
     if done.returncode:
         raise RuntimeError(f"turns at port {port}: {done.stderr.strip()[-2000:]}")

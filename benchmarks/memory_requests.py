@@ -7,7 +7,7 @@ from itertools import cycle, islice
 from typing import Any
 
 from benchmarks.memories import SHARES, Filled
-from benchmarks.sending import Request
+from benchmarks.rest_client import Request
 from plugins.knowledge.memory.model.entry import Layer
 
 PREFIX = "/openspec/v1/knowledge"

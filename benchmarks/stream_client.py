@@ -1,6 +1,6 @@
 """Clients that follow what happens in memory, while others write.
 
-``python -m benchmarks.following`` reads on standard input whom to follow, and prints what
+``python -m benchmarks.stream_client`` reads on standard input whom to follow, and prints what
 :func:`run` returns. It says ``following`` once all clients do, and ends when each has heard all.
 """
 
@@ -55,7 +55,7 @@ def following(port: int, token: str, path: str, clients: int, events: int) -> Ge
         events: how many updates each of them is to hear.
     """
     process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.following"],
+        [sys.executable, "-m", "benchmarks.stream_client"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.peers import serving
-from benchmarks.sending import Request, Sending, Times, sent
+from benchmarks.rest_client import Request, Sending, Times, sent
 
 
 def _asks(value: int) -> Request:

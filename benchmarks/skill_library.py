@@ -1,8 +1,8 @@
 """A repository of 1,000 skills and 2,000 pages, made of real ones, and those who serve it.
 
-``python -m benchmarks.shelf portal PLACE PORT`` serves it with Porch, ``constant PLACE PORT`` is a
-bare server of the official SDK that sends the answers put in that place, and ``index PLACE KIND``
-prints what :func:`index` returns.
+``python -m benchmarks.skill_library portal PLACE PORT`` serves it with Porch, ``constant PLACE
+PORT`` is a bare server of the official SDK that sends the answers put in that place, and ``index
+PLACE KIND`` prints what :func:`index` returns.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def settle(process: subprocess.Popen[bytes], seconds: float = 300) -> None:
 
 def indexed(place: Path, kind: str) -> Mapping[str, float]:
     """Build an index in a process of its own; gives what :func:`index` returns there."""
-    command = [sys.executable, "-m", "benchmarks.shelf", "index", str(place), kind]
+    command = [sys.executable, "-m", "benchmarks.skill_library", "index", str(place), kind]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if done.returncode:
         raise RuntimeError(f"index of {kind}: {done.stderr.strip()[-2000:]}")

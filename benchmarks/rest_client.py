@@ -1,6 +1,6 @@
 """A client that sends requests to a REST API, each once, and times the answers.
 
-``python -m benchmarks.sending`` reads a :class:`Sending` on standard input and prints what
+``python -m benchmarks.rest_client`` reads a :class:`Sending` on standard input and prints what
 :func:`run` returns. Like :mod:`benchmarks.load` it has a process of its own.
 """
 
@@ -74,7 +74,7 @@ def sent(sending: Sending) -> Times:
         RuntimeError: an answer was wrong, or the server went away.
     """
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.sending"],
+        [sys.executable, "-m", "benchmarks.rest_client"],
         input=json.dumps(asdict(sending)),
         capture_output=True,
         text=True,

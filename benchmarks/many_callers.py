@@ -1,7 +1,7 @@
 """What many different callers leave in the memory of a portal's process.
 
-``python -m benchmarks.crowd DIRECTORY PORT MARK ...`` opens the portal in a directory, sends it
-requests as the HTTP server would, and prints its memory after so many callers.
+``python -m benchmarks.many_callers DIRECTORY PORT MARK ...`` opens the portal in a directory,
+sends it requests as the HTTP server would, and prints its memory after so many callers.
 
 One caller in :data:`SIGNED_IN` presents a credential that was never seen before: by turns an API
 token and an access token, each of a person of its own. The others are anonymous, each at an
@@ -99,7 +99,7 @@ def grown(marks: Sequence[int] = MARKS) -> Growth:
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
         asyncio.run(_populate(place, configure(place, port, hat=HAT), marks[-1]))
-        command = [sys.executable, "-m", "benchmarks.crowd", directory, str(port)]
+        command = [sys.executable, "-m", "benchmarks.many_callers", directory, str(port)]
         command += map(str, marks)
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800)
     if done.returncode:

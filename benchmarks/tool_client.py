@@ -1,7 +1,7 @@
 """A client that calls tools of several servers in turns, and times the answers.
 
-``python -m benchmarks.asking`` reads what to call on standard input, as :func:`run` takes it, and
-prints what that returns. Like :mod:`benchmarks.load` it has a process and a core of its own.
+``python -m benchmarks.tool_client`` reads what to call on standard input, as :func:`run` takes it,
+and prints what that returns. Like :mod:`benchmarks.load` it has a process and a core of its own.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def taken(asked: Mapping[str, Asked], rounds: int) -> dict[str, list[Figures]]:
     # On standard input: what stands on a command line, everybody on the machine can read.
     given = {"asked": {name: asdict(each) for name, each in asked.items()}, "rounds": rounds}
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.asking"],
+        [sys.executable, "-m", "benchmarks.tool_client"],
         input=json.dumps(given),
         capture_output=True,
         text=True,
