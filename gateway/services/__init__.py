@@ -78,7 +78,7 @@ class ServicesConfig(Protocol):
 
     @property
     def embedding(self) -> str:
-        """``embedded``, ``none``, a model's name, or the directory of an ONNX model."""
+        """``embedded``, ``multilingual``, ``none``, a model's name, or an ONNX directory."""
         ...
 
     @property

@@ -11,16 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
-import os
 import shutil
 import sys
-import tempfile
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from gateway.services.embedding.model_files import ModelUnavailable, file_hash, models_directory
+from gateway.services.embedding import packaged_models
+from gateway.services.embedding.model_files import ModelUnavailable, models_directory
 
 Precision = Literal["int8", "fp32"]
 
@@ -50,18 +47,11 @@ def location(precision: Precision = "int8") -> Path:
 
 def is_installed() -> bool:
     """Whether the package that carries the weights is installed; it is never imported."""
-    try:
-        metadata.distribution(PACKAGE)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+    return packaged_models.is_installed(PACKAGE)
 
 
 def prepare(precision: Precision = "int8") -> Path:
     """Make the model ready, once a machine; instant where it is ready already.
-
-    The files are written beside their place and moved there in one step, so a second process
-    that prepares at the same time, or a crash, never leaves half a model.
 
     Args:
         precision: ``int8`` (23 MB, fast, cosine at least 0.98 to the full weights) or ``fp32``.
@@ -73,34 +63,15 @@ def prepare(precision: Precision = "int8") -> Path:
         ModelUnavailable: the package is missing, or its weights are not the expected ones.
         OSError: the cache directory cannot be written.
     """
-    target = location(precision)
-    if target.is_dir():
-        return target
-    weights = _weights()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        _write_tokenizer(weights.parent, draft)
-        _write_model(weights, draft / "model.onnx", precision)
-        _publish(draft, target)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-    return target
+    return packaged_models.prepared(location(precision), lambda draft: _write(draft, precision))
 
 
-def _weights() -> Path:
-    """The package's weights, after their hash was checked."""
-    if not is_installed():
-        raise ModelUnavailable(
-            f"The embedded model needs the package {PACKAGE}, which is not installed. {REMEDY}"
-        )
-    path = Path(str(metadata.distribution(PACKAGE).locate_file(WEIGHTS)))
-    if not path.is_file() or file_hash(path) != WEIGHTS_SHA256:
-        raise ModelUnavailable(
-            f"The weights in {path} are not those of all-MiniLM-L6-v2 that Porch was tested with "
-            f"(sha256 {WEIGHTS_SHA256}). {REMEDY}"
-        )
-    return path
+def _write(draft: Path, precision: Precision) -> None:
+    weights = packaged_models.weights(
+        PACKAGE, WEIGHTS, WEIGHTS_SHA256, model="all-MiniLM-L6-v2", remedy=REMEDY
+    )
+    _write_tokenizer(weights.parent, draft)
+    _write_model(weights, draft / "model.onnx", precision)
 
 
 def _write_tokenizer(source: Path, target: Path) -> None:
@@ -126,40 +97,7 @@ def _write_model(weights: Path, target: Path, precision: Precision) -> None:
     if precision == "fp32":
         onnx.save(model, target)
     else:
-        _save_int8(model, target)
-
-
-def _save_int8(model: Any, target: Path) -> None:
-    """Reduce the weights to 8 bits: one scale per column, with a reduced range.
-
-    Per column and with 7 of the 8 bits, because whole matrices lose too much (cosine 0.92) and
-    the older x86 instructions overflow with the full range.
-    """
-    from onnxruntime import quantization  # type: ignore[import-untyped]
-
-    logging.getLogger().addFilter(_is_not_advice)  # the library logs it on the root logger
-    try:
-        quantization.quantize_dynamic(model, target, per_channel=True, reduce_range=True)
-    finally:
-        logging.getLogger().removeFilter(_is_not_advice)
-
-
-def _is_not_advice(record: logging.LogRecord) -> bool:
-    """False for the advice to run a pre-processor, which gains nothing on a graph as plain."""
-    return "pre-processing" not in record.getMessage()
-
-
-def _publish(draft: Path, target: Path) -> None:
-    """Move the finished files into place; a process that was faster has written the same."""
-    for file in draft.iterdir():
-        with file.open("rb") as written:
-            os.fsync(written.fileno())
-    draft.chmod(0o755)
-    try:
-        draft.rename(target)
-    except OSError:
-        if not target.is_dir():
-            raise
+        packaged_models.save_int8(model, target)
 
 
 def main() -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from gateway.services.embedding.fastembed_models import open_fastembed
+from gateway.services.embedding.model_profiles import Pooling, Profile, of_directory, of_name
 from gateway.services.embedding.onnx_text import OnnxText, clean
 
 if TYPE_CHECKING:
@@ -33,32 +34,38 @@ class SentenceModel(Protocol):
 class OnnxSentences:
     """A sentence encoder in a local directory.
 
-    A model that gives one vector a token is pooled by the mean over the real tokens.
+    Args:
+        directory: the model's.
+        profile: how it is used; by default as :func:`model_profiles.of_directory` reads it.
 
     Raises:
         ModelUnavailable: the directory holds no usable model.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, profile: Profile | None = None) -> None:
+        self.profile = of_directory(directory) if profile is None else profile
         self._model = OnnxText(directory)
         self.max_tokens = self._model.max_tokens
         self.dimensions = self.query("").shape[0]
 
     def passages(self, texts: Sequence[str]) -> Matrix:
         """Embed one batch: float32, shape (len(texts), dimensions), rows of length one."""
-        output, mask = self._model.run(texts)
-        if output.ndim == 3:
-            output = (output * mask[:, :, None]).sum(axis=1, dtype=np.float32)
-        return _unit_rows(output)
+        return self._embedded([self.profile.passage + text for text in texts])
 
     def query(self, text: str) -> Vector:
-        """Embed one question, as a stored text."""
-        vector: Vector = self.passages([text])[0]
+        """Embed one question."""
+        vector: Vector = self._embedded([self.profile.query + text])[0]
         return vector
+
+    def _embedded(self, texts: Sequence[str]) -> Matrix:
+        output, mask = self._model.run(texts)
+        return _unit_rows(_pooled(output, mask, self.profile.pooling))
 
 
 class FastembedSentences:
     """A model that fastembed knows by name, from files that were fetched before.
+
+    fastembed pools as each model wants it, and leaves the prefixes to its caller.
 
     It never downloads: fetching is a step of its own (:func:`prepare`), because without a
     network fastembed waits 39 seconds before it gives up.
@@ -71,20 +78,35 @@ class FastembedSentences:
 
     def __init__(self, name: str) -> None:
         self._model = open_fastembed(name, fetch=False)
+        self._profile = of_name(name)
         self.dimensions = int(self._model.embedding_size)
 
     def passages(self, texts: Sequence[str]) -> Matrix:
-        """Embed one batch, with the model's own prefix for stored texts."""
-        return _unit_rows(np.stack(list(self._model.passage_embed(_cut(texts)))))
+        """Embed one batch, with the model's prefix for stored texts."""
+        return self._embedded(self._model.passage_embed, self._profile.passage, texts)
 
     def query(self, text: str) -> Vector:
-        """Embed one question, with the model's own prefix for questions."""
-        vector: Vector = _unit_rows(np.stack(list(self._model.query_embed(_cut([text])))))[0]
+        """Embed one question, with the model's prefix for questions."""
+        vector: Vector = self._embedded(self._model.query_embed, self._profile.query, [text])[0]
         return vector
 
+    def _embedded(
+        self, embed: Callable[[list[str]], Any], prefix: str, texts: Sequence[str]
+    ) -> Matrix:
+        cut = [prefix + clean(text, self.max_tokens) for text in texts]
+        return _unit_rows(np.stack(list(embed(cut))))
 
-def _cut(texts: Sequence[str]) -> list[str]:
-    return [clean(text, FastembedSentences.max_tokens) for text in texts]
+
+def _pooled(output: Any, mask: Any, pooling: Pooling) -> Any:
+    """One vector for each text; a model that pools by itself has done so already."""
+    if output.ndim == 2:
+        return output
+    if pooling == "cls":
+        return output[:, 0]
+    if pooling == "last":
+        places = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
+        return output[np.arange(len(output)), places]
+    return (output * mask[:, :, None]).sum(axis=1, dtype=np.float32)
 
 
 def _unit_rows(rows: Any) -> Matrix:

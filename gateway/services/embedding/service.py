@@ -1,4 +1,4 @@
-"""Texts to unit vectors: the embedded model, a local ONNX directory or a named fastembed model.
+"""Texts to unit vectors: a packaged model, a local ONNX directory or a named fastembed model.
 
 One model a process, shared by all plugins, on a thread of its own. Stored texts are embedded in
 short batches of similar length, and a query goes before every batch that still waits, so a
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gateway.services.embedding import minilm
+from gateway.services.embedding import minilm, multilingual_e5
 from gateway.services.embedding.fastembed_models import open_fastembed
 from gateway.services.embedding.model_files import ModelUnavailable, file_hash, is_directory
+from gateway.services.embedding.model_profiles import of_directory, of_name
 from gateway.services.embedding.model_thread import ModelThread, Urgency, Usage
 from gateway.services.embedding.onnx_text import model_file
 from gateway.services.embedding.sentence_models import (
@@ -64,7 +65,7 @@ class ThreadedEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector; for all but the embedded model the first ask opens it.
+        """The length of a vector; for all but the packaged models the first ask opens it.
 
         Raises:
             ModelUnavailable: the model cannot be opened.
@@ -146,8 +147,8 @@ def open_embedder(setting: str) -> ThreadedEmbedder | None:
     """The embedder that ``services.embedding`` names; cheap, as the model opens at first use.
 
     Args:
-        setting: ``embedded``, ``none``, a directory with an ONNX model and its tokenizer, or the
-            name of a fastembed model.
+        setting: ``embedded``, ``multilingual``, ``none``, a directory with an ONNX model and its
+            tokenizer, or the name of a fastembed model.
 
     Returns:
         An embedder to be shared by the whole process, or None for ``none``.
@@ -159,9 +160,13 @@ def open_embedder(setting: str) -> ThreadedEmbedder | None:
         return None
     if setting == "embedded":
         return _open_embedded()
+    if setting == "multilingual":
+        return _open_multilingual()
     if is_directory(setting):
         return _open_directory(Path(setting).expanduser())
-    return ThreadedEmbedder(lambda: f"fastembed:{setting}", lambda: FastembedSentences(setting))
+    mark = of_name(setting).mark
+    identity = f"fastembed:{setting}" + (f"+{mark}" if mark else "")
+    return ThreadedEmbedder(lambda: identity, lambda: FastembedSentences(setting))
 
 
 def prepare(setting: str) -> None:
@@ -172,6 +177,8 @@ def prepare(setting: str) -> None:
     """
     if setting == "embedded":
         minilm.prepare()
+    elif setting == "multilingual":
+        multilingual_e5.prepare()
     elif setting == "none":
         return
     elif is_directory(setting):
@@ -189,10 +196,22 @@ def _open_embedded() -> ThreadedEmbedder:
     )
 
 
-def _open_directory(directory: Path) -> ThreadedEmbedder:
-    file = model_file(directory)
+def _open_multilingual() -> ThreadedEmbedder:
+    place = multilingual_e5.location()
+    if not place.is_dir() and not multilingual_e5.is_installed():
+        multilingual_e5.prepare()  # raises, and says which package is missing
     return ThreadedEmbedder(
-        lambda: f"{directory.name}-{file_hash(file)[:10]}", lambda: OnnxSentences(directory)
+        lambda: place.name,
+        lambda: OnnxSentences(multilingual_e5.prepare(), of_name("multilingual-e5-small")),
+        multilingual_e5.DIMENSIONS,
+    )
+
+
+def _open_directory(directory: Path) -> ThreadedEmbedder:
+    file, mark = model_file(directory), of_directory(directory).mark
+    return ThreadedEmbedder(
+        lambda: f"{directory.name}-{file_hash(file)[:10]}" + (f"+{mark}" if mark else ""),
+        lambda: OnnxSentences(directory),
     )
 
 

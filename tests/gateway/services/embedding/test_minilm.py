@@ -69,15 +69,6 @@ def test_two_processes_that_prepare_at_once_leave_one_whole_model(empty_cache: P
     assert np.isfinite(OnnxSentences(minilm.location()).query("ready")).all()
 
 
-def test_a_faster_process_wins_and_the_draft_goes(tmp_path: Path) -> None:
-    target, draft = tmp_path / "model", tmp_path / "draft"
-    for directory, text in ((target, "theirs"), (draft, "ours")):
-        directory.mkdir()
-        (directory / "model.onnx").write_text(text)
-    minilm._publish(draft, target)
-    assert (target / "model.onnx").read_text() == "theirs"
-
-
 @pytest.mark.usefixtures("installed")
 def test_a_failure_in_the_middle_leaves_nothing_behind(
     empty_cache: Path, monkeypatch: pytest.MonkeyPatch

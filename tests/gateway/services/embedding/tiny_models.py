@@ -66,6 +66,18 @@ def sentence_encoder(directory: Path, seed: int = 0) -> Path:
     return directory
 
 
+def token_encoder(directory: Path) -> Path:
+    """The same as a model that leaves the pooling to its user: one vector a token."""
+    directory = sentence_encoder(directory)
+    model = onnx.load(directory / "model.onnx")
+    last = [node for node in model.graph.node if node.op_type == "LayerNormalization"][-1]
+    output = helper.make_tensor_value_info(last.output[0], TensorProto.FLOAT, ("n", "t", 8))
+    del model.graph.output[:]
+    model.graph.output.append(output)
+    onnx.save(model, directory / "model.onnx")
+    return directory
+
+
 def cross_encoder(directory: Path) -> Path:
     """A directory with a tiny cross-encoder: how many of the passage's words are "porch".
 
