@@ -134,3 +134,11 @@ def cpu_seconds(pid: int) -> float:
     """How long the threads of a process have had a processor, in seconds."""
     threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(each.read_text().split()[0]) for each in threads) / 1e9
+
+
+def starved_seconds(pid: int) -> float:
+    """How long a process's first thread could have run and had no processor, in seconds.
+
+    On a machine that does other work this says how much of a wait was not the process's own.
+    """
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9

@@ -13,8 +13,9 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
 
@@ -30,6 +31,7 @@ from benchmarks.processes import (
     launched,
     memory,
     pin,
+    starved_seconds,
 )
 from benchmarks.table import Bar, Row, Unmeasurable
 
@@ -72,6 +74,24 @@ def _portal(place: Path) -> Generator[Portal]:
         yield Portal(port, process, begun)
 
 
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """What all active clients have seen.
+
+    Attributes:
+        times: the seconds of each call.
+        starved: the share of the time in which the portal could have run and had no processor.
+    """
+
+    times: Sequence[float]
+    starved: float
+
+    @property
+    def p99_ms(self) -> float:
+        """The milliseconds within which 99 of 100 calls were answered."""
+        return quantiles(self.times, n=100)[98] * 1000
+
+
 class _Crowd:
     """The clients of one portal.
 
@@ -94,9 +114,12 @@ class _Crowd:
         await self._open(IDLE_STREAMS)
         await asyncio.sleep(SETTLE_SECONDS)
         rows = [await self._idle()]
+        alone = await self._active()
         before = memory(self._pid)[0]
         await self._open(STREAMS - IDLE_STREAMS)
-        rows += [*await self._list_changed(), await self._active(), await self._storm()]
+        rows += await self._list_changed()
+        rows.append(_beside(await self._active(), alone))
+        rows.append(await self._storm())
         held, most = memory(self._pid)
         for listener in self._listeners:
             listener.close()
@@ -141,15 +164,13 @@ class _Crowd:
             _row("the longest call meanwhile", longest * 1000, "ms", 50, before),
         ]
 
-    async def _active(self) -> Row:
+    async def _active(self) -> Calls:
         """Clients that call every other second, beside those that listen."""
-        until = time.perf_counter() + LOAD_SECONDS
+        starved, until = starved_seconds(self._pid), time.perf_counter() + LOAD_SECONDS
         numbers = range(STREAMS + 1, STREAMS + 1 + ACTIVE)
         calls = await asyncio.gather(*(self._calls(n, until) for n in numbers))
         times = [each for of_one in calls for each in of_one]
-        p99 = quantiles(times, n=100)[98] * 1000
-        note = f"{len(times):,} calls of {ACTIVE:,} clients, none wrong"
-        return _row("p99 of a call beside them", p99, "ms", 100, note)
+        return Calls(times, (starved_seconds(self._pid) - starved) / LOAD_SECONDS)
 
     async def _calls(self, number: int, until: float) -> list[float]:
         await asyncio.sleep(number % ACTIVE / ACTIVE * PAUSE_SECONDS)
@@ -168,6 +189,16 @@ class _Crowd:
         begun = time.perf_counter()
         self._listeners += await asyncio.gather(*(listener.again() for listener in gone))
         return _row(f"{STORM:,} reconnect", time.perf_counter() - begun, "s", 2)
+
+
+def _beside(calls: Calls, alone: Calls) -> Row:
+    """The calls beside all streams, next to those beside few."""
+    note = (
+        f"{len(calls.times):,} calls of {ACTIVE:,} clients, none wrong; the portal had to wait "
+        f"for a processor {calls.starved:.0%} of the time; beside {IDLE_STREAMS:,} streams "
+        f"{alone.p99_ms:.1f} ms and {alone.starved:.0%}"
+    )
+    return _row("p99 of a call beside them", calls.p99_ms, "ms", 100, note)
 
 
 def _row(what: str, value: float, unit: str, limit: float, note: str = "") -> Row:

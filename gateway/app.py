@@ -67,6 +67,8 @@ from gateway.toolkit.background import background
 
 _OPENING_SECONDS = 3.0
 """Seconds for which a request waits for plugins that are opening still."""
+_FIRST_CALLS_SECONDS = 2.0
+"""Seconds from the last plugin's opening to the one full look of the garbage collector."""
 _ANSWERED_AT_ONCE = frozenset({"/healthz", "/readyz", "/metrics", "/admin/status"})
 
 log = get_logger(__name__)
@@ -345,7 +347,8 @@ class PortalApp:
             self._serve_routes()
             running.plugins.opened_late = self._serve_routes
             if wait:
-                await self._settle(running, schedules)
+                await running.plugins.tried()
+                self._collect(schedules)
             else:
                 self._opening = asyncio.Event()
             try:
@@ -364,13 +367,18 @@ class PortalApp:
             self._opening.set()
             self._opening = None
         await running.plugins.tried()
+        log.info("portal_open", plugins=sorted(running.plugins.offers))
+        if collect:  # a look through all that was loaded takes a while; the first calls go first
+            await asyncio.sleep(_FIRST_CALLS_SECONDS)
+        self._collect(collect)
+
+    def _collect(self, everything: bool) -> None:
         # What lives from here on is small; what was loaded so far need not be looked at again by
         # every full collection. One command ends before it would have use for the memory.
-        if collect:
+        if everything:
             gc.collect()
         gc.freeze()
         gc.enable()
-        log.info("portal_open", plugins=sorted(running.plugins.offers))
 
     def _serve_routes(self) -> None:
         """Answer on the routes of the plugins that are open now."""

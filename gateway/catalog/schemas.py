@@ -17,6 +17,9 @@ Parser = Callable[[Mapping[str, Any]], Any]
 """Turns raw arguments into what a declaration's function takes."""
 
 
+_PLAIN = frozenset({type(None), bool, int, str})
+
+
 class BadDeclaration(Exception):
     """A declaration that cannot be served; the message says what to change in it."""
 
@@ -45,6 +48,10 @@ class _Untitled(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
+
+    def encode_default(self, dft: Any) -> Any:
+        # Pydantic makes a type adapter for each default, and these are JSON as they are.
+        return dft if type(dft) in _PLAIN else super().encode_default(dft)
 
 
 def check_schema(schema: Mapping[str, Any], what: str) -> None:

@@ -33,8 +33,8 @@ from gateway.observability.logs import get_logger
 from gateway.services import Services
 from gateway.toolkit.background import background, every
 
-PURGE_INTERVAL_SECONDS = 3600.0
-"""Seconds between two looks for what has long ended."""
+PURGE_INTERVAL_SECONDS, FIRST_PURGE_SECONDS = 3600.0, 60.0
+"""Seconds between two looks for what has long ended, and before the first."""
 
 log = get_logger(__name__)
 
@@ -102,7 +102,12 @@ async def open_authentication(
     parts = _put_together(portal, services, rules, static)
     await parts.revocations.begin()
     database = services.shared_database
-    purging = every(PURGE_INTERVAL_SECONDS, lambda: purge(database), _purge_failed, at_once=True)
+    purging = every(
+        PURGE_INTERVAL_SECONDS,
+        lambda: purge(database),
+        _purge_failed,
+        first_s=FIRST_PURGE_SECONDS,
+    )
     try:
         async with background(parts.revocations.follow(), purging):
             yield parts

@@ -47,7 +47,7 @@ async def every(
     work: Callable[[], Awaitable[object]],
     failed: Callable[[Exception], object],
     *,
-    at_once: bool = False,
+    first_s: float | None = None,
 ) -> None:
     """Do something again and again until cancelled; what fails is tried again the next time.
 
@@ -55,10 +55,9 @@ async def every(
         interval_s: the pause between two times, in seconds.
         work: what is done.
         failed: is told of each failure.
-        at_once: whether the first time comes before the first pause.
+        first_s: the pause before the first time, where it is another one.
     """
-    if not at_once:
-        await asyncio.sleep(interval_s)
+    await asyncio.sleep(interval_s if first_s is None else first_s)
     while True:
         try:
             await work()

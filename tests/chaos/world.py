@@ -86,7 +86,11 @@ class Replica:
         """Start it again, by a clock that may be wrong, and wait until it is ready."""
         skewed = {"LD_PRELOAD": str(_CLOCKS), "FAKETIME": clock, "DONT_FAKE_MONOTONIC": "1"}
         self.portal = self._started(**(skewed if clock else {}))
-        eventually(self.is_ready, "it is ready")
+        try:
+            eventually(self.is_ready, "it is ready")
+        except AssertionError as late:
+            late.add_note(self.portal.printed[-4000:])
+            raise
         self.is_reliable = True
 
     def pause(self) -> None:

@@ -23,8 +23,9 @@ TIMEOUT_SECONDS = 1.0
 every call, and counts as away."""
 _STATES = ("MISCONF", "MASTERDOWN", "CLUSTERDOWN", "NOREPLICAS", "LOADING", "NOAUTH")
 """Codes of a server that serves nobody at the moment; its client has no classes for them."""
-START_TIMEOUT_SECONDS = 5.0
-"""Seconds that the server has for its first answer."""
+START_TIMEOUT_SECONDS = 15.0
+"""Seconds that the server has for its first answer. A portal that starts on a busy machine has
+little of the processor, and its own waiting is counted here too."""
 
 T = TypeVar("T")
 
@@ -83,6 +84,7 @@ class RedisCache(CacheService):
 
     async def ready(self) -> None:
         """As in the port."""
+        _ = self.redis  # to import its client takes a while, and is no fault of the server's
         try:
             async with asyncio.timeout(START_TIMEOUT_SECONDS):
                 await asked_plainly(self._probe)

@@ -27,6 +27,21 @@ def models_directory() -> Path:
     return (Path(shared) if shared else Path.home() / ".cache") / "porch" / "models"
 
 
+def model_file(directory: Path) -> Path:
+    """The ONNX file of a model directory.
+
+    Raises:
+        ModelUnavailable: the directory lacks the model or its tokenizer.
+    """
+    places = (directory / "model.onnx", directory / "onnx" / "model.onnx")
+    found = next((place for place in places if place.is_file()), None)
+    if found is None or not (directory / "tokenizer.json").is_file():
+        raise ModelUnavailable(
+            f"{directory} is not a model directory: it needs model.onnx and tokenizer.json."
+        )
+    return found
+
+
 def file_hash(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as file:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gateway.services.embedding.model_files import ModelUnavailable
+from gateway.services.embedding.model_files import ModelUnavailable, model_file
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
@@ -66,21 +66,6 @@ class OnnxText:
             feed["token_type_ids"] = _matrix([row.type_ids for row in rows])
         output: Any = self._session.run(None, feed)[0]
         return output.astype(np.float32, copy=False), mask
-
-
-def model_file(directory: Path) -> Path:
-    """The ONNX file of a model directory.
-
-    Raises:
-        ModelUnavailable: the directory lacks the model or its tokenizer.
-    """
-    places = (directory / "model.onnx", directory / "onnx" / "model.onnx")
-    found = next((place for place in places if place.is_file()), None)
-    if found is None or not (directory / "tokenizer.json").is_file():
-        raise ModelUnavailable(
-            f"{directory} is not a model directory: it needs model.onnx and tokenizer.json."
-        )
-    return found
 
 
 def _max_tokens(directory: Path) -> int:

@@ -7,63 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from gateway.services.embedding.fastembed_models import open_fastembed
-from gateway.services.embedding.model_files import ModelUnavailable, file_hash, is_directory
+from gateway.services.embedding.model_files import (
+    ModelUnavailable,
+    file_hash,
+    is_directory,
+    model_file,
+)
 from gateway.services.embedding.model_thread import ModelThread, Urgency, Usage
-from gateway.services.embedding.onnx_text import OnnxText, clean, model_file
+
+if TYPE_CHECKING:
+    from gateway.services.embedding.pair_models import PairModel
 
 BATCH_PAIRS = 8
 """How many pairs go to the model at once: twenty candidates take three short runs."""
-
-
-class PairModel(Protocol):
-    """A loaded cross-encoder; it runs on the model's thread."""
-
-    def logits(self, query: str, passages: Sequence[str]) -> list[float]:
-        """One raw judgement a passage, higher is better, of any size."""
-        ...
-
-
-class OnnxPairs:
-    """A cross-encoder in a local directory.
-
-    Raises:
-        ModelUnavailable: the directory holds no usable model.
-    """
-
-    def __init__(self, directory: Path) -> None:
-        self._model = OnnxText(directory)
-
-    def logits(self, query: str, passages: Sequence[str]) -> list[float]:
-        """The first number that the model gives for each pair."""
-        output, _ = self._model.run([(query, passage) for passage in passages])
-        return [float(row[0]) for row in output.reshape(len(passages), -1)]
-
-
-class FastembedPairs:
-    """A cross-encoder that fastembed knows by name, from files that were fetched before.
-
-    Raises:
-        ModelUnavailable: fastembed does not know the name, or its files are not here.
-    """
-
-    max_tokens = 512
-
-    def __init__(self, name: str) -> None:
-        self._model = open_fastembed(name, fetch=False, kind="TextCrossEncoder")
-
-    def logits(self, query: str, passages: Sequence[str]) -> list[float]:
-        """The model's raw scores."""
-        cut = [clean(passage, self.max_tokens) for passage in passages]
-        scores = self._model.rerank(clean(query, self.max_tokens), cut)
-        return [float(score) for score in scores]
 
 
 class ThreadedReranker:
@@ -137,12 +99,24 @@ def open_reranker(setting: str) -> ThreadedReranker | None:
     if setting == "none":
         return None
     if not is_directory(setting):
-        return ThreadedReranker(lambda: f"fastembed:{setting}", lambda: FastembedPairs(setting))
+        return ThreadedReranker(lambda: f"fastembed:{setting}", lambda: _fastembed(setting))
     directory = Path(setting).expanduser()
     file = model_file(directory)
     return ThreadedReranker(
-        lambda: f"{directory.name}-{file_hash(file)[:10]}", lambda: OnnxPairs(directory)
+        lambda: f"{directory.name}-{file_hash(file)[:10]}", lambda: _onnx(directory)
     )
+
+
+def _onnx(directory: Path) -> PairModel:
+    from gateway.services.embedding.pair_models import OnnxPairs
+
+    return OnnxPairs(directory)
+
+
+def _fastembed(name: str) -> PairModel:
+    from gateway.services.embedding.pair_models import FastembedPairs
+
+    return FastembedPairs(name)
 
 
 def _judge(query: str, passages: Sequence[str], model: PairModel) -> list[float]:
@@ -150,11 +124,13 @@ def _judge(query: str, passages: Sequence[str], model: PairModel) -> list[float]
 
 
 def _sigmoid(value: float) -> float:
-    return float(0.5 * (1.0 + np.tanh(0.5 * value)))
+    return 0.5 * (1.0 + math.tanh(0.5 * value))
 
 
 def main(arguments: Sequence[str]) -> int:
     """``python -m gateway.services.embedding.reranker NAME``: fetch a named cross-encoder once."""
+    from gateway.services.embedding.fastembed_models import open_fastembed
+
     try:
         for name in arguments:
             open_fastembed(name, fetch=True, kind="TextCrossEncoder")

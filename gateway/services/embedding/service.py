@@ -14,23 +14,20 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from gateway.services.embedding import minilm, multilingual_e5
-from gateway.services.embedding.fastembed_models import open_fastembed
-from gateway.services.embedding.model_files import ModelUnavailable, file_hash, is_directory
-from gateway.services.embedding.model_profiles import of_directory, of_name
-from gateway.services.embedding.model_thread import ModelThread, Urgency, Usage
-from gateway.services.embedding.onnx_text import model_file
-from gateway.services.embedding.sentence_models import (
-    FastembedSentences,
-    OnnxSentences,
-    SentenceModel,
+from gateway.services.embedding import minilm
+from gateway.services.embedding.model_files import (
+    ModelUnavailable,
+    file_hash,
+    is_directory,
+    model_file,
 )
+from gateway.services.embedding.model_profiles import Profile, of_directory, of_name
+from gateway.services.embedding.model_thread import ModelThread, Urgency, Usage
 from gateway.toolkit.spans import span
 
 if TYPE_CHECKING:
     from gateway.contract.services import Matrix, Vector
+    from gateway.services.embedding.sentence_models import SentenceModel
 
 BATCH_TOKENS = 512
 """How many tokens, padding included, go to the model at once: two long passages."""
@@ -105,6 +102,8 @@ class ThreadedEmbedder:
         Raises:
             ModelUnavailable: the model cannot be opened.
         """
+        import numpy as np
+
         if self._dimensions is None:  # to ask is to wait for a turn of the model
             await self.warm()
         result = np.empty((len(texts), self.dimensions), dtype=np.float32)
@@ -166,7 +165,7 @@ def open_embedder(setting: str) -> ThreadedEmbedder | None:
         return _open_directory(Path(setting).expanduser())
     mark = of_name(setting).mark
     identity = f"fastembed:{setting}" + (f"+{mark}" if mark else "")
-    return ThreadedEmbedder(lambda: identity, lambda: FastembedSentences(setting))
+    return ThreadedEmbedder(lambda: identity, lambda: _fastembed(setting))
 
 
 def prepare(setting: str) -> None:
@@ -178,12 +177,16 @@ def prepare(setting: str) -> None:
     if setting == "embedded":
         minilm.prepare()
     elif setting == "multilingual":
+        from gateway.services.embedding import multilingual_e5
+
         multilingual_e5.prepare()
     elif setting == "none":
         return
     elif is_directory(setting):
-        OnnxSentences(Path(setting).expanduser())
+        _onnx(Path(setting).expanduser())
     else:
+        from gateway.services.embedding.fastembed_models import open_fastembed
+
         open_fastembed(setting, fetch=True)
 
 
@@ -191,18 +194,18 @@ def _open_embedded() -> ThreadedEmbedder:
     place = minilm.location()
     if not place.is_dir() and not minilm.is_installed():
         minilm.prepare()  # raises, and says which package is missing
-    return ThreadedEmbedder(
-        lambda: place.name, lambda: OnnxSentences(minilm.prepare()), minilm.DIMENSIONS
-    )
+    return ThreadedEmbedder(lambda: place.name, lambda: _onnx(minilm.prepare()), minilm.DIMENSIONS)
 
 
 def _open_multilingual() -> ThreadedEmbedder:
+    from gateway.services.embedding import multilingual_e5
+
     place = multilingual_e5.location()
     if not place.is_dir() and not multilingual_e5.is_installed():
         multilingual_e5.prepare()  # raises, and says which package is missing
     return ThreadedEmbedder(
         lambda: place.name,
-        lambda: OnnxSentences(multilingual_e5.prepare(), of_name("multilingual-e5-small")),
+        lambda: _onnx(multilingual_e5.prepare(), of_name("multilingual-e5-small")),
         multilingual_e5.DIMENSIONS,
     )
 
@@ -211,8 +214,20 @@ def _open_directory(directory: Path) -> ThreadedEmbedder:
     file, mark = model_file(directory), of_directory(directory).mark
     return ThreadedEmbedder(
         lambda: f"{directory.name}-{file_hash(file)[:10]}" + (f"+{mark}" if mark else ""),
-        lambda: OnnxSentences(directory),
+        lambda: _onnx(directory),
     )
+
+
+def _onnx(directory: Path, profile: Profile | None = None) -> SentenceModel:
+    from gateway.services.embedding.sentence_models import OnnxSentences
+
+    return OnnxSentences(directory, profile)
+
+
+def _fastembed(name: str) -> SentenceModel:
+    from gateway.services.embedding.sentence_models import FastembedSentences
+
+    return FastembedSentences(name)
 
 
 def _dimensions_of(model: SentenceModel) -> int:

@@ -164,7 +164,7 @@ class JobService:
         DBOS.launch()
         await asyncio.to_thread(apply_schedules, self._jobs, self._workflows)
         if self._lease.is_shared and self._beating is None:
-            beats = every(HEARTBEAT_SECONDS, self._beat, _missed, at_once=True)
+            beats = every(HEARTBEAT_SECONDS, self._beat, _missed, first_s=0)
             self._beating = asyncio.create_task(beats)
 
     async def _beat(self) -> None:

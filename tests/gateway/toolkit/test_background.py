@@ -87,8 +87,8 @@ async def test_nothing_is_cancelled_where_there_is_nothing() -> None:
     await cancel()
 
 
-@pytest.mark.parametrize("at_once", [True, False])
-async def test_what_fails_is_tried_again(at_once: bool) -> None:
+@pytest.mark.parametrize("first_s", [None, 0])
+async def test_what_fails_is_tried_again(first_s: float | None) -> None:
     failures: list[Exception] = []
     done = asyncio.Event()
 
@@ -97,7 +97,7 @@ async def test_what_fails_is_tried_again(at_once: bool) -> None:
             raise ValueError(len(failures))
         done.set()
 
-    async with asyncio.timeout(60), background(every(0, work, failures.append, at_once=at_once)):
+    async with asyncio.timeout(60), background(every(0, work, failures.append, first_s=first_s)):
         await done.wait()
     assert [str(each) for each in failures] == ["0", "1"]
 
@@ -111,7 +111,7 @@ async def test_the_first_time_comes_before_the_pause_or_after_it() -> None:
     def failed(error: Exception) -> None:
         done.append(f"{error}")
 
-    async with background(every(3600, work, failed), every(3600, work, failed, at_once=True)):
+    async with background(every(3600, work, failed), every(3600, work, failed, first_s=0)):
         await asyncio.sleep(0)
         await asyncio.sleep(0)
     assert done == ["x"]
