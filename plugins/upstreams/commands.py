@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from gateway.contract import Command, CommandContext, ToolFailed
+from plugins.upstreams.wording import no_such, visible
 
 _NO_PORTAL = "No portal runs with this data directory: start it with porch serve."
 
@@ -24,18 +27,22 @@ class DecisionArgs(BaseModel):
     tool: str = Field(
         "*", description="One tool, by its name at its server; all that wait if not given."
     )
+    digest: str | None = Field(
+        None,
+        description="The definition that review has shown: one that has changed since is not "
+        "decided about.",
+    )
 
 
 async def status(args: ServerArgs, context: CommandContext) -> int:
     """Print how each server is; 1 where one is down, 2 where nobody can say."""
     if (servers := await _servers(args.server, context)) is None:
         return 2
-    for each in servers:
-        context.echo(_line(each))
-        for trouble in _troubles(each):
-            context.echo(f"  {trouble}")
-    if not servers:
-        context.echo("There are no servers: write some under plugins: upstreams: in portal.yaml.")
+    if context.json:
+        context.emit({"servers": servers})
+    else:
+        for line in _overview(servers):
+            context.echo(visible(line))
     return 1 if any(each["state"] == "down" for each in servers) else 0
 
 
@@ -43,29 +50,47 @@ async def review(args: ServerArgs, context: CommandContext) -> int:
     """Print what waits for a decision, with what has changed; 1 where something does."""
     if (servers := await _servers(args.server, context)) is None:
         return 2
-    count = 0
-    for server in servers:
-        for tool in server["waiting"]:
-            count += 1
-            context.echo(f"{server['name']}/{tool['name']}: {tool['reason']}.")
-            context.echo("\n".join(f"    {line}" for line in tool["diff"].splitlines()))
-            both = f"{server['name']} --tool {tool['name']}"
-            context.echo(f"  porch upstreams accept {both}   or   porch upstreams reject {both}\n")
-    if not count:
+    waiting = [(server["name"], tool) for server in servers for tool in server["waiting"]]
+    if context.json:
+        context.emit({"servers": servers})
+    elif not waiting:
         context.echo("Nothing waits.")
-    return 1 if count else 0
+    else:
+        for server, tool in waiting:
+            _show(server, tool, context)
+    return 1 if waiting else 0
+
+
+def _show(server: str, tool: dict[str, Any], context: CommandContext) -> None:
+    context.echo(visible(f"{server}/{tool['name']}: {tool['reason']}."))
+    for line in tool["diff"].splitlines():
+        context.echo(visible(f"    {line}"))
+    which = shlex.join([server, "--tool", tool["name"], "--digest", tool["digest"]])
+    for decide in ("accept", "reject"):
+        context.echo(visible(f"  porch upstreams {decide} {which}"))
+    context.echo("")
 
 
 async def _servers(name: str | None, context: CommandContext) -> list[dict[str, Any]] | None:
+    """All servers, or the one of that name; None where that is to be said, and was."""
     answer = await context.ask("GET", "/servers")
     if answer is None:
         context.echo(_NO_PORTAL)
         return None
-    servers = [each for each in answer["servers"] if name in (None, each["name"])]
-    if context.json:
-        context.emit({"servers": servers})
-        return []
-    return servers
+    servers: list[dict[str, Any]] = answer["servers"]
+    names = [each["name"] for each in servers]
+    if name is not None and name not in names:
+        context.echo(no_such("server", name, names))
+        return None
+    return [each for each in servers if name in (None, each["name"])]
+
+
+def _overview(servers: list[dict[str, Any]]) -> Iterator[str]:
+    for each in servers:
+        yield _line(each)
+        yield from (f"  {trouble}" for trouble in _troubles(each))
+    if not servers:
+        yield "There are no servers: write some under plugins: upstreams: in portal.yaml."
 
 
 def _line(server: dict[str, Any]) -> str:
@@ -97,7 +122,7 @@ async def reject(args: DecisionArgs, context: CommandContext) -> int:
 
 
 async def _decide(args: DecisionArgs, decision: str, context: CommandContext) -> int:
-    wish = {"server": args.server, "tool": args.tool, "decision": decision}
+    wish = {"server": args.server, "tool": args.tool, "decision": decision, "digest": args.digest}
     try:
         answer = await context.ask("POST", "/review", wish)
     except ToolFailed as failed:
@@ -109,7 +134,8 @@ async def _decide(args: DecisionArgs, decision: str, context: CommandContext) ->
     if context.json:
         context.emit(answer)
     else:
-        context.echo(f"{decision}: {', '.join(answer['tools']) or 'nothing, for nothing waits'}")
+        tools = ", ".join(answer["tools"]) or "nothing, for nothing waits"
+        context.echo(visible(f"{decision}: {tools}"))
     return 0
 
 

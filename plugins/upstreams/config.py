@@ -189,7 +189,7 @@ class Credential(PluginConfig):
     header: Annotated[Headers | None, AfterValidator(lambda h: h and _without_secrets(h))] = Field(
         None,
         description="Headers of every request, such as {Authorization: 'Bearer ${TOKEN}'}; the "
-        "values of ${...} are in the environment.",
+        "values of ${...} are in the environment, and a program finds them in its own.",
     )
     member_oauth: MemberOAuth | None = Field(
         None, description="Each member's own account there; member-oauth, if nothing is to be set."

@@ -7,10 +7,13 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.contract import Caller, Route, ToolFailed, near
-from plugins.upstreams.catalogue.pins import Quarantined, State
+from gateway.contract import Caller, Route, ToolFailed
+from plugins.upstreams.catalogue.pins import Quarantined, State, digest
 from plugins.upstreams.servers.server import Server
 from plugins.upstreams.servers.servers import Servers
+from plugins.upstreams.wording import no_such
+
+_DIGEST_CHARACTERS = 16
 
 
 class NoParams(BaseModel):
@@ -24,6 +27,7 @@ class WaitingTool(BaseModel):
 
     name: str = Field(description="Its name at its server.")
     reason: str = Field(description="Why it waits.")
+    digest: str = Field(description="Tells this definition from any other that it may have later.")
     diff: str = Field(description="What has changed, line by line; of a new tool all it says.")
 
 
@@ -65,6 +69,9 @@ class Decision(BaseModel):
     server: str = Field(description="The server's name.")
     tool: str = Field("*", description="The tool's name at its server; * is every one that waits.")
     decision: Literal["accepted", "rejected"] = Field(description="What is decided.")
+    digest: str | None = Field(
+        None, description="The definition that was looked at; another one is not decided about."
+    )
 
 
 class Decided(BaseModel):
@@ -94,7 +101,7 @@ def state_of(server: Server) -> ServerState:
         prompts=len(offered.of("prompt")),
         resources=len(offered.of("resource")) + len(offered.of("template")),
         waiting=[
-            WaitingTool(name=each.name, reason=each.reason, diff=each.diff())
+            WaitingTool(name=each.name, reason=each.reason, digest=_digest(each), diff=each.diff())
             for each in offered.verdict.quarantined
         ],
         left_out=[
@@ -117,8 +124,9 @@ def routes(servers: Servers, decide: Decide) -> list[Route]:
     async def review(params: Decision, caller: Caller) -> Decided:
         server = servers.get(params.server)
         if server is None:
-            raise _unknown("server", params.server, [each.name for each in servers])
-        tools = chosen(server, params.tool)
+            names = [each.name for each in servers]
+            raise ToolFailed("not_found", no_such("server", params.server, names))
+        tools = chosen(server, params.tool, params.digest)
         await decide(server, tools, params.decision, caller.person)
         names = [each.name for each in tools]
         return Decided(server=server.name, decision=params.decision, tools=names)
@@ -138,20 +146,27 @@ def routes(servers: Servers, decide: Decide) -> list[Route]:
     ]
 
 
-def chosen(server: Server, tool: str) -> list[Quarantined]:
+def chosen(server: Server, tool: str, seen: str | None = None) -> list[Quarantined]:
     """The waiting tools of a server that a decision is about.
 
+    Args:
+        server: which.
+        tool: the tool's name there, or ``*``.
+        seen: the digest of the definition that was looked at; None for whatever it is now.
+
     Raises:
-        ToolFailed: none is called that.
+        ToolFailed: none is called that, or it has changed since it was looked at.
     """
     waiting = server.offered.verdict.quarantined
     found = [each for each in waiting if tool in ("*", each.name)]
     if not found and tool != "*":
-        raise _unknown("waiting tool", tool, [each.name for each in waiting])
+        names = [each.name for each in waiting]
+        raise ToolFailed("not_found", no_such("waiting tool", tool, names))
+    if seen is not None and any(_digest(each) != seen for each in found):
+        text = f"{tool} of {server.name} has changed since you looked at it: review it once more."
+        raise ToolFailed("changed", text)
     return found
 
 
-def _unknown(what: str, name: str, valid: Sequence[str]) -> ToolFailed:
-    nearest = near(name, valid)
-    hint = f" Did you mean {', '.join(nearest)}?" if nearest else ""
-    return ToolFailed("not_found", f"There is no {what} {name!r}.{hint}")
+def _digest(tool: Quarantined) -> str:
+    return digest(tool.entry)[:_DIGEST_CHARACTERS]

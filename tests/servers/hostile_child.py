@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 WHAT = sys.argv[1]
@@ -22,6 +24,11 @@ IGNORING = [
 def say(message: Any) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
+
+
+def repeat(act: Callable[[], object]) -> None:
+    while True:
+        act()
 
 
 def answer(request: dict[str, Any], text: str) -> None:
@@ -50,6 +57,9 @@ def text_of(tool: str, given: dict[str, Any]) -> str:
         return "x" * int(given["size"])
     if tool == "environment":
         return " ".join(os.environ)
+    if tool == "gossip":
+        news = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+        threading.Thread(target=repeat, args=(lambda: say(news),)).start()
     return {"last_words": "farewell"}.get(tool, tool)
 
 
@@ -90,6 +100,11 @@ if WHAT in {"stubborn", "family"}:
     FAMILY.append(subprocess.Popen(command, **quiet).pid)  # type: ignore[call-overload]
     aside = subprocess.Popen(command, start_new_session=True, **quiet)  # type: ignore[call-overload]
     FAMILY.append(aside.pid)
+if WHAT == "flood":
+    while True:
+        sys.stdout.write("no MCP\n" * 1000)
+if WHAT == "scream":
+    threading.Thread(target=repeat, args=(lambda: sys.stderr.write("why\n" * 1000),)).start()
 if WHAT == "nonsense":
     for line in sys.stdin:
         say({"jsonrpc": "2.0", "id": json.loads(line).get("id"), "result": "yes"})

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import jsonschema_rs
 
 from plugins.upstreams.catalogue.skills import EXTENSION, offers_skills, skill_reason
-from plugins.upstreams.wire import RpcError
+from plugins.upstreams.wire import HttpRefused, NotMcp, RpcError, TooLarge
+from plugins.upstreams.wording import visible
 
 Kind = Literal["tool", "prompt", "resource", "template", "skill"]
 Entry = Mapping[str, Any]
@@ -96,7 +97,8 @@ async def fetch(
     """Ask a server for all its lists; one that it cannot give stays as it was.
 
     Args:
-        ask: sends a request; of what it raises only an ``RpcError`` is of one list alone.
+        ask: sends a request; of what it raises, an error of the connection is raised here, and
+            so is an HTTP error where no list could be read at all.
         capabilities: what the server declared: lists that it has not are not asked for.
         most: entries of a kind that are taken.
         before: what it offered before.
@@ -105,20 +107,24 @@ async def fetch(
     malformed: list[Malformed] = []
     cut: list[Kind] = []
     failed: dict[Kind, str] = {}
+    refused: HttpRefused | None = None
     offered = {*capabilities, *([EXTENSION] if offers_skills(capabilities) else [])}
     for kind, where in LISTS.items():
         if where.capability not in offered:
             continue
         try:
             found, is_cut = await _listed(ask, where, most)
-        except RpcError as error:
+        except (RpcError, HttpRefused, NotMcp, TooLarge) as error:
             entries[kind] = before.of(kind) if before else ()
-            if error.code != _METHOD_NOT_FOUND:
-                failed[kind] = error.message[:_MAX_REASON_CHARACTERS]
+            refused = error if isinstance(error, HttpRefused) else refused
+            if not (isinstance(error, RpcError) and error.code == _METHOD_NOT_FOUND):
+                failed[kind] = visible(error.message[:_MAX_REASON_CHARACTERS])
             continue
         entries[kind] = tuple(_checked(kind, found, malformed))
         if is_cut:
             cut.append(kind)
+    if refused is not None and len(failed) == len(entries):
+        raise refused
     return Catalogue(entries, tuple(malformed), tuple(cut), failed)
 
 
@@ -129,7 +135,9 @@ async def _listed(ask: Ask, where: EntryList, most: int) -> tuple[list[Any], boo
     for _ in range(MAX_PAGES):
         page = await ask(where.method, params)
         entries = page.get(where.key)
-        found += entries if isinstance(entries, list) else []
+        if not isinstance(entries, list):
+            raise NotMcp(f"the answer to {where.method} has no list called {where.key}")
+        found += entries
         cursor = page.get("nextCursor")
         if len(found) > most:
             return found[:most], True
@@ -147,7 +155,7 @@ def _checked(kind: Kind, entries: Iterable[Any], malformed: list[Malformed]) -> 
         reason = _reason(kind, entry) or (given in seen and "it is listed twice") or ""
         if reason:
             name = given[:100] if isinstance(given, str) else f"number {place + 1}"
-            malformed.append(Malformed(kind, name, reason))
+            malformed.append(Malformed(kind, visible(name), visible(reason)))
         else:
             seen.add(str(given))
             yield entry

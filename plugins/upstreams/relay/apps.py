@@ -7,7 +7,7 @@ other URI crosses as it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 SCHEMES = ("ui://", "skill://")
@@ -46,14 +46,49 @@ def with_shown_app(server: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def with_shown_contents(server: str, result: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What was read of an app, under its address in the portal."""
-    contents = result.get("contents")
-    if not isinstance(contents, list):
+    """What was read, under its address in the portal."""
+    return _with(result, "contents", lambda each: _with_shown_uri(server, each))
+
+
+def with_shown_blocks(server: str, result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A tool's result whose links and embedded resources can be read at the portal."""
+    return _with(result, "content", lambda block: _shown_block(server, block))
+
+
+def with_shown_messages(server: str, result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same of a prompt's messages."""
+
+    def shown(message: dict[str, Any]) -> dict[str, Any]:
+        block = message.get("content")
+        made = _shown_block(server, block) if isinstance(block, dict) else block
+        return message if made is block else {**message, "content": made}
+
+    return _with(result, "messages", shown)
+
+
+def _shown_block(server: str, block: dict[str, Any]) -> dict[str, Any]:
+    if block.get("type") == "resource_link":
+        return _with_shown_uri(server, block)
+    held = block.get("resource")
+    if block.get("type") == "resource" and isinstance(held, dict):
+        made = _with_shown_uri(server, held)
+        return block if made is held else {**block, "resource": made}
+    return block
+
+
+def _with_shown_uri(server: str, each: dict[str, Any]) -> dict[str, Any]:
+    uri = each.get("uri")
+    shown = shown_uri(server, uri) if isinstance(uri, str) else uri
+    return each if shown == uri else {**each, "uri": shown}
+
+
+def _with(
+    result: Mapping[str, Any], key: str, shown: Callable[[dict[str, Any]], dict[str, Any]]
+) -> Mapping[str, Any]:
+    """A result with the entries of a list as they are shown; the same one where none is other."""
+    entries = result.get(key)
+    if not isinstance(entries, list):
         return result
-    made = [
-        {**each, "uri": shown_uri(server, each["uri"])}
-        if isinstance(each, dict) and isinstance(each.get("uri"), str)
-        else each
-        for each in contents
-    ]
-    return {**result, "contents": made} if made != contents else result
+    made = [shown(each) if isinstance(each, dict) else each for each in entries]
+    same = all(one is other for one, other in zip(made, entries, strict=True))
+    return result if same else {**result, key: made}

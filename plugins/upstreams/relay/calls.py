@@ -12,7 +12,11 @@ import mcp_types as mcp
 
 from gateway.contract import Caller, Completer, Exchange, Relayed, ToolFailed
 from gateway.toolkit.mirrored_headers import mirrored, parameter_headers
-from plugins.upstreams.relay.apps import with_shown_contents
+from plugins.upstreams.relay.apps import (
+    with_shown_blocks,
+    with_shown_contents,
+    with_shown_messages,
+)
 from plugins.upstreams.relay.back import Direct
 from plugins.upstreams.relay.parked import Parked
 from plugins.upstreams.relay.rounds import through_rounds
@@ -21,6 +25,8 @@ from plugins.upstreams.servers.server import Server
 from plugins.upstreams.wire import NO_HEADERS, Back
 
 CurrentExchange = Callable[[], Exchange]
+Shown = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
+"""Makes of a server's name and its result one with the portal's addresses."""
 
 
 class Calls:
@@ -47,18 +53,25 @@ class Calls:
         settings = self._server.config.tools
         given = {**settings.defaults.get(name, {}), **args, **settings.fixed.get(name, {})}
         headers = mirrored(self._mirrored.get(name, ()), given)
-        return await self._call("tools/call", {"name": name, "arguments": given}, caller, headers)
+        params = {"name": name, "arguments": given}
+        answer = await self._call("tools/call", params, caller, headers)
+        return self._shown(with_shown_blocks, answer)
 
     async def prompt(self, name: str, args: Mapping[str, Any], caller: Caller) -> Any:
         """A prompt's messages."""
-        return await self._call("prompts/get", {"name": name, "arguments": dict(args)}, caller)
+        answer = await self._call("prompts/get", {"name": name, "arguments": dict(args)}, caller)
+        return self._shown(with_shown_messages, answer)
 
     async def resource(self, uri: str, caller: Caller) -> Any:
         """What a resource holds; ``uri`` is the server's."""
         answer = await self._call("resources/read", {"uri": uri}, caller)
-        if isinstance(answer, Relayed):
-            return Relayed(with_shown_contents(self._server.name, answer.result))
-        return answer
+        return self._shown(with_shown_contents, answer)
+
+    def _shown(self, made: Shown, answer: Any) -> Any:
+        """A server's result with its addresses as the portal has them; a question as it is."""
+        if not isinstance(answer, Relayed):
+            return answer
+        return Relayed(made(self._server.name, answer.result))
 
     async def file(self, uri: str, caller: Caller) -> bytes:
         """The bytes of a skill's file; ``uri`` is the server's.

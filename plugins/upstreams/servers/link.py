@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gateway.contract import ToolFailed
 from plugins.upstreams.credentials.credential import Credential
@@ -64,7 +64,9 @@ class Link:
             if self._over:
                 raise SessionExpired(CLOSED)
             if self._attempt is None:
-                self._attempt = _Attempt(asyncio.create_task(self._made()), self._renewals)
+                making = asyncio.create_task(self._made())
+                making.add_done_callback(_seen)
+                self._attempt = _Attempt(making, self._renewals)
             attempt = self._attempt
             try:
                 return await _outcome(attempt.task)
@@ -114,8 +116,7 @@ class Link:
 
     def _closed(self, closing: asyncio.Task[None]) -> None:
         self._closing.discard(closing)
-        if not closing.cancelled():
-            closing.exception()  # it is of no use any more, whatever became of it
+        _seen(closing)
 
     async def close(self) -> None:
         """Close what is open, and make nothing any more."""
@@ -128,6 +129,12 @@ class Link:
             self.lost(self._connection)
         if self._closing:
             await asyncio.wait(set(self._closing))
+
+
+def _seen(task: asyncio.Task[Any]) -> None:
+    """Take note of what a task has failed with, should nobody wait for it any more."""
+    if not task.cancelled():
+        task.exception()
 
 
 async def _outcome(connecting: asyncio.Task[Connection]) -> Connection:

@@ -44,6 +44,7 @@ class Offered:
         self.about: Mapping[str, Any] = {}
         self.fetched: datetime | None = None
         self.era = ""
+        self._is_kept = True
         self._config = config
         self._store = store
         self._log = log
@@ -88,29 +89,41 @@ class Offered:
         await self.review()
 
     async def take(self, found: Catalogue, connection: Connection) -> bool:
-        """Take what it was found to offer, and keep it where it is news.
+        """Take what it was found to offer; :meth:`keep` it afterwards.
 
         Returns:
             Whether anything is not as it was, its tools' verdict included.
         """
-        about, before = asdict(connection.server), self.verdict
-        is_news = found != self.catalogue or about != self.about
+        about, verdict = asdict(connection.server), await self._judged(found)
         self.era = connection.era
-        if is_news:
-            self.catalogue, self.about = found, about
-        await self.review()
-        if is_news:
-            kept = Kept(target_of(self._config), self.era, about, found)
-            await self._store.keep(self._config.name, kept)
-            self.fetched = kept.fetched
-        return is_news or before is not self.verdict
+        if found != self.catalogue or about != self.about:
+            self.catalogue, self.about, self.verdict = found, about, verdict
+            self._is_kept = False
+            return True
+        return self._take_verdict(verdict)
+
+    async def keep(self) -> None:
+        """Have the database know what it offers, unless it does."""
+        if self._is_kept or self.catalogue is None:
+            return
+        kept = Kept(target_of(self._config), self.era, self.about, self.catalogue)
+        await self._store.keep(self._config.name, kept)
+        self.fetched, self._is_kept = kept.fetched, True
 
     async def review(self) -> None:
         """Judge its tools again: an admin has decided about some, here or on another replica."""
-        if self.catalogue is None:
-            return
+        if self.catalogue is not None:
+            self._take_verdict(await self._judged(self.catalogue))
+
+    def _take_verdict(self, verdict: Verdict) -> bool:
+        """Take a verdict; whether it is another one."""
+        if is_other := verdict != self.verdict:
+            self.verdict = verdict
+        return is_other
+
+    async def _judged(self, catalogue: Catalogue) -> Verdict:
         name, tools = self._config.name, self._config.tools
-        offered = [each for each in self.catalogue.of("tool") if tools.takes(each["name"])]
+        offered = [each for each in catalogue.of("tool") if tools.takes(each["name"])]
         verdict = judge(offered, await self._store.pins(name), self._config.trust)
         if verdict.accepted:
             await self._store.decide(name, verdict.accepted, "accepted")
@@ -118,5 +131,4 @@ class Offered:
         for each in verdict.quarantined:
             if each.name not in known:
                 self._log.warning("tool_quarantined", tool=each.name, reason=each.reason)
-        if verdict != self.verdict:
-            self.verdict = verdict
+        return verdict

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from importlib.metadata import version
 from typing import Any, cast
 
-from plugins.upstreams.config import Server
+from plugins.upstreams.config import Server, variables_of
 from plugins.upstreams.credentials.credential import with_variables
 from plugins.upstreams.wire import (
     Address,
@@ -57,5 +57,19 @@ async def reach(
         address = Address(server.url, headers)
         before = cast(Era, era) if era else None
         return await connect_http(address, client, told=told, limits=limits, era=before)
-    child = Child(server.command or (), with_variables(server.env), server.directory, said)
+    child = Child(server.command or (), _environment(server), server.directory, said)
     return await spawn(child, client, told=told, limits=limits)
+
+
+def _environment(server: Server) -> dict[str, str]:
+    """What a program finds in its environment.
+
+    A program is sent no headers, and has its credentials from there (MCP, "Authorization"): so it
+    finds the variables that a header of its credential names.
+
+    Raises:
+        Unreachable: the portal's own lacks one of them.
+    """
+    header = (server.credential and server.credential.header) or {}
+    named = {name for text in header.values() for name in variables_of(text)}
+    return with_variables({**{name: f"${{{name}}}" for name in named}, **server.env})

@@ -18,6 +18,7 @@ from plugins.upstreams.servers.link import Link
 from plugins.upstreams.servers.offered import Offered
 from plugins.upstreams.servers.reach import Reach
 from plugins.upstreams.servers.refusals import busy, down, failed
+from plugins.upstreams.servers.said import Said
 from plugins.upstreams.servers.state import State
 from plugins.upstreams.servers.subscriptions import Following
 from plugins.upstreams.store.store import Store
@@ -46,7 +47,6 @@ SETTLE_SECONDS = 0.2
 """Seconds from a server's word that a list has changed to the next look: it may say so often."""
 REFRESH_TIMEOUT_SECONDS = 60.0
 """Seconds that reading all lists of a server may take."""
-_MAX_LINE_CHARACTERS = 500
 _UPDATED = "notifications/resources/updated"
 _OF_CONNECTIONS = (Unreachable, ConnectionLost, SessionExpired)
 """Errors after which a connection is of no more use."""
@@ -89,6 +89,7 @@ class Server:
         self._changed = partial(changed, None)
         self._log = log.bind(server=config.name)
         self.offered = Offered(config, store, self._log)
+        self._said = Said(self._log)
         self._links: dict[str, Link] = {}
         self._places = Places(config.calls, config.queue)
         self._wake = asyncio.Event()
@@ -156,9 +157,13 @@ class Server:
                 raise
         self.state.answered()
         self.problem = "; ".join(f"{kind}s: {why}" for kind, why in found.failed.items())
-        if await self.offered.take(found, connection) or self._shown_down:
-            self._shown_down = False
-            self._changed()
+        is_news = await self.offered.take(found, connection) or self._shown_down
+        try:
+            await self.offered.keep()
+        finally:
+            if is_news:
+                self._shown_down = False
+                self._changed()
 
     async def _listing(self, link: Link) -> Connection:
         """A connection to list through; a credential that is refused is renewed at once."""
@@ -256,7 +261,7 @@ class Server:
 
             async def connect(headers: HeaderSource) -> Connection:
                 config, era = self.config, self.offered.era
-                made = await self._reach(config, era, headers, self._on_notification, self._on_line)
+                made = await self._reach(config, era, headers, self._on_notification, self._said)
                 if holder == EVERYBODY:
                     self.following.anew()
                 return made
@@ -277,9 +282,6 @@ class Server:
             self.following.missed()
         elif method == _UPDATED and isinstance(uri := params.get("uri"), str):
             self.following.told(uri)
-
-    def _on_line(self, line: str) -> None:
-        self._log.info("server_said", line=line[:_MAX_LINE_CHARACTERS])
 
     # What goes wrong.
 

@@ -7,6 +7,7 @@ import re
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from time import perf_counter
 
 from plugins.upstreams.wire.call import Call
 from plugins.upstreams.wire.calls import Calls
@@ -15,6 +16,7 @@ from plugins.upstreams.wire.connection import NO_HEADERS, TransportName
 from plugins.upstreams.wire.errors import TooLarge, WireError
 from plugins.upstreams.wire.limits import Limits
 from plugins.upstreams.wire.messages import Message, encode, is_response
+from plugins.upstreams.wire.share import Share
 
 _LEADING_ID = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,')
 
@@ -33,6 +35,7 @@ class Duplex:
         self.limits = limits
         self.calls: Calls
         self.closure = Closure()
+        self.share = Share()
         self._waiting: dict[int, Call] = {}
 
     @abstractmethod
@@ -91,11 +94,14 @@ class Duplex:
 
     async def heard(self, message: Message) -> None:
         """Give a message to whom it belongs; it never waits for a caller."""
-        call = self.calls.of_message(message)
+        begun, call = perf_counter(), self.calls.of_message(message)
         if call is None or call.id not in self._waiting:
             await self.calls.hear(message, None)
-        elif not call.put(message):
+        elif call.put(message):
+            return
+        else:
             self.calls.oddities["notification too many"] += 1
+        await self.share.rest(begun)
 
     def heard_too_much(self, beginning: bytes) -> None:
         """A message was larger than its limit, and is lost for the call that it was meant for.

@@ -9,9 +9,11 @@ import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from functools import cache
+from time import perf_counter
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
+from gateway.toolkit.turns import TURN_SECONDS
 from plugins.upstreams.wire.addresses import NOT_PUBLIC, public_socket, resolver
 from plugins.upstreams.wire.challenges import parse_challenges
 from plugins.upstreams.wire.connection import Address
@@ -37,6 +39,8 @@ KEPT_IDLE_S = 50.0
 MAX_REDIRECTS = 3
 JSON = "application/json"
 EVENTS = "text/event-stream"
+_PIECE_BYTES = 16 * 1024
+"""Bytes of a stream that are read at once: as many empty lines are a millisecond's work or so."""
 _REDIRECTS = frozenset({301, 302, 307, 308})
 _PORTS = {"http": 80, "https": 443}
 
@@ -229,8 +233,13 @@ async def events_of(
         size += len(chunk)
         if limits is not None and size > limits.reply_bytes:
             raise _too_large(limits.reply_bytes)
-        for event in reader.feed(chunk):
-            yield event
+        for start in range(0, len(chunk), _PIECE_BYTES):
+            begun = perf_counter()
+            events = reader.feed(chunk[start : start + _PIECE_BYTES])
+            if perf_counter() - begun >= TURN_SECONDS:
+                await asyncio.sleep(0)
+            for event in events:
+                yield event
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:

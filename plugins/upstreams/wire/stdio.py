@@ -7,8 +7,10 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from time import perf_counter
 
 from gateway.toolkit.background import cancel
 from plugins.upstreams.wire.calls import Calls
@@ -17,11 +19,15 @@ from plugins.upstreams.wire.duplex import Duplex
 from plugins.upstreams.wire.errors import ChildEnded, ConnectionLost, NotMcp, Unreachable, WireError
 from plugins.upstreams.wire.limits import Limits
 from plugins.upstreams.wire.messages import decode
+from plugins.upstreams.wire.share import Share
 
 HARMLESS = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
 """Variables of the portal's own that a child gets; the others may hold secrets."""
 MAX_SAID = 4096
 """Characters of a line of a child's stderr that are passed on."""
+MAX_STRAY_LINES = 1000
+"""Lines on a child's stdout that are no messages, before the first one that is."""
+_NO_MCP = " What it wrote to its standard output is no MCP."
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _CHUNK = 64 * 1024
 
@@ -38,16 +44,14 @@ class Lines:
         self._rest = bytearray()
         self._is_cut = False
 
-    def feed(self, chunk: bytes) -> list[tuple[bytes, bool]]:
+    def feed(self, chunk: bytes) -> Iterator[tuple[bytes, bool]]:
         """The lines that a chunk completes, and of each whether it was cut."""
-        lines: list[tuple[bytes, bool]] = []
         *ended, rest = chunk.split(b"\n")
         for piece in ended:
             self._keep(piece)
-            lines.append((bytes(self._rest), self._is_cut))
+            yield bytes(self._rest), self._is_cut
             self._rest, self._is_cut = bytearray(), False
         self._keep(rest)
-        return lines
 
     def _keep(self, piece: bytes) -> None:
         room = self._max_bytes - len(self._rest)
@@ -71,6 +75,8 @@ class Stdio(Duplex):
         self._process: asyncio.subprocess.Process | None = None
         self._portal: asyncio.StreamWriter | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._stray_lines = 0
+        self._has_spoken = False
 
     async def attach(self, calls: Calls) -> None:
         """Start the child, under a supervisor of its own.
@@ -116,22 +122,37 @@ class Stdio(Duplex):
                     self.heard_too_much(line)
                 elif line.strip():
                     await self._hear_line(line)
+                else:
+                    await self._is_stray(line, perf_counter())
 
     async def _hear_line(self, line: bytes) -> None:
+        begun = perf_counter()
         try:
             message = decode(line)
         except NotMcp:
+            await self._is_stray(line, begun)
+            return
+        self._has_spoken = True
+        await self.heard(message)
+
+    async def _is_stray(self, line: bytes, begun: float) -> None:
+        """A line is no message; a child of which none is, speaks no MCP."""
+        if line:
             self.calls.oddities["line that is no message"] += 1
             self._say(line)
-            return
-        await self.heard(message)
+        self._stray_lines += 1
+        if self._stray_lines > MAX_STRAY_LINES and not self._has_spoken:
+            self.lost(NotMcp("The command writes what is no MCP to its standard output."))
+        await self.share.rest(begun)
 
     async def _hear_errors(self, process: asyncio.subprocess.Process) -> None:
         assert process.stderr is not None  # noqa: S101  (a pipe was asked for)
-        lines = Lines(MAX_SAID)
+        lines, share = Lines(MAX_SAID), Share()
         while chunk := await process.stderr.read(_CHUNK):
             for line, _ in lines.feed(chunk):
+                begun = perf_counter()
                 self._say(line)
+                await share.rest(begun)
 
     def _say(self, line: bytes) -> None:
         if text := line[:MAX_SAID].decode(errors="replace").rstrip():
@@ -139,9 +160,10 @@ class Stdio(Duplex):
 
     async def _watch(self, told: asyncio.StreamReader, reading: list[asyncio.Task[None]]) -> None:
         """Wait for the child's end, and for what it had still written."""
-        reason = _reason((await told.readline()).decode(errors="replace").strip())
+        how = (await told.readline()).decode(errors="replace").strip()
         await asyncio.wait(reading, timeout=self.limits.closing_s)
-        self.lost(reason)
+        is_other = self._stray_lines > 0 and not self._has_spoken
+        self.lost(_reason(how, _NO_MCP if is_other else ""))
 
     async def write(self, data: bytes) -> None:
         """Write one line; waits while the child does not read."""
@@ -181,14 +203,16 @@ async def _ends(process: asyncio.subprocess.Process, seconds: float) -> bool:
     return True
 
 
-def _reason(told: str) -> WireError:
-    """What the supervisor's line means."""
+def _reason(told: str, more: str) -> WireError:
+    """What the supervisor's line means; ``more`` is what else is to be said."""
     how, _, what = told.partition(" ")
     if how == "error":
         return Unreachable(f"The command cannot be started: {what.lower()}.")
     if how == "exit":
-        return ChildEnded(f"The child ended with status {what}.", code=int(what))
+        return ChildEnded(f"The child ended with status {what}.{more}", code=int(what))
     if how == "signal":
         number = int(what)
-        return ChildEnded(f"The child was ended by {signal.Signals(number).name}.", signal=number)
+        return ChildEnded(
+            f"The child was ended by {signal.Signals(number).name}.{more}", signal=number
+        )
     return ChildEnded("The child's supervisor was ended.")

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
+from time import perf_counter
 from typing import TYPE_CHECKING, NoReturn
 
 from gateway.toolkit.retry import backoff
@@ -34,6 +35,7 @@ from plugins.upstreams.wire.http import (
     refused,
 )
 from plugins.upstreams.wire.messages import Message, decode, encode, is_response, result_of
+from plugins.upstreams.wire.share import Share
 
 if TYPE_CHECKING:
     import aiohttp
@@ -180,7 +182,7 @@ class StreamableHttp:
     async def listen(self, opened: asyncio.Event) -> None:
         """Keep the stream open that a legacy server may offer, for what belongs to no request."""
         reader = EventReader(self._limits.message_bytes)
-        pauses = backoff(FIRST_PAUSE_S, MAX_PAUSE_S)
+        pauses, share = backoff(FIRST_PAUSE_S, MAX_PAUSE_S), Share()
         for times in itertools.count():
             last = reader.last_id
             try:
@@ -190,7 +192,9 @@ class StreamableHttp:
                         self._calls.notifier.notify(GAP, {})
                     async for message in messages_of(response, reader):
                         pauses = backoff(FIRST_PAUSE_S, MAX_PAUSE_S)
+                        begun = perf_counter()
                         await self._calls.hear(message, self._calls.of_message(message))
+                        await share.rest(begun)
             except HttpRefused as error:
                 if not error.may_have_run:
                     return  # 405: there is none

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from time import perf_counter
 from typing import Any
 
 from gateway.toolkit.background import cancel
@@ -14,6 +15,7 @@ from plugins.upstreams.wire.connection import GAP
 from plugins.upstreams.wire.errors import HttpRefused, NotMcp, RpcError, WireError
 from plugins.upstreams.wire.messages import is_response, request, result_of
 from plugins.upstreams.wire.revisions import Revision
+from plugins.upstreams.wire.share import Share
 from plugins.upstreams.wire.transport import Transport
 
 METHOD = "subscriptions/listen"
@@ -124,6 +126,7 @@ class Subscriptions:
         message = request(call.id, METHOD, self._revision.stamp({"notifications": wanted}, None))
         headers = self._revision.headers(METHOD, {})
         self._calls.begin(call)
+        share = Share()
         try:
             async with self._transport.open(message, call, headers, bounded=False) as messages:
                 async for heard in messages:
@@ -131,7 +134,9 @@ class Subscriptions:
                         result_of(heard)
                         return
                     if heard.get("method") != _ACKNOWLEDGED:
+                        begun = perf_counter()
                         await self._calls.hear(heard, call)
+                        await share.rest(begun)
                         continue
                     acknowledged.set()
                     self._pauses = backoff(FIRST_PAUSE_S, MAX_PAUSE_S)

@@ -7,7 +7,7 @@ import json
 import time
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from hashlib import sha256
@@ -16,7 +16,12 @@ from typing import Any
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourceUpdated,
+    ToolsListChanged,
+)
 from mcp.shared.exceptions import MCPError
 
 from benchmarks.processes import free_port
@@ -179,8 +184,19 @@ class Far:
             for session in self._sessions.values():
                 await session.send_resource_updated(uri)
 
+        self._run(tell())
+
+    def describe(self, tool: str, description: str) -> None:
+        """Say something else of a tool, and that the list has changed; where it ``follows``."""
+        self.tools = [
+            {**each, "description": description} if each["name"] == tool else each
+            for each in self.tools
+        ]
+        self._run(self._bus.publish(ToolsListChanged()))
+
+    def _run(self, telling: Coroutine[Any, Any, Any]) -> None:
         assert self.loop is not None
-        asyncio.run_coroutine_threadsafe(tell(), self.loop).result(60)
+        asyncio.run_coroutine_threadsafe(telling, self.loop).result(60)
 
     async def read(self, context: Any, params: Any) -> Any:
         found = {"uri": str(params.uri), "text": f"what grows at {params.uri}"}

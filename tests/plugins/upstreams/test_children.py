@@ -49,11 +49,22 @@ async def test_a_program_serves_its_tools_and_is_started_again_when_it_ends(
         await until(is_back)
 
 
+async def test_a_program_finds_the_variables_of_its_credential(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PLACE", "the shed")
+    header = {"Authorization": "Bearer ${PLACE}"}
+    config = child(env={}, credential={"header": header})
+    async with open_test_portal(plugin, config=config) as portal:
+        await until_offered(portal, "child__greet")
+        assert await greeted(portal) == "Hello Ana from the shed"
+
+
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
         ({"command": ["no-such-program"]}, "no such file"),
-        ({"command": [sys.executable, "-c", "print('no MCP')"]}, ""),
+        ({"command": [sys.executable, "-c", "print('no MCP')"]}, "output is no MCP"),
         ({"env": {"PLACE": "${NOT_SET}"}}, "the environment has no NOT_SET"),
     ],
 )

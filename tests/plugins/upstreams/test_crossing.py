@@ -152,6 +152,27 @@ async def test_a_newer_server_hears_what_a_client_can_answer_and_which_logs_it_w
     assert LOG_LEVEL_META_KEY not in newer
 
 
+async def test_links_in_results_lead_to_what_the_portal_calls_it(far: Far) -> None:
+    blocks = [
+        {"type": "resource_link", "uri": "ui://board/main", "name": "board", "x-own": 1},
+        {"type": "resource", "resource": {"uri": "skill://dig/SKILL.md", "text": "Dig."}},
+        {"type": "resource_link", "uri": "plot://7", "name": "plot"},
+    ]
+
+    async def shown(given: Any) -> Any:
+        return {"content": blocks}
+
+    far.tools.append({"name": "show", "description": "Shows.", "inputSchema": {"type": "object"}})
+    far.answers["show"] = shown
+    async with portal_before(far.url) as portal:
+        await until_offered(portal, "far__show")
+        content = (await portal.mcp("open").call("far__show", {}))["content"]
+        assert content[0]["uri"] == "ui://far/board/main"
+        assert content[1]["resource"] == {"uri": "skill://far/dig/SKILL.md", "text": "Dig."}
+        assert content[2]["uri"] == "plot://7"
+        assert "ui://board/main" in await portal.read(content[0]["uri"], tier="open")
+
+
 async def test_arguments_are_mirrored_in_headers_as_the_tools_schema_says(far: Far) -> None:
     annotated = {
         "region": {"type": "string", "x-mcp-header": "Region"},

@@ -108,6 +108,24 @@ async def test_a_session_that_ended_is_begun_anew_once_for_all_who_wait() -> Non
         far.stop()
 
 
+@pytest.mark.parametrize(("before", "after"), [("modern", "legacy"), ("legacy", "modern")])
+async def test_a_server_that_comes_back_in_another_era_is_asked_which(
+    before: str, after: str
+) -> None:
+    far = Restartable(before)
+    try:
+        far.start()
+        async with portal_before(far.url) as portal:
+            await until_offered(portal, "far__add")
+            await until_it_adds(portal)
+            far.stop()
+            far.era = after
+            far.start()
+            await until_it_adds(portal)
+    finally:
+        far.stop()
+
+
 async def test_a_session_that_dies_inside_a_clients_live_one_is_begun_anew() -> None:
     # As in agentgateway#3622, where the client's own session has to be begun anew.
     far, other = Restartable("legacy"), Restartable("legacy")

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from plugins.upstreams.catalogue.entries import Catalogue, fetch
-from plugins.upstreams.wire import RpcError
+from plugins.upstreams.wire import (
+    ConnectionLost,
+    HttpRefused,
+    NotMcp,
+    RpcError,
+    SessionExpired,
+    TooLarge,
+    WireError,
+)
 
 GOOD = {"name": "dig", "inputSchema": {"type": "object"}, "spade": 2}
 EVERYTHING: dict[str, Any] = {"tools": {}, "prompts": {}, "resources": {}}
@@ -117,17 +125,53 @@ async def test_lists_that_the_server_has_not_are_not_asked_for() -> None:
     assert lists.asked == ["tools/list"]
 
 
-async def test_a_server_that_answers_something_else_offers_nothing() -> None:
-    assert (await offered("no list")).of("tool") == ()
+async def test_a_server_that_answers_something_else_has_no_empty_list() -> None:
+    found = await offered("no list")
+    assert found.failed == {"tool": "the answer to tools/list has no list called tools"}
 
 
-async def test_a_list_that_the_server_cannot_give_stays_as_it_was() -> None:
-    async def broken(method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        if method == "tools/list":
-            raise RpcError(-32603, "Handler returned an invalid result")
-        return {"prompts": [{"name": "ask"}]}
+class Broken:
+    """A server that cannot give some of its lists."""
+
+    def __init__(self, **errors: WireError) -> None:
+        self._errors = errors
+
+    async def __call__(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        if error := self._errors.get(method.partition("/")[0]):
+            raise error
+        return {"tools": [GOOD], "prompts": [{"name": "ask"}]}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RpcError(-32603, "Handler returned an invalid result"),
+        HttpRefused("The server answered HTTP 500.", 500),
+        NotMcp("The server answered with something that is not JSON."),
+        TooLarge("The server answered with more than 100 bytes."),
+    ],
+)
+async def test_a_list_that_the_server_cannot_give_stays_as_it_was(error: WireError) -> None:
+    broken = Broken(tools=error)
 
     before = await offered([GOOD])
     found = await fetch(broken, {"tools": {}, "prompts": {}}, 10, before)
     assert (found.of("tool"), found.of("prompt")) == ((GOOD,), ({"name": "ask"},))
-    assert found.failed == {"tool": "Handler returned an invalid result"}
+    assert found.failed == {"tool": error.message}
+
+
+async def test_a_server_that_gives_no_list_but_http_errors_is_in_trouble() -> None:
+    error = HttpRefused("The server answered HTTP 503.", 503)
+    with pytest.raises(HttpRefused):
+        await fetch(Broken(tools=error, prompts=error), {"tools": {}, "prompts": {}}, 10)
+
+
+@pytest.mark.parametrize("error", [ConnectionLost("It broke."), SessionExpired("It is over.")])
+async def test_an_error_of_the_connection_is_no_list_s(error: WireError) -> None:
+    with pytest.raises(type(error)):
+        await fetch(Broken(prompts=error), {"tools": {}, "prompts": {}}, 10)
+
+
+async def test_what_is_said_of_a_malformed_entry_clears_no_screen() -> None:
+    [malformed] = (await offered([{"name": "\x1b[2J"}])).malformed
+    assert malformed.id == "\\x1b[2J"

