@@ -10,6 +10,7 @@ import logging
 import os
 import random
 import re
+import tempfile
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from contextlib import asynccontextmanager
@@ -81,6 +82,15 @@ def postgres_url() -> str:
 def redis_url() -> str:
     """A Redis database that tests may fill, from ``PORCH_TEST_REDIS``."""
     return _setting("PORCH_TEST_REDIS", "the URL of a Redis database that tests may fill")
+
+
+@pytest.fixture(scope="session")
+def pgvector_url() -> Iterator[str]:
+    """The URL of a PostgreSQL with pgvector, which is started once for each worker."""
+    from tests.servers.pgvector import pgvector_server
+
+    with tempfile.TemporaryDirectory(prefix="pv") as folder, pgvector_server(Path(folder)) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

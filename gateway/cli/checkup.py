@@ -27,7 +27,7 @@ from gateway.services.cache.address import open_cache
 from gateway.services.database.service import open_database
 from gateway.services.objects import open_objects
 from gateway.services.secrets import address
-from gateway.services.vectors.address import open_vectors
+from gateway.services.vectors.address import open_vectors, vectors_address
 from gateway.surfaces.rest.routes import described_routes
 
 CHECK_TIMEOUT_SECONDS = 60.0
@@ -116,13 +116,18 @@ def _beside(portal: Portal, directory: Path, rules_are_good: bool) -> Portal:
 
 def _addresses(portal: Portal) -> Iterator[Problem]:
     """Services whose reference leads nowhere, or whose client is not installed."""
+    services = portal.config.services
+
+    def vectors(at: str) -> object:
+        own = address(services.database, portal.root) if at == "database" else ""
+        return open_vectors(vectors_address(at, own), portal.root)
+
     opened: Mapping[str, Callable[[str], object]] = {
         "database": lambda at: open_database(at, portal.root),
-        "vectors": lambda at: open_vectors(at, portal.root),
+        "vectors": vectors,
         "objects": lambda at: open_objects(at, portal.root),
         "cache": open_cache,
     }
-    services = portal.config.services
     for name in type(services).model_fields:
         setting = getattr(services, name)
         if setting is None:

@@ -19,7 +19,8 @@ FULL_BYTES, SCARCE_BYTES = 512 * 1024**2, 2 * 1024**3
 _SERVICES = {
     "database": "See that it is up and can be reached from here; sign-in and tokens need it.",
     "cache": "See that Redis is up and can be reached from here; each process counts for itself.",
-    "vectors": "See that Qdrant is up and can be reached from here; search goes on by words.",
+    "vectors": "See that Qdrant, or PostgreSQL with pgvector, is up and can be reached from here; "
+    "what the sentence names is mended there.",
 }
 
 

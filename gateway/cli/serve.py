@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     "--workers",
     type=click.IntRange(1, 256),
     metavar="N",
-    help="Answer with N processes on one port; it takes PostgreSQL, Redis and Qdrant.",
+    help="Answer with N processes on one port; it takes PostgreSQL, Redis and shared vectors.",
 )
 @click.option("--as-worker", type=int, hidden=True)
 def command(  # noqa: PLR0913  (each is an option)

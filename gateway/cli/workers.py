@@ -27,7 +27,8 @@ _NEEDED = {
     "vectors": (
         "embedded",
         "is an index inside a process, which each worker would hold and fill for itself; workers "
-        "share Qdrant: write its URL, or leave --workers away",
+        "share PostgreSQL with pgvector, or Qdrant: write database or a URL, or leave --workers "
+        "away",
     ),
 }
 """What workers cannot share: a service, its embedded kind, and what to do."""

@@ -68,7 +68,9 @@ class Services(_Section):
         description="sqlite (in the data directory), a postgresql:// URL, or env:NAME.",
     )
     vectors: Address = Field(
-        "embedded", description="embedded (in the data directory), or the URL of a Qdrant server."
+        "embedded",
+        description="embedded (in the data directory), database (services.database, with "
+        "pgvector), a postgresql:// URL, or the URL of a Qdrant server.",
     )
     vectors_key: SecretRef | None = Field(
         None, description="The API key of the Qdrant server, as env:NAME or file:PATH."
@@ -87,6 +89,12 @@ class Services(_Section):
         "none",
         description="none, a fastembed cross-encoder's name, or the directory of an ONNX model.",
     )
+
+    @field_validator("vectors", mode="before")
+    @classmethod
+    def _take_url(cls, vectors: Any) -> Any:
+        """``{url: ...}`` is the address in it."""
+        return vectors["url"] if isinstance(vectors, dict) and set(vectors) == {"url"} else vectors
 
     @field_validator("vectors_key")
     @classmethod

@@ -382,7 +382,7 @@ class Collection(Protocol):
 
 
 class Vectors(Protocol):
-    """A vector store: qdrant-edge in the data directory, or a Qdrant cluster."""
+    """A vector store: qdrant-edge in the data directory, PostgreSQL with pgvector, or Qdrant."""
 
     @property
     def own(self) -> bool:

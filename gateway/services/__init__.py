@@ -293,7 +293,7 @@ class _Opening:
     def services(self, data_dir: Path) -> Services:
         from gateway.services.embedding.reranker import open_reranker
         from gateway.services.embedding.service import open_embedder
-        from gateway.services.vectors.address import open_vectors
+        from gateway.services.vectors.address import open_vectors, vectors_address
 
         config = self._config
         key = config.vectors_key
@@ -305,7 +305,14 @@ class _Opening:
         return Services(
             data_dir=data_dir,
             database=database,
-            vectors=self._at("vectors", lambda at: open_vectors(at, data_dir, api_key=api_key)),
+            vectors=self._at(
+                "vectors",
+                lambda at: open_vectors(
+                    vectors_address(at, address(config.database, self._root)),
+                    data_dir,
+                    api_key=api_key,
+                ),
+            ),
             objects=self._at("objects", lambda at: open_objects(at, data_dir)),
             cache=cache,
             jobs=self._at("database", lambda at: open_jobs(at, data_dir, shared, database.check)),

@@ -77,7 +77,9 @@ def test_replicas_have_the_same_servers_and_key_and_a_balancer_that_is_believed(
     portal = configured(variables, tmp_path / "config", tmp_path, monkeypatch)
     services = portal.config.services
     assert address(services.database) == SECRETS["database-url"]
-    named = {services.cache, services.vectors, variables["AWS_ENDPOINT_URL"]}
+    named = {services.cache, variables["AWS_ENDPOINT_URL"]}
+    assert services.vectors == "database"
+    assert read["services"]["database"]["image"].startswith("pgvector/")
     assert {each.partition("://")[2].partition(":")[0] for each in named} <= read["services"].keys()
     assert services.objects == "s3://porch/documents"
     assert signing_key(tmp_path / "none") == signing_key(tmp_path / "other")

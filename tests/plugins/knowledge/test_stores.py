@@ -30,7 +30,9 @@ NOTES = {
 }
 
 
-@pytest.fixture(params=["embedded", "postgres, s3 and redis", "qdrant client", "qdrant server"])
+@pytest.fixture(
+    params=["embedded", "postgres, s3 and redis", "pgvector", "qdrant client", "qdrant server"]
+)
 def stores(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Mapping[str, str]:
@@ -38,6 +40,8 @@ def stores(
     if request.param == "postgres, s3 and redis":
         names = {"database": "postgres", "objects": "s3_bucket", "cache": "redis_url"}
         return {name: request.getfixturevalue(fixture) for name, fixture in names.items()}
+    if request.param == "pgvector":
+        return {"vectors": request.getfixturevalue("pgvector_url")}
     if request.param == "qdrant client":
         monkeypatch.setattr(QdrantVectors, "connect", lambda *_: on_disk(tmp_path / "qdrant"))
         return {"vectors": "http://qdrant.example"}

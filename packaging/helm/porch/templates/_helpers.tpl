@@ -32,7 +32,7 @@ yes
 {{- range $service := list "DATABASE" "CACHE" "VECTORS" -}}
 {{- $name := printf "PORCH_SERVICES__%s" $service -}}
 {{- if not (or (hasKey $given $name) (hasKey $given (printf "%s_FILE" $name))) -}}
-{{- fail (printf "environment: replicas share PostgreSQL, Redis and Qdrant; %s says where, or %s_FILE under secrets.files" $name $name) -}}
+{{- fail (printf "environment: replicas share PostgreSQL, Redis and vectors (database, or Qdrant); %s says where, or %s_FILE under secrets.files" $name $name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

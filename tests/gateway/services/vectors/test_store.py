@@ -1,10 +1,10 @@
-"""One contract for every vector store: the embedded engine and the Qdrant client."""
+"""One contract for every vector store: the embedded engine, pgvector and the Qdrant client."""
 
 import math
 import os
 import uuid
 import warnings
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from gateway.contract.services import CollectionSpec, Condition, Point, Sparse, VectorQuery
 from gateway.services.vectors import edge as vectors_edge
+from gateway.services.vectors import pgvector_collection
 from gateway.services.vectors import qdrant as vectors_qdrant
 from gateway.services.vectors.address import open_vectors
 from gateway.services.vectors.edge import EdgeVectors
+from gateway.services.vectors.pgvector import PgVectors
 from gateway.services.vectors.qdrant import QdrantVectors
 from gateway.services.vectors.store import OwnedVectors, VectorStore
 from tests.examples import examples
@@ -38,10 +40,12 @@ def memory_qdrant() -> QdrantVectors:
     return QdrantVectors(AsyncQdrantClient(":memory:"))
 
 
-@pytest.fixture(params=["edge", "client", "cluster"])
+@pytest.fixture(params=["edge", "pgvector", "client", "cluster"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[VectorStore]:
     if request.param == "edge":
         opened = open_vectors("embedded", tmp_path)
+    elif request.param == "pgvector":
+        opened = open_vectors(request.getfixturevalue("pgvector_url"), tmp_path)
     elif request.param == "client":
         opened = memory_qdrant()
     elif url := os.environ.get("QDRANT_URL"):
@@ -144,7 +148,7 @@ async def test_filters_keep_what_matches(
 async def test_a_walk_meets_every_point_once_with_the_payload_asked_for(
     store: VectorStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (vectors_edge, vectors_qdrant):
+    for module in (vectors_edge, vectors_qdrant, pgvector_collection):
         monkeypatch.setattr(module, "WALKED_POINTS", 7)
     things = await store.collection(THINGS, SPEC)
     assert [each async for each in things.walk()] == []
@@ -287,16 +291,22 @@ def holds(condition: Condition, payload: dict[str, Any]) -> bool:
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@pytest.mark.parametrize("kind", ["edge", "client"])
+@pytest.mark.parametrize("kind", ["edge", "pgvector", "client"])
 async def test_filtered_search_agrees_with_brute_force(
     tmp_path: Path,
+    pgvector_url: str,
     kind: str,
     points: list[tuple[np.ndarray, dict[str, Any]]],
     query: np.ndarray,
     where: list[Condition],
     limit: int,
 ) -> None:
-    store = EdgeVectors(tmp_path / uuid.uuid4().hex) if kind == "edge" else memory_qdrant()
+    makers: dict[str, Callable[[], VectorStore]] = {
+        "edge": lambda: EdgeVectors(tmp_path / uuid.uuid4().hex),
+        "pgvector": lambda: PgVectors(pgvector_url),
+        "client": memory_qdrant,
+    }
+    store = makers[kind]()
     things = await store.collection(THINGS, CollectionSpec(dense={"text": 4}))
     await things.upsert(
         [thing(str(row), vector, **payload) for row, (vector, payload) in enumerate(points)]
@@ -314,4 +324,5 @@ async def test_filtered_search_agrees_with_brute_force(
     assert all(hit.score == pytest.approx(matching[hit.id], abs=ROUNDED) for hit in hits)
     assert all(hit.payload["year"] == points[int(hit.id)][1]["year"] for hit in hits)
     assert await things.count(where) == len(matching)
+    await store.drop(THINGS)
     await store.close()
