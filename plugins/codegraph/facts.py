@@ -213,6 +213,30 @@ class Param(msgspec.Struct, frozen=True, array_like=True, gc=False):
     kind: str = ""
 
 
+PLAIN, CALLED, AS_TYPE, TARGET, KEYWORD = "", "c", "t", "w", "k"
+RAISED, DECORATOR, IN_MACRO, BASE, MADE = "r", "d", "m", "b", "n"
+"""What the syntax around a name says of its use."""
+
+
+class Use(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An occurrence of a name that is no local variable.
+
+    Attributes:
+        of: the name, or the member access that ends with it.
+        line: of the name, from 1.
+        how: :data:`PLAIN`, :data:`CALLED` (it is what a call calls), :data:`AS_TYPE`,
+            :data:`TARGET` (of an assignment), :data:`KEYWORD` (of an argument, as a member of what
+            is called), :data:`RAISED` (or caught), :data:`DECORATOR`, :data:`IN_MACRO` (or a
+            template), :data:`BASE` (of a class), :data:`MADE` (an object of it is constructed).
+        head: whether it stands before the body, where the scope around the definition counts.
+    """
+
+    of: Expr
+    line: int
+    how: str = PLAIN
+    head: bool = False
+
+
 class Scope(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A body in which names are bound: the file (always number 0), a class, a function.
 
@@ -233,12 +257,14 @@ class Scope(msgspec.Struct, frozen=True, array_like=True, gc=False):
         decorators: decorators or annotations, outermost first.
         modifiers: of ``static``, ``classmethod``, ``property``, ``async``, ``generator``,
             ``abstract``, ``constructor``, ``interface``, ``enum``, ``global:NAME``,
-            ``nonlocal:NAME``, ``typevar:NAME`` (a type parameter), and a language's own words.
+            ``nonlocal:NAME``, ``local:NAME`` (a declared variable), ``typevar:NAME`` (a type
+            parameter), and a language's own words.
         imports: names imported in it.
         binds: in the order of the text.
         results: the expressions that it returns.
         yields: the expressions that it yields.
         calls: other expressions of the body that contain calls.
+        uses: the names that occur in it, where they may be names of entities.
     """
 
     kind: str
@@ -257,6 +283,7 @@ class Scope(msgspec.Struct, frozen=True, array_like=True, gc=False):
     results: tuple[Expr | None, ...] = ()
     yields: tuple[Expr | None, ...] = ()
     calls: tuple[Expr | None, ...] = ()
+    uses: tuple[Use, ...] = ()
 
 
 class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -301,7 +328,10 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
         scopes: the file's first; a scope comes after the one that encloses it.
         problem: what could not be read, with lines ("2 syntax errors, the first in line 12").
         generated: whether its text says that it is generated, or it is minified.
-        words: the identifiers that occur in it, packed (``languages/identifiers.py``).
+        words: the identifiers that occur in it, packed (``languages/identifiers.py``); once the
+            file is parsed, without ``locals``.
+        locals: the occurrences of names that certainly are local variables, each with its line;
+            empty once ``words`` is there.
     """
 
     language: str
@@ -313,12 +343,13 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     problem: str = ""
     generated: bool = False
     words: bytes = b""
+    locals: tuple[tuple[str, int], ...] = ()
 
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(FileFacts)
 
-FACTS_VERSION = 6
+FACTS_VERSION = 7
 """Raised whenever a language module or this file changes what facts mean; facts of other versions
 are dropped."""
 

@@ -33,6 +33,29 @@ class EdgeKind(StrEnum):
     IMPORTS = "imports"
     EXTENDS = "extends"
     IMPLEMENTS = "implements"
+    REFERENCES = "references"
+    """Named for any other purpose than these; :class:`Sort` says which."""
+
+
+class Sort(StrEnum):
+    """What for an entity is named where it is not called, imported or extended."""
+
+    VALUE = "value"
+    """A function or class that is passed, stored, returned or compared."""
+    TYPE = "type"
+    """In an annotation, a declaration, a cast or a check of a type."""
+    CONSTRUCTED = "constructed"
+    """The class of which an object is made, whose ever the constructor that runs."""
+    READ = "read"
+    """A variable or field whose value is taken."""
+    WRITTEN = "written"
+    """A variable, field or element that is given a value."""
+    RAISED = "raised"
+    """Raised, thrown or caught."""
+    DECORATED = "decorated"
+    """Used as a decorator, an annotation or an attribute."""
+    MACRO = "macro"
+    """In the text that a macro is given, or in a template."""
 
 
 class Strategy(StrEnum):
@@ -111,6 +134,7 @@ class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
         line: its first line there.
         strategy: how it was found.
         sites: at how many places it stands.
+        sort: of a reference, what for; None for other kinds.
     """
 
     kind: EdgeKind
@@ -120,6 +144,7 @@ class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
     line: int
     strategy: Strategy
     sites: int = 1
+    sort: Sort | None = None
 
 
 class Unresolved(msgspec.Struct, frozen=True, array_like=True, gc=False):

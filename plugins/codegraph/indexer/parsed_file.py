@@ -9,8 +9,7 @@ from posixpath import splitext
 import msgspec
 
 from plugins.codegraph.facts import FACTS_VERSION, FileFacts, decoded, encoded
-from plugins.codegraph.languages.identifiers import packed as packed_words
-from plugins.codegraph.languages.identifiers import words_of
+from plugins.codegraph.languages.identifiers import with_words
 from plugins.codegraph.languages.registry import language_of
 from plugins.codegraph.linker.digest import interface_digest
 
@@ -69,8 +68,7 @@ def parse_file(path: str, data: bytes) -> ParsedFile:
     if language is None:
         raise ValueError(f"{path} is of no known language")
     facts = language.parse(path, data)
-    words = packed_words(words_of(language.name, data))
-    facts = msgspec.structs.replace(facts, words=words)
+    facts = with_words(facts, data)
     interface = interface_digest(facts).hex()
     return ParsedFile(facts.lines, facts.problem, facts.package, interface, encoded(facts))
 

@@ -9,20 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import (
     Bind,
     Definition,
     Expr,
     FileFacts,
-    Import,
     Many,
     Name,
-    Param,
-    Scope,
 )
+from plugins.codegraph.languages.uses import ScopeBuilder, UsesBuilder
 from plugins.codegraph.model import EntityKind
 
 if TYPE_CHECKING:
@@ -33,36 +30,6 @@ MAX_DEPTH = 180
 MAX_DOC_LENGTH = 2_000
 MAX_SIGNATURE_LENGTH = 500
 _SPACE = re.compile(r"\s+")
-
-
-@dataclass(slots=True)
-class ScopeBuilder:
-    """A mutable :class:`~plugins.codegraph.facts.Scope`."""
-
-    kind: str
-    definition: int
-    parent: int
-    name: str = ""
-    params: list[Param] = field(default_factory=list)
-    returns: Expr | None = None
-    receiver: Expr | None = None
-    bases: list[Expr | None] = field(default_factory=list)
-    implements: list[Expr | None] = field(default_factory=list)
-    decorators: list[Expr | None] = field(default_factory=list)
-    modifiers: list[str] = field(default_factory=list)
-    imports: list[Import] = field(default_factory=list)
-    binds: list[Bind] = field(default_factory=list)
-    results: list[Expr | None] = field(default_factory=list)
-    calls: list[Expr | None] = field(default_factory=list)
-    yields: list[Expr | None] = field(default_factory=list)
-
-    def frozen(self) -> Scope:
-        """The scope as facts."""
-        values: dict[str, Any] = {}
-        for name in Scope.__struct_fields__:
-            value = getattr(self, name)
-            values[name] = tuple(value) if isinstance(value, list) else value
-        return Scope(**values)
 
 
 class Locals:
@@ -82,6 +49,7 @@ class Locals:
         self._log: list[tuple[str, str | None]] = []
         self._marks: list[int] = []
         self._taken: set[str] = set()
+        self._given: set[str] = set()
         self._count = 0
 
     def clear(self) -> None:
@@ -91,6 +59,7 @@ class Locals:
         self._names.clear()
         self._log.clear()
         self._taken.clear()
+        self._given.clear()
 
     def __enter__(self) -> None:
         self._marks.append(len(self._log))
@@ -111,8 +80,13 @@ class Locals:
             self._count += 1
             given = f"{name}#{self._count}"
         self._taken.add(name)
+        self._given.add(given)
         self.hide(name, given)
         return given
+
+    def is_local(self, name: str) -> bool:
+        """Whether a name is a declared local at this position, and not hidden by anything else."""
+        return self._names.get(name, "") in self._given
 
     def hide(self, name: str, given: str = "") -> None:
         """Map ``name`` to ``given``, or to itself: a local class's member shadows a local."""
@@ -141,7 +115,7 @@ class Locals:
         return name in self._names
 
 
-class FactsBuilder:
+class FactsBuilder(UsesBuilder):
     """The facts of one file under construction.
 
     Attributes:
@@ -155,6 +129,7 @@ class FactsBuilder:
     language = ""
 
     def __init__(self, path: str, source: bytes) -> None:
+        super().__init__()
         self.path = path
         self.source = source
         self.scopes: list[ScopeBuilder] = [ScopeBuilder("file", -1, -1)]
@@ -255,6 +230,7 @@ class FactsBuilder:
             tuple(scope.frozen() for scope in self.scopes),
             problem_of(root, self.too_deep),
             self.generated,
+            locals=self.locals_found(),
         )
 
 

@@ -5,11 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from plugins.codegraph.facts import Attr, Bind, Expr, Item, Literal, Name, OneOf
+from plugins.codegraph.facts import (
+    AS_TYPE,
+    BASE,
+    DECORATOR,
+    IN_MACRO,
+    MADE,
+    PLAIN,
+    RAISED,
+    Attr,
+    Bind,
+    Expr,
+    Item,
+    Literal,
+    Name,
+    OneOf,
+)
 from plugins.codegraph.languages.builder import FactsBuilder
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+
+_OF_TYPES = frozenset({MADE, RAISED, BASE, DECORATOR, IN_MACRO})
+"""The ways to use a type other than to declare something with it."""
 
 
 class ExpressionBuilder(FactsBuilder):
@@ -18,10 +37,12 @@ class ExpressionBuilder(FactsBuilder):
     Attributes:
         literals: the built-in types of literals, by node kind.
         wrappers: node kinds without a meaning of their own, such as parentheses.
+        passing: node kinds whose last name is used as they are themselves.
     """
 
     literals: ClassVar[Mapping[str, Expr]] = {}
     wrappers: ClassVar[frozenset[str]] = frozenset({"parenthesized_expression"})
+    passing: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
@@ -33,9 +54,43 @@ class ExpressionBuilder(FactsBuilder):
         if node is None or self.deeper(node):
             return None
         self.depth += 1
+        using = self.using
+        self.using = using if using in _OF_TYPES else AS_TYPE
         found = self._type(node, node.type)
+        self.using = using
         self.depth -= 1
         return found
+
+    def type_argument(self, node: Node | None) -> Expr | None:
+        """Lower a type that another one is made of."""
+        using, self.using = self.using, PLAIN
+        found = self.type(node)
+        self.using = using
+        return found
+
+    def types_in(self, node: Node) -> None:
+        """Note the types that one without a name of its own is made of."""
+        for child in node.named_children:
+            self.type_argument(child)
+
+    def typed(self, node: Node | None, how: str) -> Expr | None:
+        """Lower a type that is used in this way (``facts.Use.how``)."""
+        using, self.using = self.using, how
+        found = self.type(node)
+        self.using = using
+        return found
+
+    def local(self, name: Node) -> str:
+        """Declare a local by its name's node; returns its name in the facts."""
+        return self.locals.declare(self.noted_local(name))
+
+    def named_value(self, node: Node) -> Expr:
+        """Lower a bare name that is a value."""
+        name = self.text(node)
+        if self.locals.is_local(name):
+            self.noted_local(node)
+            return Name(self.locals.look(name))
+        return self.noted(Name(self.locals.look(name)), node)
 
     def inner_type(self, node: Node | None) -> Node | None:
         """A type without wrappers that the facts ignore, such as a reference."""
@@ -56,7 +111,11 @@ class ExpressionBuilder(FactsBuilder):
         if self.deeper(node):
             return None
         self.depth += 1
+        using = self.using
+        if using is not PLAIN and node.type not in self.passing:
+            self.using = PLAIN
         found = lower(node)
+        self.using = using
         self.depth -= 1
         return found
 

@@ -13,6 +13,8 @@ from functools import cache
 
 import msgspec
 
+from plugins.codegraph.facts import FileFacts
+
 Words = Mapping[str, list[int]]
 """Names, each with the line of every occurrence, in order."""
 
@@ -101,6 +103,22 @@ def words_of(language: str, source: bytes) -> dict[str, list[int]]:
     if language in _SETTINGS:  # only dotted paths, such as an entry point or a handler
         return _names(text, _PATH, frozenset(), whole=False)
     return _names(text, _NAME, frozenset())
+
+
+def with_words(facts: FileFacts, source: bytes) -> FileFacts:
+    """The facts of a file with the names in it that are no local variables.
+
+    Args:
+        facts: the facts that its language said.
+        source: its bytes.
+    """
+    words = words_of(facts.language, source)
+    for name, line in facts.locals:
+        lines = words.get(name)
+        if lines and line in lines:
+            lines.remove(line)
+    left = {name: lines for name, lines in words.items() if lines}
+    return msgspec.structs.replace(facts, words=packed(left), locals=())
 
 
 def packed(words: Words) -> bytes:

@@ -86,6 +86,9 @@ class BaseRules:
     included (Java). If not, a method needs ``self`` for its class's names (Python)."""
     builtins: frozenset[str] = frozenset()
     """Names that the language predefines: external, not unresolved."""
+    assignment_declares: bool = False
+    """Whether assigning to a name declares it in the function around (Python). If not, a function's
+    own names are its parameters and those that it has a modifier ``local:NAME`` for."""
     imports_exported: bool = False
     """Whether names that a file imports at top level become its members (Python)."""
     stars_hide: bool = True

@@ -30,7 +30,7 @@ from plugins.codegraph.linker.values import (
     Thing,
     Values,
 )
-from plugins.codegraph.linker.walk import parts_of
+from plugins.codegraph.walk import parts_of
 
 _CALLS_ARGUMENT = {effects.RESULTS, effects.EACH, effects.FIRST, effects.RESULT, effects.CALLED}
 
@@ -66,7 +66,7 @@ class CallSites(CallTargets):
             if type(decorator) is Call:
                 self._targets(values, "")
             else:
-                self._targets(values, last_name(decorator), decorator)
+                self._targets(values, last_name(decorator))
         for base in scope.bases:
             self._visit(base)
         if scope.kind == "class" and scope.bases and self._index.rules.subclassed:
@@ -206,7 +206,7 @@ class CallSites(CallTargets):
         for func in funcs:
             found = evaluate.evaluate(self._engine, self._index, self._scope, func)
             some: Values = {v: r for v, r in found.items() if not isinstance(v, Thing)}
-            self._targets(some, "", func if some else None)
+            self._targets(some, "")
 
     def _read(self, expr: Attr) -> None:
         """Reading a property calls its getter."""
@@ -221,9 +221,7 @@ class CallSites(CallTargets):
                     self._absent(value, rank, expr.name)
                 for path, number in defined:
                     if "property" in engine.there(path).scopes[number].modifiers:
-                        self._called = set()
                         self._edge(Func(path, number), rank)
-                        self._account(expr.name, expr)
 
     def _implied(self, expr: Unwrapped | Element | Item) -> None:
         """Methods of the repository's objects that iteration, subscripts and ``with`` call

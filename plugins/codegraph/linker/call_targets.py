@@ -109,8 +109,11 @@ class CallTargets:
                 if not isinstance(each, Given)
             ]
             return any(found)
+        elif isinstance(value, External):
+            # A member of an object about which nothing is known may be anything's.
+            return not value.name.startswith(".")
         else:
-            return isinstance(value, External | Thing | Method | Tuple)
+            return isinstance(value, Thing | Method | Tuple)
         return True
 
     def _edge(self, value: Class | Func, rank: Rank) -> None:

@@ -83,7 +83,7 @@ def search(engine: Engine, classes: tuple[Class | External, ...], name: str) -> 
     empty: Found | None = None
     for each in classes:
         if isinstance(each, External):
-            if outside_of is None and each.name.rpartition(".")[2] not in _NO_MEMBERS:
+            if outside_of is None and each.name.rpartition(".")[2] not in NO_MEMBERS:
                 outside_of = each
             continue
         origins = own_origins(engine, each.path, each.scope, name)
@@ -134,7 +134,7 @@ def _overloaded(
     return tuple(found)
 
 
-_NO_MEMBERS = {"object", "ABC", "Protocol", "Generic", "Object"}
+NO_MEMBERS = {"object", "ABC", "Protocol", "Generic", "Object"}
 """External bases that define no member of interest: an unknown member does not come from them."""
 
 

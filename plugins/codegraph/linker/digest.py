@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from plugins.codegraph.facts import Attr, Call, FileFacts, Name, Scope, last_name
-from plugins.codegraph.linker.walk import calls_in
+from plugins.codegraph.walk import calls_in
 
 _encoder = msgspec.msgpack.Encoder()
 

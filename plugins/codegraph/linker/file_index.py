@@ -25,8 +25,8 @@ from plugins.codegraph.facts import (
 from plugins.codegraph.languages import effects
 from plugins.codegraph.languages.rules import Rules
 from plugins.codegraph.linker.entities import definition_keys
-from plugins.codegraph.linker.walk import calls_in
 from plugins.codegraph.model import EntityKind
+from plugins.codegraph.walk import calls_in
 
 Step = tuple[str, str]
 """One step of destructuring: ``("i", "0")`` by position, ``("k", "name")`` by key, ``("*", "")``
@@ -86,6 +86,8 @@ class FileIndex:
         self._passed: dict[int, tuple[int, Call, int]] | None = None
         self.known: dict[int, Any] = {}
         self._keys: list[int] | None = None
+        self._defined: dict[tuple[int, str], list[int]] | None = None
+        self._properties: frozenset[int] | None = None
         for number, scope in enumerate(self.scopes):
             self._index(number, scope)
 
@@ -220,6 +222,22 @@ class FileIndex:
         if self._keys is None:
             self._keys = definition_keys(repo, self.path, self.facts)
         return self._keys
+
+    def defined(self, parent: int, name: str) -> list[int]:
+        """The definitions of a name directly in another one, or in the file for -1."""
+        if self._defined is None:
+            self._defined = {}
+            for number, each in enumerate(self.facts.definitions):
+                self._defined.setdefault((each.parent, each.name), []).append(number)
+        return self._defined.get((parent, name), [])
+
+    def is_property(self, definition: int) -> bool:
+        """Whether a definition is a property: reading it is a call."""
+        if self._properties is None:
+            self._properties = frozenset(
+                each.definition for each in self.scopes if "property" in each.modifiers
+            )
+        return definition in self._properties
 
     def calls_of(self, name: str) -> list[tuple[int, Call]]:
         """The calls in this file whose callee's last name is ``name``, each with its scope. "()"

@@ -9,6 +9,7 @@ from plugins.codegraph.languages.source_view import SourceView
 from plugins.codegraph.linker.call_sites import CallSites
 from plugins.codegraph.linker.engine import Engine
 from plugins.codegraph.linker.mentions import mentions
+from plugins.codegraph.linker.references import References
 from plugins.codegraph.linker.relations import relations
 from plugins.codegraph.model import Edge, Mention, Unresolved
 
@@ -23,7 +24,7 @@ class LinkedFile:
 
     Attributes:
         edges: the edges that start in the file, in the order of kind and line: contains, imports,
-            extends, implements and calls.
+            extends, implements, calls and references.
         unresolved: the calls whose target is unknown, by name.
         dependencies: the keys of what this result depends on (see ``SourceView``): ``f:path`` a
             file's facts or their absence, ``e:path`` whether there is such a file, ``d:path`` a
@@ -62,8 +63,10 @@ class Linker:
             edges = relations(engine, index)
             sites = CallSites(engine, index)
             sites.collect()
-            left = mentions(engine, index, sites.placed(), edges)
+            named = References(engine, index, sites.placed())
+            named.collect()
+            left = mentions(engine, index, named.explained, named.left_calls())
         finally:
             sys.setrecursionlimit(before)
         noted = engine.solver.noted()
-        return LinkedFile(edges + sites.edges(), sites.unresolved(), noted, left)
+        return LinkedFile(edges + sites.edges() + named.edges(), sites.unresolved(), noted, left)

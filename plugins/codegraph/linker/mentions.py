@@ -5,36 +5,39 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from plugins.codegraph.facts import Import, last_name
+from plugins.codegraph.facts import Import
 from plugins.codegraph.languages.identifiers import unpacked
 from plugins.codegraph.linker import modules
 from plugins.codegraph.linker.engine import Engine
 from plugins.codegraph.linker.file_index import FileIndex
 from plugins.codegraph.linker.relations import imported
 from plugins.codegraph.linker.values import Class, Func
-from plugins.codegraph.model import Edge, EdgeKind, Mention
+from plugins.codegraph.model import Mention
 
 Place = tuple[str, int]
 """A name that an edge accounts for, and its line, which may be approximate."""
 _PART = re.compile(r"[^\W\d][\w$]*")
-_BASES = (EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
 
 
 def mentions(
-    engine: Engine, index: FileIndex, placed: Iterable[Place], edges: Iterable[Edge]
+    engine: Engine, index: FileIndex, explained: Iterable[Place], placed: Iterable[Place]
 ) -> list[Mention]:
     """The occurrences of names that are neither definitions nor explained by an edge.
 
     Args:
         engine: the engine of the repository.
         index: the file.
-        placed: name and line of each call that is resolved or reported as unresolved.
-        edges: the file's edges other than calls.
+        explained: name and line of each occurrence that is accounted for.
+        placed: the same of other calls that are resolved or reported as unresolved, whose lines
+            may be approximate.
     """
     words = unpacked(index.facts.words)
     if not words:
         return []
-    _account(engine, index, words, (*placed, *_bases(index, edges)))
+    for name, line in explained:
+        if line in (lines := words.get(name, ())):
+            lines.remove(line)  # type: ignore[union-attr]
+    _account(engine, index, words, placed)
     left = {name: list(lines) for name, lines in words.items()}
     for each in _imports(index):
         # A use of an alias is a use of what it stands for.
@@ -76,20 +79,6 @@ def _take(words: dict[str, list[int]], name: str, first: int, last: int = 0) -> 
             return
         place = min(range(len(left)), key=lambda at: abs(left[at] - first))
     del left[place]
-
-
-def _bases(index: FileIndex, edges: Iterable[Edge]) -> Iterator[Place]:
-    """The bases of each class all of whose bases have an edge."""
-    known: dict[int, int] = {}
-    for edge in edges:
-        if edge.kind in _BASES:
-            known[edge.line] = known.get(edge.line, 0) + 1
-    for scope in index.scopes:
-        written = (*scope.bases, *scope.implements)
-        line = index.facts.definitions[scope.definition].line if scope.definition >= 0 else 0
-        if written and known.get(line, 0) >= len(written):
-            for each in written:
-                yield last_name(each), line
 
 
 def _written(each: Import) -> Iterator[str]:

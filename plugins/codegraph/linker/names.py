@@ -59,12 +59,12 @@ def _in_class(
     origins = index.names[number].get(name)
     if origins is not None:
         own_body = itself and rules.body_sees_members
-        if own_body or _seen_within(index.scopes[number], origins):
+        if own_body or seen_within(index.scopes[number], origins):
             return bound(engine, index, number, name)
     return members.seen_inside(engine, index, number, name) if rules.class_scopes else None
 
 
-def _seen_within(scope: Scope, origins: list[Origin]) -> bool:
+def seen_within(scope: Scope, origins: list[Origin]) -> bool:
     """Whether a class scope's name is visible in nested scopes: a type parameter, or any name of a
     ``namespace``."""
     return "namespace" in scope.modifiers or any(each.how == "typevar" for each in origins)

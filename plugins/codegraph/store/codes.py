@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from plugins.codegraph.model import CONFIDENCE, EdgeKind, EntityKind, Strategy
+from plugins.codegraph.model import CONFIDENCE, EdgeKind, EntityKind, Sort, Strategy
 
 ENTITY_CODES = {
     EntityKind.FILE: 0,
@@ -21,6 +21,18 @@ EDGE_CODES = {
     EdgeKind.EXTENDS: 3,
     EdgeKind.IMPLEMENTS: 4,
 }
+SORT_CODES = {
+    Sort.VALUE: 16,
+    Sort.TYPE: 17,
+    Sort.CONSTRUCTED: 18,
+    Sort.READ: 19,
+    Sort.WRITTEN: 20,
+    Sort.RAISED: 21,
+    Sort.DECORATED: 22,
+    Sort.MACRO: 23,
+}
+"""A reference is stored under its sort, among the numbers of the kinds: the key of an edge stays
+as it is, and two sorts between the same two entities are two rows."""
 STRATEGY_CODES = {
     Strategy.SYNTAX: 0,
     Strategy.SCOPE: 1,
@@ -31,7 +43,10 @@ STRATEGY_CODES = {
     Strategy.SCIP: 6,
 }
 ENTITY_KINDS = {code: kind for kind, code in ENTITY_CODES.items()}
-EDGE_KINDS = {code: kind for kind, code in EDGE_CODES.items()}
+EDGE_KINDS = {code: kind for kind, code in EDGE_CODES.items()} | dict.fromkeys(
+    SORT_CODES.values(), EdgeKind.REFERENCES
+)
+SORTS = {code: sort for sort, code in SORT_CODES.items()}
 STRATEGIES = {code: strategy for strategy, code in STRATEGY_CODES.items()}
 
 LAYER_BITS = 28
@@ -43,14 +58,21 @@ def entity_codes(kinds: Collection[EntityKind]) -> list[int]:
     return sorted(ENTITY_CODES[kind] for kind in kinds)
 
 
-def edge_codes(kinds: EdgeKind | Collection[EdgeKind]) -> tuple[int, ...]:
-    """The numbers of one or several edge kinds."""
+def edge_code(kind: EdgeKind, sort: Sort | None) -> int:
+    """The number of an edge's kind, or of a reference's sort."""
+    return EDGE_CODES[kind] if sort is None else SORT_CODES[sort]
+
+
+def edge_codes(
+    kinds: EdgeKind | Collection[EdgeKind], sorts: Collection[Sort] = ()
+) -> tuple[int, ...]:
+    """The numbers of one or several edge kinds; of references only these sorts, or all if empty."""
     # A kind is a string, thus a collection too (of letters).
-    return (
-        (EDGE_CODES[kinds],)
-        if isinstance(kinds, EdgeKind)
-        else tuple(sorted(EDGE_CODES[kind] for kind in kinds))
-    )
+    wanted = (kinds,) if isinstance(kinds, EdgeKind) else kinds
+    found = {EDGE_CODES[kind] for kind in wanted if kind is not EdgeKind.REFERENCES}
+    if EdgeKind.REFERENCES in wanted:
+        found |= {SORT_CODES[sort] for sort in sorts or Sort}
+    return tuple(sorted(found))
 
 
 def sure_codes(least: float) -> tuple[int, ...] | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from plugins.codegraph.model import EdgeKind, Entity, EntityKind, Strategy
+from plugins.codegraph.model import EdgeKind, Entity, EntityKind, Sort, Strategy
 
 MAX_DEPTH = 5
 """The most steps of a walk."""
@@ -89,6 +89,8 @@ class Reached:
         strategy: how the edge was found.
         confidence: the minimum confidence of that strategy, from 0 to 1.
         sites: the number of places with this edge.
+        kind: what kind of edge it is.
+        sort: of a reference, what for.
     """
 
     entity: Entity
@@ -99,6 +101,8 @@ class Reached:
     strategy: Strategy
     confidence: float
     sites: int
+    kind: EdgeKind
+    sort: Sort | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ import msgspec
 
 from plugins.codegraph.model import CONFIDENCE, Edge, Entity, FileReport, Mention, Unresolved
 from plugins.codegraph.store.codes import (
-    EDGE_CODES,
     ENTITY_CODES,
     ENTITY_KINDS,
     STRATEGIES,
     STRATEGY_CODES,
+    edge_code,
 )
 from plugins.codegraph.store.name_split import words_of
 
@@ -109,7 +109,7 @@ def merged_edges(found: Iterable[Edge]) -> list[EdgeRow]:
     """Edges as numbers; duplicates are merged, with the most certain strategy."""
     merged: dict[tuple[int, int, int], tuple[int, int, int]] = {}
     for each in found:
-        key = (each.source, EDGE_CODES[each.kind], each.target)
+        key = (each.source, edge_code(each.kind, each.sort), each.target)
         new = (each.line, STRATEGY_CODES[each.strategy], each.sites)
         old = merged.get(key)
         merged[key] = new if old is None else _both(old, new)

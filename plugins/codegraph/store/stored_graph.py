@@ -12,9 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.contract import Database
 from gateway.toolkit.sql import among, among_parameter, as_parameter, is_postgres
-from plugins.codegraph.model import EdgeKind, Entity, EntityKind, FileReport, Mention
+from plugins.codegraph.model import EdgeKind, Entity, EntityKind, FileReport, Mention, Sort
 from plugins.codegraph.store import contents, name_match, stats
 from plugins.codegraph.store.codes import (
+    EDGE_KINDS,
+    SORTS,
     STRATEGIES,
     edge_codes,
     end_id,
@@ -44,7 +46,7 @@ from plugins.codegraph.store.tables import (
     mentions,
     unresolved,
 )
-from plugins.codegraph.store.traversal import SURE, Along, Step, traverse
+from plugins.codegraph.store.traversal import SURE, Along, Step, arrows, traverse
 from plugins.codegraph.store.visibility import Visibility, in_base
 
 
@@ -134,6 +136,34 @@ class Graph:
         # Entities that an overlay deletes were counted, but do not exist.
         total = len(steps.found) - (len(chosen) - len(reached))
         return Walk(reached, total, steps.capped)
+
+    async def uses(
+        self,
+        keys: Collection[int],
+        kind: EdgeKind | Collection[EdgeKind],
+        sorts: Collection[Sort] = (),
+        limit: int = MAX_REACHED,
+        min_confidence: float = 0.0,
+    ) -> Walk:
+        """The edges that lead to some entities, each of its own.
+
+        Args:
+            keys: the entities.
+            kind: the kind or kinds of edges.
+            sorts: of references only these; all if empty.
+            limit: the most edges returned; more are still counted.
+            min_confidence: only edges with at least this confidence.
+        """
+        along = Along(edge_codes(kind, sorts), True, sure_codes(min_confidence))
+        async with self._database.read() as connection:
+            steps = await arrows(connection, self._visibility, keys, along)
+            # Which ones are kept must not depend on how the database orders them.
+            chosen = sorted(steps.found, key=lambda each: (each.key, each.kind, each.via))[:limit]
+            wanted = {key for step in chosen for key in (step.key, step.via)}
+            found = await self._by_keys(connection, wanted)
+        reached = [_to_reached(step, found, True) for step in chosen if step.key in found]
+        reached.sort(key=lambda each: (each.path, each.line, *_place(each.entity)))
+        return Walk(reached, len(steps.found) - (len(chosen) - len(reached)), steps.capped)
 
     async def degrees(self, keys: Collection[int]) -> dict[int, tuple[int, int]]:
         """The numbers of callers and callees of entities, by key."""
@@ -315,4 +345,6 @@ def _to_reached(step: Step, found: dict[int, Entity], incoming: bool) -> Reached
         strategy=STRATEGIES[step.strategy],
         confidence=SURE[step.strategy],
         sites=step.sites,
+        kind=EDGE_KINDS[step.kind],
+        sort=SORTS.get(step.kind),
     )

@@ -32,7 +32,8 @@ SURE = {code: CONFIDENCE[strategy] for code, strategy in STRATEGIES.items()}
 
 
 class Step(NamedTuple):
-    """How an entity was reached: the edge, and the number of steps."""
+    """How an entity was reached: the edge, and the number of steps. ``kind`` is the number of the
+    edge's kind."""
 
     key: int
     depth: int
@@ -40,6 +41,7 @@ class Step(NamedTuple):
     strategy: int
     line: int
     sites: int
+    kind: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,15 @@ async def traverse(
     return steps
 
 
+async def arrows(
+    connection: AsyncConnection, visibility: Visibility, starts: Collection[int], along: Along
+) -> Steps:
+    """Every edge of some entities, each of its own: one step of a walk keeps one edge an entity."""
+    rows = await _edges(connection, visibility, list(starts), along)
+    found = [Step(row[0], 1, row[1], row[2], row[3], row[4], row[6]) for row in rows]
+    return Steps(found, len(rows) >= MAX_EDGES)
+
+
 def _reached(rows: Sequence[Any], seen: Collection[int], depth: int) -> dict[int, Step]:
     """The newly reached entities, each by its most certain edge."""
     best: dict[int, tuple[Any, ...]] = {}
@@ -108,7 +119,9 @@ def _reached(rows: Sequence[Any], seen: Collection[int], depth: int) -> dict[int
         # Choose deterministically between equally certain edges.
         if old is None or (-SURE[row[2]], row[1]) < (-SURE[old[2]], old[1]):
             best[key] = row
-    return {key: Step(key, depth, row[1], row[2], row[3], row[4]) for key, row in best.items()}
+    return {
+        key: Step(key, depth, row[1], row[2], row[3], row[4], row[6]) for key, row in best.items()
+    }
 
 
 async def _edges(
@@ -136,7 +149,7 @@ def _step(along: Along, *, postgres: bool) -> Select[Any]:
 def _chosen(along: Along) -> Select[Any]:
     """The query for the followed edges, without conditions on layer and start."""
     table, near, far = _ends(along)
-    shown = (far, near, table.c.strategy, table.c.line, table.c.sites, table.c.layer)
+    shown = (far, near, table.c.strategy, table.c.line, table.c.sites, table.c.layer, table.c.kind)
     query = select(*shown).where(table.c.kind.in_(along.kinds)).limit(MAX_EDGES)
     if along.strategies is not None:
         query = query.where(table.c.strategy.in_(along.strategies))

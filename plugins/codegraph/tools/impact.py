@@ -26,8 +26,9 @@ from plugins.codegraph.tools.notes import Note, completeness, noted
 from plugins.codegraph.tools.overrides import overridden, overriding
 from plugins.codegraph.tools.paths import is_test_file
 from plugins.codegraph.tools.result_models import Ref
+from plugins.codegraph.tools.uses import use_of
 
-DEPENDS = (EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS)
+DEPENDS = (EdgeKind.CALLS, EdgeKind.EXTENDS, EdgeKind.IMPLEMENTS, EdgeKind.REFERENCES)
 """Edges whose source may break when their target changes."""
 _FEW = 5
 _MANY = 40
@@ -38,6 +39,10 @@ class Dependent(Ref):
 
     depth: int = Field(description="0: it only imports the name.")
     at: str = Field(description="Where it depends on it: file:line.")
+    by: str = Field(
+        description="How: called, extended, implemented, imported, overridden, or a reference's "
+        "sort: value, type, constructed, read, written, raised, decorated, macro."
+    )
     strategy: str
     confidence: float
 
@@ -83,9 +88,9 @@ def tools(access: Access) -> list[Tool]:
         caller: Caller,
     ) -> Listing[ImpactFile]:
         """What may break when you change or remove a function, class, variable or whole file: all
-        that calls, extends or imports it, directly and through others, by file, with the tests to
-        run in meta.tests. Use it before a refactoring. Read meta.completeness: dynamic calls may
-        be missing."""
+        that calls, names, constructs, extends or imports it, directly and through others, by file,
+        with the tests to run in meta.tests. Use it before a refactoring. Read meta.completeness:
+        dynamic calls may be missing."""
         opened = await access(caller, repo)
         graph, kinds = opened.graph, () if kind is None else (kind,)
         found = await find(graph, name, file, kinds, prefer=kind is None)
@@ -96,7 +101,7 @@ def tools(access: Access) -> list[Tool]:
         walk = await graph.walk(keys, DEPENDS, True, depth, min_confidence=min_confidence)
         importers = await graph.walk(keys, EdgeKind.IMPORTS, True, min_confidence=min_confidence)
         items = _by_file(walk.reached, importers.reached, below)
-        complete = await completeness(graph, found.all)
+        complete = await completeness(graph, found.all, references=True)
         note = _note(noted(opened, complete, found.note), items, walk)
         return Listing(items, key=lambda item: item.file, note=note)
 
@@ -158,6 +163,7 @@ def _dependent(reached: Reached, depth: int) -> Dependent:
         **said,
         depth=depth,
         at=f"{reached.path}:{reached.line}",
+        by=use_of(reached),
         strategy=reached.strategy.value,
         confidence=reached.confidence,
     )
@@ -166,7 +172,7 @@ def _dependent(reached: Reached, depth: int) -> Dependent:
 def _overriding(entity: Entity) -> Dependent:
     said = Ref.of(entity).model_dump(by_alias=False)
     at = f"{entity.path}:{entity.line}"
-    return Dependent(**said, depth=1, at=at, strategy="overrides", confidence=1.0)
+    return Dependent(**said, depth=1, at=at, by="overridden", strategy="overrides", confidence=1.0)
 
 
 def _note(note: Note, items: Sequence[ImpactFile], walk: Walk) -> ImpactNote:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from plugins.codegraph.languages.registry import language_of
-from plugins.codegraph.model import Entity, FileReport
+from plugins.codegraph.model import EdgeKind, Entity, EntityKind, FileReport, Sort
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.access import Opened
 from plugins.codegraph.tools.overrides import Overridden
@@ -38,14 +38,19 @@ class Completeness(_Part):
         "known to be complete, see why; unknown: calls of this language are not followed."
     )
     why: str | None = None
+    passed_sites: int | None = Field(
+        None,
+        description="Places that pass or store it, or name it in a macro: what is handed on may "
+        "be called from anywhere. find_references lists them.",
+    )
     unresolved_sites: int | None = Field(
         None, description="Calls by that name whose target is not known: they may be more callers."
     )
     unresolved_at: list[str] | None = None
     named_sites: int | None = Field(
         None,
-        description="Places outside of the definition that have the name and that no edge "
-        "explains: it may be passed, stored, constructed, named in a type or in a string there.",
+        description="Places outside of the definition that have the name and that no call and "
+        "no reference explains, such as strings, and members of objects of an unknown type.",
     )
     named_at: list[str] | None = Field(None, description="The first in each file: file:line.")
     unread_files: int | None = Field(
@@ -119,7 +124,11 @@ def _workspace(opened: Opened) -> WorkspaceNote | None:
 
 
 async def completeness(
-    graph: Graph, about: Sequence[Entity], through: Overridden | None = None
+    graph: Graph,
+    about: Sequence[Entity],
+    through: Overridden | None = None,
+    *,
+    references: bool = False,
 ) -> Completeness:
     """Whether everything that refers to some entities of one name is known.
 
@@ -127,17 +136,13 @@ async def completeness(
         graph: where to look.
         about: the entities; the first one's language counts.
         through: what they override; None if calls of those are already included.
+        references: whether the answer has the references too, and not the calls alone.
     """
     languages = _family(about[0].language)
     if not languages & _WITH_CALLS:
         language = about[0].language or "this kind of file"
         return Completeness(state="unknown", why=f"Calls in {language} are not followed.")
-    total = 0
-    places: list[str] = []
-    for name in dict.fromkeys(each.name for each in about):
-        calls = await graph.unresolved(name, MAX_PLACES)
-        total += calls.total
-        places += calls.places
+    total, places = await _unresolved(graph, about)
     named = await graph.mentions({each.name for each in about} - _CONSTRUCTORS)
     sites, files = sum(each.sites for each in named), {each.path for each in named}
     unread = [each for each in await graph.reports() if _counts(each, languages, files)]
@@ -149,6 +154,10 @@ async def completeness(
     if sites:
         where = "one more place" if sites == 1 else f"{sites} more places"
         reasons.append(f"the name stands in {where}, and no edge says what for")
+    passed = 0 if references else await _passed(graph, about)
+    if passed:
+        where = "one place passes" if passed == 1 else f"{passed} places pass"
+        reasons.append(f"{where} or store it, from where it may be called (find_references)")
     if not total and not unread and not reasons:
         return Completeness(state="complete")
     if total:
@@ -158,6 +167,7 @@ async def completeness(
     return Completeness(
         state="incomplete",
         why=f"Not known to be complete: {'; '.join(reasons)}.",
+        passed_sites=passed or None,
         unresolved_sites=total or None,
         unresolved_at=places[:MAX_PLACES] or None,
         named_sites=sites or None,
@@ -165,6 +175,23 @@ async def completeness(
         unread_files=len(unread) or None,
         unread=[f"{each.path}: {each.problem}"[:160] for each in unread[:MAX_PLACES]] or None,
     )
+
+
+async def _unresolved(graph: Graph, about: Sequence[Entity]) -> tuple[int, list[str]]:
+    """The calls by the names of some entities whose target is unknown, and where some of them
+    are."""
+    found = [
+        await graph.unresolved(name, MAX_PLACES)
+        for name in dict.fromkeys(each.name for each in about)
+    ]
+    return sum(each.total for each in found), [place for each in found for place in each.places]
+
+
+async def _passed(graph: Graph, about: Sequence[Entity]) -> int:
+    """At how many places something that can be called is handed on as a value."""
+    keys = [each.key for each in about if each.kind is not EntityKind.VARIABLE]
+    walk = await graph.uses(keys, EdgeKind.REFERENCES, (Sort.VALUE, Sort.MACRO))
+    return sum(each.sites for each in walk.reached)
 
 
 def _family(language: str) -> frozenset[str]:

@@ -35,6 +35,7 @@ ASKED: Mapping[str, dict[str, object]] = {
     "get_callers": {"name": "run", "depth": 5},
     "get_callees": {"name": "go", "depth": 5},
     "get_imports": {"file": "b.py", "depth": 5},
+    "find_references": {"name": "run"},
     "analyze_impact": {"name": "run", "depth": 5},
     "get_project_stats": {},
 }

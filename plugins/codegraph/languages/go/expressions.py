@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Arg, Attr, Call, Element, Expr, Item, Literal, Name, Typed
+from plugins.codegraph.facts import (
+    CALLED,
+    KEYWORD,
+    MADE,
+    PLAIN,
+    Arg,
+    Attr,
+    Call,
+    Element,
+    Expr,
+    Item,
+    Literal,
+    Name,
+    Typed,
+)
 from plugins.codegraph.languages.builder import children
 from plugins.codegraph.languages.go.types import Types
 
@@ -36,6 +50,9 @@ class Expressions(Types):
 
     literals = _LITERALS
     wrappers = frozenset({"parenthesized_expression", "literal_element"})
+    passing = frozenset({"identifier", "selector_expression", "index_expression"})
+    _made: Expr | None = None
+    """The type of the composite literal that is being lowered, if its keys are fields."""
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
@@ -73,11 +90,12 @@ class Expressions(Types):
         raise NotImplementedError
 
     def _identifier(self, node: Node) -> Expr | None:
-        return Name(self.locals.look(self.text(node)))
+        return self.named_value(node)
 
     def _selector(self, node: Node) -> Expr | None:
         children = node.children
-        return Attr(self.expr(children[0]), self.text(children[-1]))
+        of = self.used(children[0], PLAIN)
+        return self.noted(Attr(of, self.text(children[-1])), children[-1])
 
     def _call(self, node: Node) -> Expr | None:
         of = node.child_by_field_name("function")
@@ -87,8 +105,9 @@ class Expressions(Types):
         if of.type == "identifier":
             name = self.text(of)
             if name in _BUILTINS and name not in self.locals:
+                self.noted_local(of)
                 return _BUILTINS[name](self, arguments.named_children)
-        called, given = self.expr(of), node.child_by_field_name("type_arguments")
+        called, given = self.used(of, CALLED), node.child_by_field_name("type_arguments")
         if given is not None:
             called = Item(called, None, tuple(self.type(each) for each in given.named_children))
         args = tuple(self._arguments(arguments))
@@ -106,9 +125,14 @@ class Expressions(Types):
         return found
 
     def _composite(self, node: Node) -> Expr | None:
-        of = self.type(node.child_by_field_name("type"))
+        stated, body = node.child_by_field_name("type"), node.child_by_field_name("body")
+        several = stated is not None and stated.type in _SEVERAL
+        elided = any(_is_elided(each) for each in children(body)) if several else True
+        of = self.typed(stated, MADE if elided else PLAIN)
         before = self.counted
-        values = self._values(node.child_by_field_name("body"))
+        outer, self._made = self._made, None if several else of
+        values = self._values(body)
+        self._made = outer
         return Typed(of, values if self.counted > before else None)
 
     def _values(self, node: Node | None) -> Expr | None:
@@ -118,8 +142,22 @@ class Expressions(Types):
         key, value = node.named_children[0], node.named_children[-1]
         # A bare name as a key is a field name, or a constant.
         if key.named_child_count and key.named_children[0].type == "identifier":
-            return self.expr(value)
+            self._key(key.named_children[0])
+            return self._inner(value)
         return self._values(node)
+
+    def _key(self, name: Node) -> None:
+        if self._made is None:
+            self.expr(name)
+        else:
+            self.noted(Attr(self._made, self.text(name)), name, KEYWORD)
+
+    def _inner(self, value: Node) -> Expr | None:
+        """Lower an element of a composite literal; one that is elided has a type of its own."""
+        outer, self._made = self._made, None
+        found = self.expr(value)
+        self._made = outer
+        return found
 
     def _unary(self, node: Node) -> Expr | None:
         operator, operand = node.children[0].type, node.children[-1]
@@ -140,7 +178,8 @@ class Expressions(Types):
         return _BOOL if kind else last if isinstance(last, Literal) else None
 
     def _index(self, node: Node) -> Expr | None:
-        operand = self.expr(node.child_by_field_name("operand"))
+        operand = self.used(node.child_by_field_name("operand"), self.using)
+        self.using = PLAIN
         index = node.child_by_field_name("index")
         before = self.counted
         inner = self.expr(index)
@@ -166,8 +205,12 @@ class Expressions(Types):
         children = node.named_children
         return Item(self.expr(children[0]), None, tuple(self.type(c) for c in children[1:]))
 
+    def new(self, nodes: list[Node]) -> Expr | None:
+        """``new(T)``."""
+        return Typed(self.typed(nodes[0], MADE)) if nodes else None
+
     def made(self, nodes: list[Node]) -> Expr | None:
-        """``make(T, n)`` and ``new(T)``."""
+        """``make(T, n)``."""
         if not nodes:
             return None
         before = self.counted
@@ -200,7 +243,7 @@ class Expressions(Types):
 
 _BUILTINS: dict[str, Callable[[Expressions, list[Node]], Expr | None]] = {
     "make": Expressions.made,
-    "new": Expressions.made,
+    "new": Expressions.new,
     "append": Expressions.appended,
     "len": Expressions.sized,
     "cap": Expressions.sized,
@@ -209,6 +252,16 @@ _BUILTINS: dict[str, Callable[[Expressions, list[Node]], Expr | None]] = {
 }
 """Built-in functions with a lowering of their own. ``min`` and ``max`` are not among them, since a
 package may define its own, as many did before Go 1.21."""
+
+
+_SEVERAL = frozenset({"slice_type", "array_type", "implicit_length_array_type", "map_type"})
+
+
+def _is_elided(node: Node) -> bool:
+    """Whether an element of a list or map is a literal without its type."""
+    while node.type in ("keyed_element", "literal_element") and node.named_child_count:
+        node = node.named_children[-1]
+    return node.type == "literal_value"
 
 
 def _given(node: Node) -> Node:

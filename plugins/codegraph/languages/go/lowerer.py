@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Bind, FileFacts, Import, Item, Name, Param
-from plugins.codegraph.languages.builder import MAX_DOC_LENGTH
+from plugins.codegraph.facts import BASE, Bind, FileFacts, Import, Item, Name, Param
+from plugins.codegraph.languages.builder import MAX_DOC_LENGTH, children
 from plugins.codegraph.languages.expressions import last_name
 from plugins.codegraph.languages.go.conventions import (
     default_name,
@@ -52,7 +52,9 @@ class Lowerer(Statements):
         found: list[tuple[Node, Doc]] = []
         for node, doc in self.documented(root):
             if node.type == "package_clause":
-                self.package = self.text(node.named_children[0]) if node.named_children else ""
+                self.package = (
+                    self.noted_local(node.named_children[0]) if node.named_children else ""
+                )
                 self.doc = doc[0] if doc else ""
             elif node.type == "ERROR":
                 found += self.documented(node)
@@ -219,8 +221,14 @@ class Lowerer(Statements):
         self.scope.returns = self.result(node)
 
     def _receiver(self, node: Node) -> Param | None:
-        params = self.params(node.child_by_field_name("receiver"))
-        return params[0] if params else None
+        given = node.child_by_field_name("receiver")
+        found: Param | None = None
+        for child in children(given):
+            if child.type == "parameter_declaration" and found is None:
+                of = self.typed(child.child_by_field_name("type"), BASE)
+                name = child.child_by_field_name("name")
+                found = Param("" if name is None else self.noted_local(name), of)
+        return found
 
     def _variables(self, node: Node, doc: Doc) -> None:
         self.locals.clear()

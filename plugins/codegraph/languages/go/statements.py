@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import (
+    TARGET,
     Attr,
     Bind,
     Element,
@@ -94,6 +95,8 @@ class Statements(Expressions):
 
     def _new(self, node: Node) -> Expr | None:
         name = self.text(node)
+        if self.scope.kind == "function":
+            self.noted_local(node)
         return None if name == "_" else Name(self.locals.declare(name))
 
     def _assign(self, node: Node) -> None:
@@ -108,7 +111,7 @@ class Statements(Expressions):
 
     def _target(self, node: Node) -> Expr | None:
         before = self.counted
-        found = self.expr(node)
+        found = self.used(node, TARGET)
         if isinstance(found, Name | Attr | Item) and found != Name("_"):
             return found
         if self.counted > before:
@@ -185,7 +188,7 @@ class Statements(Expressions):
                 self.run(initializer)
             value = self.expr(node.child_by_field_name("value"))
             alias = node.child_by_field_name("alias")
-            name = self.text(alias.named_children[0]) if alias is not None else ""
+            name = self.noted_local(alias.named_children[0]) if alias is not None else ""
             held = Name(self.locals.declare(self.locals.fresh("switch"))) if name else None
             self._bind(held, value, 0)
             for case in node.named_children:
@@ -195,8 +198,9 @@ class Statements(Expressions):
     def _type_case(self, case: Node, name: str, value: Expr | None) -> None:
         with self.locals:
             types = [n for n in case.children_by_field_name("type") if n.is_named]
+            stated = [self.type(each) for each in types]
             if name:
-                of = self.type(types[0]) if len(types) == 1 else None
+                of = stated[0] if len(types) == 1 else None
                 given = Name(self.locals.declare(name))
                 line = case.start_point[0] + 1
                 # In a case of several types it keeps the type of the switch's operand.

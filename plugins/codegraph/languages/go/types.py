@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Expr, Group, Item, Name, Param
+from plugins.codegraph.facts import PLAIN, Attr, Expr, Group, Item, Name, Param
 from plugins.codegraph.languages.builder import children
 from plugins.codegraph.languages.expressions import StatementBuilder
 
@@ -34,29 +34,38 @@ class Types(StatementBuilder):
 
     def _type(self, node: Node, kind: str) -> Expr | None:
         if kind in ("type_identifier", "identifier"):
-            return Name(self.locals.look(self.text(node)))
+            return self.named_value(node)
         if kind == "qualified_type":
-            package, name = node.named_children[0], node.named_children[-1]
-            return Attr(Name(self.text(package)), self.text(name))
+            return self._qualified(node)
         if kind in _LISTS:
+            self.used(node.child_by_field_name("length"), PLAIN)
             return Item(Name("[]"), None, (self.type(node.child_by_field_name("element")),))
         if kind == "map_type":
             key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
-            return Item(Name("map"), None, (self.type(key), self.type(value)))
+            return Item(Name("map"), None, (self.type_argument(key), self.type(value)))
         if kind == "channel_type":
             return Item(Name("chan"), None, (self.type(node.child_by_field_name("value")),))
-        if kind == "function_type":
-            return Item(Name("func"), None, (self.result(node),))
         if kind == "generic_type":
             return self._generic(node)
+        if kind == "function_type":
+            self.params(node.child_by_field_name("parameters"))
+            return Item(Name("func"), None, (self.result(node),))
+        self.types_in(node)
         return None
+
+    def _qualified(self, node: Node) -> Expr:
+        package, name = node.named_children[0], node.named_children[-1]
+        of = self.noted(Name(self.text(package)), package, PLAIN)
+        return self.noted(Attr(of, self.text(name)), name)
 
     def _generic(self, node: Node) -> Expr | None:
         arguments = node.child_by_field_name("type_arguments")
         of = self.type(node.child_by_field_name("type"))
         if arguments is None:
             return of
-        return Item(of, None, tuple(self.type(child) for child in arguments.named_children))
+        return Item(
+            of, None, tuple(self.type_argument(child) for child in arguments.named_children)
+        )
 
     def result(self, node: Node) -> Expr | None:
         """The declared result of a function: a type, or a tuple of several."""
@@ -76,7 +85,8 @@ class Types(StatementBuilder):
                 continue
             of = self.type(child.child_by_field_name("type"))
             kind = "*" if child.type.startswith("variadic") else ""
-            names = [self.text(name) for name in child.children_by_field_name("name")] or [""]
+            named = [n for n in child.children_by_field_name("name") if n.is_named]
+            names = [self.noted_local(name) for name in named] or [""]
             found += [Param(name, of, None, kind) for name in names]
         return found
 
@@ -85,4 +95,4 @@ class Types(StatementBuilder):
         for child in children(node, "type_parameters"):
             bound = self.type(child.child_by_field_name("type"))
             for name in child.children_by_field_name("name"):
-                self.typevar(self.text(name), None if bound in _OPEN else bound)
+                self.typevar(self.noted_local(name), None if bound in _OPEN else bound)

@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import (
+    CALLED,
+    DECORATOR,
+    KEYWORD,
+    MADE,
+    PLAIN,
+    RAISED,
+    TARGET,
     Arg,
     Attr,
     Bind,
@@ -39,7 +46,6 @@ _LITERALS = {
     "string_literal": Literal("String"),
     "true": _BOOL,
     "false": _BOOL,
-    "class_literal": Literal("Class"),
 }
 _COMPARES = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||"})
 
@@ -48,6 +54,7 @@ class Expressions(Types):
     """Lowers Java's expressions."""
 
     literals = _LITERALS
+    passing = frozenset({"identifier", "field_access", "object_creation_expression"})
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
@@ -73,6 +80,7 @@ class Expressions(Types):
             "array_creation_expression": self._new_array,
             "switch_expression": self.switch,
             "template_expression": self._operands,
+            "class_literal": self._class_literal,
         }
 
     def switch(self, node: Node) -> Expr | None:
@@ -85,13 +93,52 @@ class Expressions(Types):
 
     def _identifier(self, node: Node) -> Expr | None:
         name = self.text(node)
+        if self.locals.is_local(name):
+            self.noted_local(node)
         if name in self.locals:
             return Name(self.locals.look(name))
+        return self.noted(self.unbound(name), node)
+
+    def unbound(self, name: str) -> Expr:
+        """A bare name that is no local: a field, or a class."""
         if name[:1].islower() or name[:1] == "_":
             return Name(f".{name}")
         if name.isupper():
             return OneOf((Name(f".{name}"), Name(name)))
         return Name(name)
+
+    def _class_literal(self, node: Node) -> Expr | None:
+        self.type(node.named_children[0] if node.named_child_count else None)
+        return Literal("Class")
+
+    def annotations(self, node: Node) -> None:
+        """Note the annotations of a declaration, and what their arguments name."""
+        for modifiers in node.children[:1]:
+            if modifiers.type == "modifiers":
+                for each in modifiers.named_children:
+                    self._annotation(each)
+
+    def _annotation(self, node: Node) -> None:
+        named = node.child_by_field_name("name")
+        if named is None or "annotation" not in node.type:
+            return
+        of = self.typed(named, DECORATOR)
+        for child in children(node, "arguments"):
+            if child.type == "element_value_pair":
+                key = child.child_by_field_name("key")
+                if key is not None:
+                    self.noted(Attr(of, self.text(key)), key, KEYWORD)
+                self._annotated(child.child_by_field_name("value"))
+            else:
+                self._annotated(child)
+
+    def _annotated(self, node: Node | None) -> None:
+        """Note what the value of an annotation's argument names."""
+        for child in children(node) if node is not None and "array" in node.type else [node]:
+            if child is not None and "annotation" in child.type:
+                self._annotation(child)
+            else:
+                self.expr(child)
 
     def _field(self, node: Node) -> Expr | None:
         of, name = node.child_by_field_name("object"), node.child_by_field_name("field")
@@ -102,10 +149,9 @@ class Expressions(Types):
         text = self.text(name)
         if text[:1].isupper() and not text.isupper():
             package = self._package(of)
-            if package:
-                return Attr(Name(package), text)
-            return Attr(self.expr(of), text)
-        return Attr(self.expr(of), f".{text}")
+            inner = Name(package) if package else self.used(of, PLAIN)
+            return self.noted(Attr(inner, text), name)
+        return self.noted(Attr(self.used(of, PLAIN), f".{text}"), name)
 
     def _package(self, node: Node) -> str:
         """The package part of a qualified name, by the lower-case convention: ``java.util`` of
@@ -122,6 +168,7 @@ class Expressions(Types):
         of = node.child_by_field_name("object")
         text = self.text(name)
         called = Name(text) if of is None else Attr(self.expr(of), text)
+        self.noted(called, name, CALLED)
         args = self._arguments(node.child_by_field_name("arguments"))
         self.counted += 1
         return Call(called, args, name.start_point[0] + 1)
@@ -131,7 +178,8 @@ class Expressions(Types):
 
     def _new(self, node: Node) -> Expr | None:
         of = node.child_by_field_name("type")
-        made = self.type(of)
+        made = self.typed(of, self.using if self.using == RAISED else MADE)
+        self.using = PLAIN
         outer = node.named_children[0]
         if outer != of and outer.type not in ("type_arguments", "annotation", "marker_annotation"):
             # ``outer.new Inner()``: a member class of the outer expression's type.
@@ -179,7 +227,7 @@ class Expressions(Types):
         for child in children(node):
             kind = child.type
             if kind == "identifier":
-                self.scope.params.append(Param(self.locals.declare(self.text(child))))
+                self.scope.params.append(Param(self.local(child)))
             elif kind == "formal_parameter":
                 self._parameter(child.child_by_field_name("name"), child, "")
             elif kind == "spread_parameter":
@@ -196,22 +244,25 @@ class Expressions(Types):
             of = types[0] if types else None
         if name is None:
             return
+        self.annotations(node)
         stated = self.array(self.type(of), node)
-        given = self.locals.declare(self.text(name))
+        given = self.local(name)
         self.scope.params.append(Param(given, stated, None, kind))
 
     def _reference(self, node: Node) -> Expr | None:
         children = node.named_children
         first = children[0]
-        of = self.expr(first) if first.type in self._lower else self.type(first)
-        if len(children) < 2 or node.children[-1].type == "new":
+        made = node.children[-1].type == "new"
+        how = MADE if made else PLAIN
+        of = self.used(first, how) if first.type in self._lower else self.typed(first, how)
+        if len(children) < 2 or made:
             return of
         self.counted += 1
-        return Attr(of, self.text(children[-1]))
+        return self.noted(Attr(of, self.text(children[-1])), children[-1])
 
     def _assign(self, node: Node) -> Expr | None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        target = self.expr(left)
+        target = self.used(left, TARGET)
         value = self.expr(right)
         if isinstance(target, OneOf):
             target = target.choices[0]
@@ -246,9 +297,9 @@ class Expressions(Types):
 
     def _instanceof(self, node: Node) -> Expr | None:
         self.evaluate(node.child_by_field_name("left"))
-        name = node.child_by_field_name("name")
+        name, of = node.child_by_field_name("name"), self.type(node.child_by_field_name("right"))
         if name is not None:
-            self.pattern_name(name, self.type(node.child_by_field_name("right")))
+            self.pattern_name(name, of)
         pattern = node.child_by_field_name("pattern")
         if pattern is not None:
             self.pattern(pattern)
@@ -256,7 +307,7 @@ class Expressions(Types):
 
     def pattern_name(self, name: Node, of: Expr | None) -> None:
         """Bind the variable of a pattern."""
-        given = Name(self.locals.declare(self.text(name)))
+        given = Name(self.local(name))
         self.scope.binds.append(Bind(given, None, of, name.start_point[0] + 1))
 
     def pattern(self, node: Node) -> None:

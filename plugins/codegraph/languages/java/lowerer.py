@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Bind, Call, Expr, FileFacts, Import, Item, Name, Param, Typed
+from plugins.codegraph.facts import (
+    RAISED,
+    Bind,
+    Call,
+    Expr,
+    FileFacts,
+    Import,
+    Item,
+    Name,
+    Param,
+    Typed,
+)
 from plugins.codegraph.languages.builder import MAX_DOC_LENGTH, children
 from plugins.codegraph.languages.java.expressions import CONSTRUCTOR
 from plugins.codegraph.languages.java.statements import CLASSES, Statements
@@ -83,6 +94,7 @@ class Lowerer(Statements):
         public = not self._modified(node, "private")
         number = self.define(kind, name, node, doc=doc, exported=public)
         with self.within("class", number, name):
+            self.annotations(node)
             self.typevars(node)
             self._bases(node)
             with self.locals:
@@ -107,6 +119,8 @@ class Lowerer(Statements):
         for child in node.children:
             if child.type == "extends_interfaces":
                 self.scope.bases += self.listed(child)
+            elif child.type == "permits":
+                self.listed(child)
 
     def _record(self, node: Node) -> None:
         members = children(node, "body")
@@ -165,6 +179,7 @@ class Lowerer(Statements):
             self.members(node)
 
     def _fields(self, node: Node) -> None:
+        self.annotations(node)
         of = self.type(node.child_by_field_name("type"))
         public = not self._modified(node, "private")
         for declarator in node.children_by_field_name("declarator"):
@@ -203,24 +218,33 @@ class Lowerer(Statements):
             )
         record = self.scope
         with self.within("function", number, CONSTRUCTOR if maker else name):
-            if self._modified(node, "static"):
-                self.scope.modifiers.append("static")
-            elif not maker:
-                self.scope.params.append(Param("this"))
+            self._receiver(node, maker=maker)
             with self.locals:
+                self.annotations(node)
                 self.typevars(node)
+                self._throws(node)
                 if node.type == "compact_constructor_declaration":
                     self._compact(record.binds)
                 self.parameters(node.child_by_field_name("parameters"))
                 if not maker:
-                    self.scope.returns = self.array(
-                        self.type(node.child_by_field_name("type")), node
-                    )
+                    stated = self.type(node.child_by_field_name("type"))
+                    self.scope.returns = self.array(stated, node)
                 body = node.child_by_field_name("body")
                 if body is not None:
                     self.block(body)
                 else:
                     self.scope.modifiers.append("abstract")
+
+    def _receiver(self, node: Node, *, maker: bool) -> None:
+        if self._modified(node, "static"):
+            self.scope.modifiers.append("static")
+        elif not maker:
+            self.scope.params.append(Param("this"))
+
+    def _throws(self, node: Node) -> None:
+        for child in node.children:
+            for each in child.named_children if child.type == "throws" else ():
+                self.typed(each, RAISED)
 
     def _compact(self, binds: list[Bind]) -> None:
         """The parameters of a record's compact constructor are its components."""

@@ -65,7 +65,7 @@ class JavaRules(BaseRules):
 
     def named(self, path: str, scope: Scope, name: str) -> Target | None:
         """A class that may come from an external package, by ``import x.*``."""
-        if "." in name:
+        if "." in name[1:]:
             return self.once(("module", name, dirname(path)), self._module, path, name)
         facts = self.view.facts(path)
         if facts is None or not name[:1].isupper():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Bind, Call, Element, Expr, Name
+from plugins.codegraph.facts import RAISED, Attr, Bind, Call, Element, Expr, Name, OneOf
 from plugins.codegraph.languages.builder import children
 from plugins.codegraph.languages.expressions import one_of
 from plugins.codegraph.languages.java.expressions import Expressions
@@ -29,12 +29,15 @@ class Statements(Expressions):
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
         self._yields: list[list[Expr | None]] = []
+        self._switched: Expr | None = None
         self._run = {
             "block": self.block,
             "for_statement": self.block,
             "while_statement": self.each,
             "local_variable_declaration": self._local,
             "return_statement": self._return,
+            "throw_statement": self._throw,
+            "switch_label": self._label,
             "yield_statement": self._yield,
             "enhanced_for_statement": self._for,
             "try_with_resources_statement": self.block,
@@ -51,9 +54,13 @@ class Statements(Expressions):
         raise NotImplementedError
 
     def _local(self, node: Node) -> None:
+        self.annotations(node)
         of = self.type(node.child_by_field_name("type"))
         for declarator in node.children_by_field_name("declarator"):
             name, value = self.declarator(declarator)
+            written = declarator.child_by_field_name("name")
+            if written is not None:
+                self.noted_local(written)
             stated = self.array(of, declarator)
             target = Name(self.locals.declare(name))
             self.scope.binds.append(Bind(target, value, stated, declarator.start_point[0] + 1))
@@ -64,6 +71,12 @@ class Statements(Expressions):
 
     def _return(self, node: Node) -> None:
         self.give(self.expr(node.named_children[0]) if node.named_child_count else None)
+
+    def _throw(self, node: Node) -> None:
+        before = self.counted
+        value = self.used(node.named_children[0] if node.named_child_count else None, RAISED)
+        if self.counted > before and value is not None:
+            self.scope.calls.append(value)
 
     def _yield(self, node: Node) -> None:
         value = self.expr(node.named_children[0]) if node.named_child_count else None
@@ -76,7 +89,7 @@ class Statements(Expressions):
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         with self.locals:
             if name is not None:
-                target = Name(self.locals.declare(self.text(name)))
+                target = Name(self.local(name))
                 self.scope.binds.append(Bind(target, Element(value), of, node.start_point[0] + 1))
             if body is not None:
                 self.run(body)
@@ -87,7 +100,7 @@ class Statements(Expressions):
             self.evaluate(node.named_children[0] if node.named_child_count else None)
             return
         of, given = self.type(node.child_by_field_name("type")), self.expr(value)
-        target, line = Name(self.locals.declare(self.text(name))), node.start_point[0] + 1
+        target, line = Name(self.local(name)), node.start_point[0] + 1
         self.scope.binds.append(Bind(target, given, of, line))
         self.counted += 1
         self.scope.calls.append(Call(Attr(target, "close"), (), line))
@@ -99,13 +112,26 @@ class Statements(Expressions):
                     name = child.child_by_field_name("name")
                     types = [part for part in child.named_children if part.type == "catch_type"]
                     if name is not None and types:
-                        self.pattern_name(name, self.type(types[0]))
+                        self.pattern_name(name, self._caught(types[0]))
                 else:
                     self.run(child)
 
+    def _caught(self, node: Node) -> Expr | None:
+        """Lower the types of a catch clause."""
+        return one_of([self.typed(child, RAISED) for child in node.named_children])
+
     def switch(self, node: Node) -> Expr | None:
         """Lower a switch; its value is one of its branches' values."""
-        self.evaluate(node.child_by_field_name("condition"))
+        before = self.counted
+        condition = self.expr(node.child_by_field_name("condition"))
+        if self.counted > before and condition is not None:
+            self.scope.calls.append(condition)
+        outer, self._switched = self._switched, condition
+        found = self._branches(node)
+        self._switched = outer
+        return found
+
+    def _branches(self, node: Node) -> Expr | None:
         choices: list[Expr | None] = []
         self._yields.append(choices)
         with self.locals:
@@ -134,3 +160,9 @@ class Statements(Expressions):
                     self.pattern(inner)
             elif child.type == "guard":
                 self.each(child)
+            elif child.type == "identifier" and not self.locals.is_local(self.text(child)):
+                # A constant of the enumeration, or of the class around.
+                name = self.text(child)
+                self.noted(OneOf((Attr(self._switched, f".{name}"), self.unbound(name))), child)
+            else:
+                self.evaluate(child)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Expr, Item, Name
+from plugins.codegraph.facts import BASE, Attr, Expr, Item, Name
 from plugins.codegraph.languages.builder import Locals, children
 from plugins.codegraph.languages.expressions import StatementBuilder, last_name, one_of
 
@@ -37,7 +37,7 @@ class Types(StatementBuilder):
     def _type(self, node: Node, kind: str) -> Expr | None:
         if kind in ("type_identifier", "identifier"):
             name = self.text(node)
-            return None if name == "var" else Name(name)
+            return None if name == "var" else self.noted(Name(name), node)
         if kind == "generic_type":
             return self._generic(node)
         if kind in ("scoped_type_identifier", "scoped_identifier"):
@@ -62,7 +62,9 @@ class Types(StatementBuilder):
         arguments = node.named_children[-1]
         if arguments.type != "type_arguments" or not arguments.named_child_count:
             return of
-        return Item(of, None, tuple(self.type(child) for child in arguments.named_children))
+        return Item(
+            of, None, tuple(self.type_argument(child) for child in arguments.named_children)
+        )
 
     def _scoped(self, node: Node) -> Expr | None:
         parts = [child for child in node.named_children if "annotation" not in child.type]
@@ -70,8 +72,8 @@ class Types(StatementBuilder):
             return None
         package = self.text(parts[0])
         if package.islower() and "." in package:
-            return Attr(Name(package), self.text(parts[-1]))
-        return Attr(self.type(parts[0]), self.text(parts[-1]))
+            return self.noted(Attr(Name(package), self.text(parts[-1])), parts[-1])
+        return self.noted(Attr(self.type_argument(parts[0]), self.text(parts[-1])), parts[-1])
 
     def typevars(self, node: Node) -> None:
         """Add a declaration's type parameters to the scope, with their bounds."""
@@ -82,7 +84,7 @@ class Types(StatementBuilder):
                 continue
             choices = [self.type(b) for b in bounds[0].named_children] if bounds else []
             bound = one_of([each for each in choices if last_name(each) not in _OPEN])
-            self.typevar(self.text(names[0]), bound)
+            self.typevar(self.noted_local(names[0]), bound)
 
     def listed(self, node: Node | None) -> list[Expr | None]:
         """The types of an ``extends`` or ``implements`` clause."""
@@ -91,5 +93,5 @@ class Types(StatementBuilder):
             if child.type == "type_list":
                 found += self.listed(child)
             elif child.type != "comment":
-                found.append(self.type(child))
+                found.append(self.typed(child, BASE))
         return found

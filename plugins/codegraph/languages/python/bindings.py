@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import (
+    TARGET,
     Attr,
     Bind,
     Call,
@@ -23,9 +24,6 @@ _TYPE_VARIABLES = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
 
 class Bindings(Expressions):
     """Lowers statements that bind names in the current scope."""
-
-    declared: set[tuple[int, str]]
-    """The variables already defined, as (enclosing definition, name)."""
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
@@ -62,7 +60,7 @@ class Bindings(Expressions):
             return True
         if name not in _TYPE_VARIABLES:
             return False
-        own = self.text(left)
+        own = self.noted_local(left)
         self.scope.modifiers.append(f"typevar:{own}")
         for arg in value.args:
             if arg.name == "bound":
@@ -83,11 +81,8 @@ class Bindings(Expressions):
 
     def _field(self, target: Node, statement: Node) -> None:
         of = target.named_children[0]
-        if of.type != "identifier" or not self.scope.params:
-            return
-        around = self.scopes[self.scope.parent]
-        if around.kind == "class" and self.text(of) == self.scope.params[0].name:
-            self.variable(self.text(target.named_children[-1]), statement, around.definition)
+        if self.is_field(of):
+            self.variable(self.text(target.named_children[-1]), statement, self._around())
 
     def variable(self, name: str, node: Node, parent: int) -> None:
         """Define a variable, once."""
@@ -109,15 +104,13 @@ class Bindings(Expressions):
         right = node.child_by_field_name("right")
         left = node.child_by_field_name("left")
         if left is not None and right is not None and right.type in ("list", "dictionary", "tuple"):
-            name = self.text(left)
-            if left.type == "identifier":
-                target: Expr | None = Name(self.flow.names.get(name, name))
-            else:
-                target = self.target(left, fresh=False)
+            plain = left.type == "identifier"
+            target = self.used(left, TARGET) if plain else self.target(left, fresh=False)
             if target is not None:
                 bind = Bind(target, self.expr(right), None, node.start_point[0] + 1)
                 self.scope.binds.append(bind)
                 return
+        self.used(left, TARGET)
         self.run(right)
 
     def _import(self, node: Node) -> None:

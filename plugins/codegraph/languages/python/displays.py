@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import (
+    TARGET,
     Attr,
     Bind,
     Element,
@@ -17,7 +18,6 @@ from plugins.codegraph.facts import (
     Table,
 )
 from plugins.codegraph.languages.python.conditions import Conditions
-from plugins.codegraph.languages.python.flow import Flow
 from plugins.codegraph.languages.python.parameters import parameters
 from plugins.codegraph.languages.python.reader import real
 
@@ -28,12 +28,15 @@ if TYPE_CHECKING:
 class Displays(Conditions):
     """Lowers expressions that create new values."""
 
+    declared: set[tuple[int, str]]
+    """The variables already defined, as (enclosing definition, name)."""
+
     def _lambda(self, node: Node) -> Expr | None:
         self.counted += 1
         given = parameters(self, node.child_by_field_name("parameters"))
         with self.within("function"):
             outer = self.flow
-            self.flow = Flow(False, outer.names, self.number)
+            self.flow = outer.inner(False)
             self.scope.params += given
             self.flow.own(each.name for each in given)
             number = self.at
@@ -43,7 +46,7 @@ class Displays(Conditions):
 
     def _comprehension(self, node: Node) -> Expr | None:
         self.counted += 1
-        before = dict(self.flow.names)
+        before, shared = dict(self.flow.names), set(self.flow.shared)
         body: Node | None = None
         for each in node.named_children:
             if each.type == "for_in_clause":
@@ -59,7 +62,7 @@ class Displays(Conditions):
             found = Table(((None, self.expr(body.child_by_field_name("value"))),))
         else:
             found = Group("c", (self.expr(body),))
-        self.flow.names = before
+        self.flow.names, self.flow.shared = before, shared
         return found
 
     def _clause(self, node: Node) -> None:
@@ -67,6 +70,7 @@ class Displays(Conditions):
         left = node.child_by_field_name("left")
         for name in names_in(self, left):
             self.flow.names[name] = self.flow.fresh(name)
+            self.flow.shared.discard(name)
         target = self.target(left, fresh=False)
         if target is not None:
             self.scope.binds.append(Bind(target, Element(right), None, node.start_point[0] + 1))
@@ -82,17 +86,45 @@ class Displays(Conditions):
             return None
         kind = node.type
         if kind == "identifier":
-            name = self.text(node)
-            return Name(self.flow.assign(name) if fresh else self.flow.names.get(name, name))
+            return self._named_target(node, fresh)
         if kind in ("tuple_pattern", "list_pattern", "pattern_list", "tuple", "list"):
             return Group("t", tuple(self.target(each, fresh) for each in real(node)))
         if kind == "attribute":
-            return Attr(self.expr(node.named_children[0]), self.text(node.named_children[-1]))
+            return self._member_target(node)
         if kind == "subscript":
             return self.expr(node)
         if kind in ("as_pattern_target", "parenthesized_expression") and node.named_children:
             return self.target(node.named_children[0], fresh)
         return None
+
+    def _named_target(self, node: Node, fresh: bool) -> Expr:
+        name = self.text(node)
+        found = Name(self.flow.assign(name) if fresh else self.flow.names.get(name, name))
+        if self.flow.is_local(name):
+            self.noted_local(node)
+        elif self.scope.kind == "function" or (self.owner, name) in self.declared:
+            self._written(found, node)
+        return found
+
+    def _member_target(self, node: Node) -> Expr:
+        of, member = node.named_children[0], node.named_children[-1]
+        found = Attr(self.expr(of), self.text(member))
+        if not self.is_field(of) or (self._around(), found.name) in self.declared:
+            self._written(found, member)
+        return found
+
+    def _written(self, of: Expr, name: Node) -> None:
+        self.noted(of, name, TARGET)
+
+    def is_field(self, of: Node) -> bool:
+        """Whether a member of this is a field of the class around, in a method."""
+        if of.type != "identifier" or not self.scope.params or self.scope.kind != "function":
+            return False
+        in_class = self.scopes[self.scope.parent].kind == "class"
+        return in_class and self.text(of) == self.scope.params[0].name
+
+    def _around(self) -> int:
+        return self.scopes[self.scope.parent].definition
 
     def _walrus(self, node: Node) -> Expr | None:
         value = self.expr(node.child_by_field_name("value"))

@@ -6,6 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import (
+    AS_TYPE,
+    CALLED,
+    DECORATOR,
+    KEYWORD,
+    PLAIN,
+    RAISED,
     Arg,
     Attr,
     Call,
@@ -20,6 +26,7 @@ from plugins.codegraph.facts import (
     Typed,
     Unwrapped,
 )
+from plugins.codegraph.languages.python.annotations import Reading, annotation
 from plugins.codegraph.languages.python.displays import Displays
 from plugins.codegraph.languages.python.reader import real
 
@@ -32,16 +39,28 @@ class Expressions(Displays):
 
     def _identifier(self, node: Node) -> Expr | None:
         name = self.text(node)
-        return Name(self.flow.names.get(name, name))
+        found = Name(self.flow.names.get(name, name))
+        if self.flow.is_local(name):
+            self.noted_local(node)
+            return found
+        return self.noted(found, node)
 
     def _attribute(self, node: Node) -> Expr | None:
         children = node.named_children
         self.counted += 1
         named = children[-1]
-        return Attr(self.expr(children[0]), self.text(named), named.start_point[0] + 1)
+        of = self.used(children[0], PLAIN)
+        return self.noted(Attr(of, self.text(named), named.start_point[0] + 1), named)
 
     def _call(self, node: Node) -> Expr | None:
         self.counted += 1
+        how = self.using if self.using in (RAISED, DECORATOR) else CALLED
+        using, self.using = self.using, PLAIN
+        found = self._called(node, how)
+        self.using = using
+        return found
+
+    def _called(self, node: Node, how: str) -> Expr | None:
         line = node.start_point[0] + 1
         of = node.child_by_field_name("function")
         arguments = node.child_by_field_name("arguments")
@@ -49,7 +68,7 @@ class Expressions(Displays):
             return None
         if arguments.type != "argument_list":
             arg = Arg(self.expr(arguments))
-            return Call(self.expr(of), (arg,), line)
+            return Call(self.used(of, how), (arg,), line)
         if of.type == "identifier":
             special = _SPECIAL.get(self.text(of))
             if special is not None:
@@ -60,16 +79,18 @@ class Expressions(Displays):
             return self._cast(arguments, line)
         if of.end_point[0] != of.start_point[0]:
             line = of.end_point[0] + 1
-        return Call(self.expr(of), self.arguments(arguments), line)
+        called = self.used(of, how)
+        return Call(called, self.arguments(arguments, called), line)
 
-    def arguments(self, node: Node) -> tuple[Arg, ...]:
-        """Lower the arguments of a call."""
+    def arguments(self, node: Node, of: Expr | None = None) -> tuple[Arg, ...]:
+        """Lower the arguments of a call of ``of``."""
         found = []
         for each in node.named_children:
             kind = each.type
             if kind == "keyword_argument":
                 name, value = each.named_children[0], each.named_children[-1]
                 found.append(Arg(self.expr(value), self.text(name)))
+                self._keyword(of, name)
             elif kind in ("list_splat", "dictionary_splat"):
                 name_ = "**" if kind == "dictionary_splat" else ""
                 found.append(Arg(self.expr(each.named_children[0]), name_, True))
@@ -77,11 +98,23 @@ class Expressions(Displays):
                 found.append(Arg(self.expr(each)))
         return tuple(found)
 
+    def _keyword(self, of: Expr | None, name: Node) -> None:
+        """Note that an argument names a parameter of a function, or a field of a class."""
+        self.noted(Attr(of, self.text(name)), name, KEYWORD)
+
     def _cast(self, arguments: Node, line: int) -> Expr | None:
         given = real(arguments)
         if len(given) != 2:
             return None
         return Typed(self.annotation(given[0]), self.expr(given[1]))
+
+    def _checked(self, arguments: Node, line: int) -> Expr | None:
+        """``isinstance`` and ``issubclass``, which name types."""
+        given = real(arguments)
+        if len(given) != 2:
+            return None
+        args = (Arg(self.expr(given[0])), Arg(self.used(given[1], AS_TYPE)))
+        return Call(Name("isinstance"), args, line)
 
     def _getattr(self, arguments: Node, line: int) -> Expr | None:
         """``getattr`` with a literal name is that member."""
@@ -116,7 +149,9 @@ class Expressions(Displays):
         return found
 
     def _place(self, node: Node) -> Expr | None:
-        if node.type in ("string", "list", "tuple", "none"):
+        if node.type == "string":  # a type argument or a key, which nothing here tells
+            return annotation(Reading(self.source, lambda *_: None), node)
+        if node.type in ("list", "tuple", "none"):
             return self.annotation(node)
         return self.expr(node)
 
@@ -149,6 +184,8 @@ _SPECIAL: dict[str, Callable[[Expressions, Node, int], Expr | None]] = {
     "super": lambda lowering, arguments, line: Super(),
     "cast": Expressions._cast,
     "getattr": Expressions._getattr,
+    "isinstance": Expressions._checked,
+    "issubclass": Expressions._checked,
 }
 
 _KINDS: dict[str, Callable[[Expressions, Node], Expr | None]] = {

@@ -30,7 +30,18 @@ class Flow:
         self.assigned: set[str] = set()
         self.fixed: set[str] = set()
         self.narrowed: dict[str, str] = {}
+        self.shared: set[str] = set()
         self._count = count
+
+    def inner(self, plain: bool) -> Flow:
+        """The variables of a function or class within this one, none yet."""
+        made = Flow(plain, self.names, self._count)
+        made.shared = set(self.shared)
+        return made
+
+    def is_local(self, name: str) -> bool:
+        """Whether a name certainly is a variable of this function, or of one around it."""
+        return name in self.names and name not in self.shared
 
     def fresh(self, name: str) -> str:
         """A name for a new version."""
@@ -40,6 +51,7 @@ class Flow:
         """The versioned name for an assignment at this point."""
         if self.plain or name in self.fixed:
             return name
+        self.shared.discard(name)
         if name not in self.assigned:
             self.assigned.add(name)
             self.names[name] = name
@@ -53,6 +65,7 @@ class Flow:
         for name in names:
             self.assigned.add(name)
             self.names[name] = name
+            self.shared.discard(name)
 
     def fix(self, name: str) -> None:
         """Declare a name as ``global`` or ``nonlocal``."""
@@ -62,6 +75,8 @@ class Flow:
     def narrow(self, name: str, to: Expr) -> Bind:
         """Start a version of a name that has a tested type; returns its binding."""
         before = self.names.get(name, name)
+        if name not in self.names:
+            self.shared.add(name)
         made = self.fresh(name)
         self.narrowed[made] = before
         self.names[name] = made

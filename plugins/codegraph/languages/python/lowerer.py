@@ -6,11 +6,11 @@ import re
 from posixpath import basename
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Bind, Expr, FileFacts, Name, last_name
-from plugins.codegraph.languages.builder import MAX_DOC_LENGTH, ScopeBuilder, children
-from plugins.codegraph.languages.python.flow import Flow
+from plugins.codegraph.facts import BASE, DECORATOR, Bind, Expr, FileFacts, Name, Use, last_name
+from plugins.codegraph.languages.builder import MAX_DOC_LENGTH, children
 from plugins.codegraph.languages.python.parameters import parameters
 from plugins.codegraph.languages.python.statements import Statements
+from plugins.codegraph.languages.uses import ScopeBuilder
 from plugins.codegraph.model import EntityKind
 
 if TYPE_CHECKING:
@@ -68,10 +68,11 @@ class Lowerer(Statements):
 
     def _definition(self, node: Node) -> None:
         decorators: list[Expr | None] = []
+        first = len(self.scope.uses)
         inner: Node | None = node
         if node.type == "decorated_definition":
             decorators = [
-                self.expr(each.named_children[0])
+                self.used(each.named_children[0], DECORATOR)
                 for each in node.named_children
                 if each.type == "decorator" and each.named_children
             ]
@@ -81,15 +82,22 @@ class Lowerer(Statements):
         if self.depth >= 150:
             self.deeper_than(inner)
         elif inner.type == "class_definition":
-            self._class(inner, node, decorators)
+            self._class(inner, node, decorators, first)
         else:
-            self._function(inner, node, decorators)
+            self._function(inner, node, decorators, first)
 
     def _names(self, name: str) -> None:
         self.flow.assigned.add(name)
         self.flow.names.pop(name, None)
 
-    def _function(self, node: Node, outer: Node, decorators: list[Expr | None]) -> None:
+    def _head(self, first: int) -> list[Use]:
+        """Take the uses since the one numbered ``first`` for the scope that is opened next."""
+        uses = self.scope.uses
+        found = [Use(each.of, each.line, each.how, True) for each in uses[first:]]
+        del uses[first:]
+        return found
+
+    def _function(self, node: Node, outer: Node, decorators: list[Expr | None], first: int) -> None:
         name = self.text_of(node, "name")
         if not name:
             return
@@ -98,6 +106,8 @@ class Lowerer(Statements):
         body = node.child_by_field_name("body")
         returns_node = node.child_by_field_name("return_type")
         given = parameters(self, params_node)
+        returns = self.annotation(returns_node)
+        head = self._head(first)
         in_class = self.scope.kind == "class"
         signature = "" if params_node is None else self.text(params_node)
         if returns_node is not None:
@@ -107,14 +117,15 @@ class Lowerer(Statements):
         with self.within("function", definition, name):
             scope = self.scope
             scope.params += given
-            scope.returns = self.annotation(returns_node)
+            scope.returns = returns
+            scope.uses += head
             self._decorate(scope, decorators, name)
             if node.children[0].type == "async":
                 scope.modifiers.append("async")
             self._type_parameters(node)
             flow = self.flow
             plain = self._nonlocal and _MEMBERLESS.search(self.text(node)) is not None
-            self.flow = Flow(plain, flow.names, self.number)
+            self.flow = flow.inner(plain)
             self.flow.own(each.name for each in given)
             self.block(body)
             self.flow = flow
@@ -159,9 +170,9 @@ class Lowerer(Statements):
                     bound = self.annotation(parts.named_children[-1])
                     self.scope.binds.append(Bind(Name(f"{own}:bound"), None, bound))
                 parts = parts.named_children[0]
-            self.scope.modifiers.append(f"typevar:{self.text(parts)}")
+            self.scope.modifiers.append(f"typevar:{self.noted_local(parts)}")
 
-    def _class(self, node: Node, outer: Node, decorators: list[Expr | None]) -> None:
+    def _class(self, node: Node, outer: Node, decorators: list[Expr | None], first: int) -> None:
         name = self.text_of(node, "name")
         if not name:
             return
@@ -173,14 +184,16 @@ class Lowerer(Statements):
             if each.type == "keyword_argument":
                 self.run(each.named_children[-1])
             elif each.type != "comment":
-                bases.append(self.expr(each))
+                bases.append(self.used(each, BASE))
         words = {last_name(each) for each in bases}
         kind = EntityKind.INTERFACE if words & _INTERFACES else EntityKind.CLASS
         signature = "" if listed is None else self.text(listed)
+        head = self._head(first)
         definition = self._define(kind, name, node, outer, signature, body)
         with self.within("class", definition, name):
             scope = self.scope
             scope.bases += bases
+            scope.uses += head
             scope.decorators += decorators
             if kind is EntityKind.INTERFACE:
                 scope.modifiers.append("interface")
@@ -188,7 +201,7 @@ class Lowerer(Statements):
                 scope.modifiers.append("enum")
             self._type_parameters(node)
             flow = self.flow
-            self.flow = Flow(True, flow.names, self.number)
+            self.flow = flow.inner(True)
             self.block(body)
             self.flow = flow
 

@@ -35,21 +35,21 @@ def parameters(lowering: Reader, node: Node | None) -> list[Param]:
 def _parameter(lowering: Reader, node: Node, kind: str) -> Param | None:
     what = node.type
     if what == "identifier":
-        return Param(lowering.text(node), None, None, kind)
+        return Param(lowering.noted_local(node), None, None, kind)
     if what in _STARS:
-        return Param(lowering.text(node.named_children[0]), None, None, _STARS[what])
+        return Param(lowering.noted_local(node.named_children[0]), None, None, _STARS[what])
     if what == "typed_parameter":
         inner = node.named_children[0]
         stated = lowering.annotation(node.child_by_field_name("type"))
         if inner.type in _STARS:
-            name = lowering.text(inner.named_children[0])
+            name = lowering.noted_local(inner.named_children[0])
             return Param(name, stated, None, _STARS[inner.type])
-        return Param(lowering.text(inner), stated, None, kind)
+        return Param(lowering.noted_local(inner), stated, None, kind)
     if what in ("default_parameter", "typed_default_parameter"):
         name_node = node.child_by_field_name("name")
         if name_node is None:
             return None
         stated = lowering.annotation(node.child_by_field_name("type"))
         default = lowering.expr(node.child_by_field_name("value"))
-        return Param(lowering.text(name_node), stated, default, kind)
+        return Param(lowering.noted_local(name_node), stated, default, kind)
     return None

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Bind, Element, Expr, Item, OneOf, Typed
+from plugins.codegraph.facts import (
+    AS_TYPE,
+    KEYWORD,
+    PLAIN,
+    Attr,
+    Bind,
+    Element,
+    Expr,
+    Item,
+    OneOf,
+    Typed,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -49,6 +60,8 @@ def pattern(lowering: Statements, node: Node, value: Expr | None, depth: int = 0
     if kind == "dotted_name":
         if len(node.named_children) == 1:
             _bind(lowering, node.named_children[0], value)
+        else:
+            _dotted(lowering, node, PLAIN)
         return None
     if kind == "as_pattern":
         stated = pattern(lowering, node.named_children[0], value, depth + 1)
@@ -69,22 +82,23 @@ def _bind(lowering: Statements, node: Node, value: Expr | None) -> None:
         lowering.scope.binds.append(Bind(target, value, None, node.start_point[0] + 1))
 
 
-def _dotted(lowering: Statements, node: Node) -> Expr | None:
+def _dotted(lowering: Statements, node: Node, how: str) -> Expr | None:
     first, *rest = node.named_children
-    found: Expr | None = lowering.expr(first)
+    found: Expr | None = lowering.used(first, PLAIN if rest else how)
     for each in rest:
-        found = Attr(found, lowering.text(each))
+        found = lowering.noted(Attr(found, lowering.text(each)), each, how)
     return found
 
 
 def _class(lowering: Statements, node: Node, depth: int) -> Expr | None:
     of, *parts = node.named_children
-    stated = _dotted(lowering, of)
+    stated = _dotted(lowering, of, AS_TYPE)
     for each in parts:
         inner = each.named_children[0] if each.named_children else None
         if inner is not None and inner.type == "keyword_pattern":
             name, *value = inner.named_children
             member = Attr(Typed(stated), lowering.text(name))
+            lowering.noted(Attr(stated, lowering.text(name)), name, KEYWORD)
             for part in value:
                 pattern(lowering, part, member, depth + 1)
         elif inner is not None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from plugins.codegraph.facts import (
-    Expr,
-)
+from plugins.codegraph.facts import AS_TYPE, PLAIN, Expr
 from plugins.codegraph.languages.builder import FactsBuilder
-from plugins.codegraph.languages.python.annotations import annotation
+from plugins.codegraph.languages.python.annotations import Reading, annotation
 from plugins.codegraph.languages.python.flow import Flow
 
 if TYPE_CHECKING:
@@ -18,6 +16,11 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 160
 """The maximum nesting of expressions that is lowered."""
+_PASSING = frozenset(
+    {"identifier", "attribute", "call", "parenthesized_expression", "tuple", "boolean_operator"}
+    | {"conditional_expression"}
+)
+"""The expressions whose last names are used as they are themselves."""
 
 
 class Reader(FactsBuilder):
@@ -48,7 +51,11 @@ class Reader(FactsBuilder):
             self.deeper_than(node)
             return None
         self.depth += 1
+        using = self.using
+        if using is not PLAIN and node.type not in _PASSING:
+            self.using = PLAIN
         found = work(self, node)
+        self.using = using
         self.depth -= 1
         return found
 
@@ -69,7 +76,10 @@ class Reader(FactsBuilder):
 
     def annotation(self, node: Node | None) -> Expr | None:
         """Lower a type annotation."""
-        return annotation(self.source, node)
+        return annotation(Reading(self.source, self._noted_type), node)
+
+    def _noted_type(self, of: Expr, start: int, line: int) -> None:
+        self.note(self.scope, of, start, line, AS_TYPE)
 
     def literal_text(self, node: Node) -> str | None:
         """The text of a plain string or number, or None."""

@@ -21,6 +21,7 @@ class PythonRules(BaseRules):
     first_parameter = True
     own_types = frozenset({"Self"})
     builtins = known.BUILTINS
+    assignment_declares = True
     imports_exported = True
     constructors = ("__init__", "__new__")
     linear = True

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import (
+    RAISED,
     Bind,
     Element,
     Expr,
+    Name,
     OneOf,
     Unwrapped,
 )
@@ -61,6 +63,11 @@ class Statements(Bindings):
         for each in node.named_children:
             self.run(each)
 
+    def _raise(self, node: Node) -> None:
+        using, self.using = self.using, RAISED
+        self._runs(node)
+        self.using = using
+
     def _return(self, node: Node) -> None:
         for each in node.named_children:
             if each.type != "comment":
@@ -70,6 +77,7 @@ class Statements(Bindings):
         word = "global" if node.type == "global_statement" else "nonlocal"
         for each in node.named_children:
             name = self.text(each)
+            self._written(Name(name), each)
             self.scope.modifiers.append(f"{word}:{name}")
             self.flow.fix(name)
 
@@ -188,13 +196,18 @@ class Statements(Bindings):
                 bind = Bind(target, None, caught, node.start_point[0] + 1)
                 self.scope.binds.append(bind)
         elif value is not None:
-            self.run(value)
+            self._raise_of(value)
         return self.block(body) if body is not None and body.type == "block" else False
 
+    def _raise_of(self, value: Node) -> None:
+        using, self.using = self.using, RAISED
+        self.run(value)
+        self.using = using
+
     def _caught(self, node: Node) -> Expr | None:
-        if node.type == "tuple":
-            return OneOf(self.exprs(node.named_children))
-        return self.expr(node)
+        if node.type != "tuple":
+            return self.used(node, RAISED)
+        return OneOf(tuple(self.used(each, RAISED) for each in node.named_children))
 
     def _match(self, node: Node) -> bool:
         subject_node = node.child_by_field_name("subject")
@@ -210,6 +223,12 @@ class Statements(Bindings):
                     ends.append(self.flow.save())
         self.scope.binds += self.flow.meet(before, ends)
         return False
+
+    def _future(self, node: Node) -> None:
+        """``from __future__ import annotations`` names nothing of the repository."""
+        for each in node.named_children:
+            for name in each.named_children if each.type == "aliased_import" else [each]:
+                self.noted_local(name)
 
     def _assert(self, node: Node) -> None:
         self._runs(node)
@@ -227,7 +246,7 @@ def _clauses(node: Node, *kinds: str) -> list[Node]:
 _KINDS: dict[str, Callable[[Statements, Node], bool | None]] = {
     "expression_statement": Statements._expression,
     "return_statement": Statements._return,
-    "raise_statement": Statements._runs,
+    "raise_statement": Statements._raise,
     "assert_statement": Statements._assert,
     "delete_statement": Statements._runs,
     "print_statement": Statements._runs,
@@ -242,7 +261,7 @@ _KINDS: dict[str, Callable[[Statements, Node], bool | None]] = {
     "match_statement": Statements._match,
     "import_statement": Statements._import,
     "import_from_statement": Statements._import_from,
-    "future_import_statement": lambda lowering, node: None,
+    "future_import_statement": Statements._future,
     "type_alias_statement": Statements._type_alias,
     "function_definition": lambda lowering, node: lowering._definition(node),
     "class_definition": lambda lowering, node: lowering._definition(node),

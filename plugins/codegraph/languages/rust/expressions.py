@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import (
+    CALLED,
+    KEYWORD,
+    MADE,
+    PLAIN,
+    TARGET,
     Arg,
     Attr,
     Bind,
@@ -46,6 +51,7 @@ class Expressions(Patterns):
     """Lowers expressions."""
 
     literals = LITERALS
+    passing = frozenset({"identifier", "generic_function", "scoped_identifier", "field_expression"})
 
     def __init__(self, path: str, source: bytes) -> None:
         super().__init__(path, source)
@@ -86,32 +92,47 @@ class Expressions(Patterns):
 
     def _identifier(self, node: Node) -> Expr | None:
         name = self.text(node)
-        return None if name == "None" else Name(self.locals.look(name))
+        return None if name == "None" else self.named_value(node)
 
     def _path(self, node: Node) -> Expr | None:
-        found = self.path_of(node)
+        found = self._value_path(node)
         return Typed(found.of) if is_variant(found) and isinstance(found, Attr) else found
 
     def _generic_function(self, node: Node) -> Expr | None:
         of = node.child_by_field_name("function")
+        for each in children(node, "type_arguments"):
+            self.type_argument(each)
         return self._called(of) if of is not None else None
 
     def _called(self, node: Node) -> Expr | None:
+        self.using = CALLED
         # The callee is a method, not a field: a field needs parentheses, ``(x.f)(1)``.
         if node.type == "field_expression":
             name = node.child_by_field_name("field")
-            of = self.expr(node.child_by_field_name("value"))
-            return Attr(of, self.text(name)) if name is not None else None
+            of = self.used(node.child_by_field_name("value"), PLAIN)
+            return self.noted(Attr(of, self.text(name)), name) if name is not None else None
         if node.type == "scoped_identifier":
-            return self.path_of(node)
+            return self._value_path(node)
         return self.expr(node)
 
+    def _value_path(self, node: Node) -> Expr | None:
+        """Lower a path that is a value; one that ends with a variant makes its enumeration."""
+        using = self.using
+        parts = self.text(node).split("::")
+        variant = len(parts) > 1 and all(part.strip()[:1].isupper() for part in parts[-2:])
+        self.using = MADE if variant and using != TARGET and not parts[-1].isupper() else using
+        found = self.path_of(node)
+        self.using = using
+        return found
+
     def _field(self, node: Node) -> Expr | None:
-        of, text = self.expr(node.child_by_field_name("value")), self.text_of(node, "field")
-        if not text:
+        name = node.child_by_field_name("field")
+        of = self.used(node.child_by_field_name("value"), PLAIN)
+        text = "" if name is None else self.text(name)
+        if name is None or not text:
             return None
         if not text.isdigit():
-            return Attr(of, f".{text}")
+            return self.noted(Attr(of, f".{text}"), name)
         of = self.held(of)
         return OneOf((Item(of, text), Attr(of, f".{text}")))
 
@@ -121,6 +142,7 @@ class Expressions(Patterns):
         if function is None or arguments is None:
             return None
         of = self._called(function)
+        self.using = PLAIN
         given = [c for c in arguments.named_children if "comment" not in c.type]
         name = last_name(of)
         if name in _SAME and len(given) == 1:
@@ -159,7 +181,7 @@ class Expressions(Patterns):
         value = self.expr(right)
         if left is None or left.type not in _PLACES:
             return self.many([value, self.expr(left)])
-        target = self.expr(left)
+        target = self.used(left, TARGET)
         line = node.start_point[0] + self.row
         if isinstance(target, Name | Attr | Item):
             self.scope.binds.append(Bind(target, value, None, line))
@@ -173,11 +195,16 @@ class Expressions(Patterns):
 
     def _struct_value(self, node: Node) -> Expr | None:
         name = node.child_by_field_name("name")
-        of = self.type(name)
+        of = self.typed(name, MADE)
         if is_variant(of) and isinstance(of, Attr):
             of = of.of
         values: list[Node] = []
         for field in children(node, "body"):
+            named = field.child_by_field_name("field") or field
+            if field.type == "shorthand_field_initializer" and field.named_child_count:
+                named = field.named_children[-1]
+            if field.type in ("field_initializer", "shorthand_field_initializer"):
+                self.noted(Attr(of, f".{self.text(named)}"), named, KEYWORD)
             if field.type == "field_initializer":
                 value = field.child_by_field_name("value")
                 values += [value] if value is not None else []
@@ -215,7 +242,7 @@ class Expressions(Patterns):
             if child.type == "self_parameter" or pattern.type == "self":
                 self.scope.params.append(Param("self", None))
             elif pattern.type == "identifier":
-                self.scope.params.append(Param(self.locals.declare(self.text(pattern)), of))
+                self.scope.params.append(Param(self.local(pattern), of))
             else:
                 name = self.locals.fresh("param")
                 self.scope.params.append(Param(name, of))

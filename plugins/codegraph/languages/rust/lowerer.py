@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Bind, Expr, FileFacts, Import, Name, Param
+from plugins.codegraph.facts import BASE, Bind, Expr, FileFacts, Import, Name, Param
 from plugins.codegraph.languages.builder import children
 from plugins.codegraph.languages.expressions import last_name
 from plugins.codegraph.languages.rust.attributes import Attributes, attributes
@@ -163,7 +163,7 @@ class Lowerer(Macros):
     def _trait(self, node: Node, body: Node | None) -> None:
         self.scope.modifiers += ["interface", "abstract"]
         for bound in children(node, "bounds"):
-            of = self.type(bound) if bound.type != "lifetime" else None
+            of = self.typed(bound, BASE) if bound.type != "lifetime" else None
             if of is not None:
                 self.scope.bases.append(of)
         outer, self._generics = self._generics, self.generics(node)
@@ -171,7 +171,7 @@ class Lowerer(Macros):
         self._generics = outer
 
     def _impl(self, node: Node) -> None:
-        of = self.type(node.child_by_field_name("type"))
+        of = self.typed(node.child_by_field_name("type"), BASE)
         trait = node.child_by_field_name("trait")
         name = last_name(of)
         number = self._types.get((*self.modules, name), -1)
@@ -179,7 +179,7 @@ class Lowerer(Macros):
             self.owner = number
             self.scope.receiver = of
             if trait is not None:
-                self.scope.implements.append(self.type(trait))
+                self.scope.implements.append(self.typed(trait, BASE))
             outer, self._generics = self._generics, self.generics(node)
             self.generic_scope(self._generics)
             self._outside = name if number < 0 else ""
@@ -261,7 +261,8 @@ class Lowerer(Macros):
         of = self.type(node.child_by_field_name("type"))
         value = self.expr(node.child_by_field_name("value"))
         line = node.start_point[0] + self.row
-        given = name if within else self.locals.declare(name)
+        named = node.child_by_field_name("name")
+        given = name if within or named is None else self.local(named)
         self.scope.binds.append(Bind(Name(given), value, of, line))
 
     def _variable(self, name: str, node: Node, over: Attributes) -> None:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Bind, Element, Expr, Item, Name, Typed, Unwrapped
+from plugins.codegraph.facts import (
+    AS_TYPE,
+    KEYWORD,
+    PLAIN,
+    Attr,
+    Bind,
+    Element,
+    Expr,
+    Item,
+    Name,
+    Typed,
+    Unwrapped,
+)
 from plugins.codegraph.languages.expressions import last_name
 from plugins.codegraph.languages.rust.types import Types
 
@@ -30,6 +42,7 @@ class Patterns(Types):
             "struct_pattern": self._struct,
             "captured_pattern": self._captured,
             "or_pattern": self._or,
+            "scoped_identifier": self._compared,
         }
 
     def bind(self, node: Node | None, value: Expr | None, of: Expr | None = None) -> None:
@@ -51,16 +64,23 @@ class Patterns(Types):
         self.depth -= 1
 
     def _typed_name(self, node: Node, value: Expr | None, of: Expr) -> None:
-        name = Name(self.locals.declare(self.text(node)))
+        name = Name(self.local(node))
         self.scope.binds.append(Bind(name, value, of, node.start_point[0] + self.row))
 
     def _name(self, node: Node, value: Expr | None) -> None:
         text = self.text(node)
         # ``None`` and constants are compared, not bound.
         if text[:1].isupper():
+            self.noted(Name(text), node, PLAIN)
             return
-        name = Name(self.locals.declare(text))
+        name = Name(self.local(node))
         self.scope.binds.append(Bind(name, value, None, node.start_point[0] + self.row))
+
+    def _compared(self, node: Node, value: Expr | None) -> None:
+        """Note a constant or variant that a value is compared with."""
+        using, self.using = self.using, PLAIN
+        self.path_of(node)
+        self.using = using
 
     def _tuple(self, node: Node, value: Expr | None) -> None:
         value = self.held(value)
@@ -74,7 +94,7 @@ class Patterns(Types):
 
     def _tuple_struct(self, node: Node, value: Expr | None) -> None:
         of = node.child_by_field_name("type")
-        path = self.path_of(of) if of is not None else None
+        path = self._type_of(of)
         parts = [child for child in _parts(node) if child != of]
         name = last_name(path)
         if name in _WRAPPERS and len(parts) == 1:
@@ -86,14 +106,22 @@ class Patterns(Types):
 
     def _struct(self, node: Node, value: Expr | None) -> None:
         of = node.child_by_field_name("type")
-        path = self.path_of(of) if of is not None else None
+        path = self._type_of(of)
         self.held(value)
         for field in node.named_children:
             name = field.child_by_field_name("name")
             if field.type != "field_pattern" or name is None:
                 continue
+            self.noted(Attr(path, f".{self.text(name)}"), name, KEYWORD)
             pattern = field.child_by_field_name("pattern") or name
             self.bind(pattern, Attr(Typed(path), f".{self.text(name)}"))
+
+    def _type_of(self, node: Node | None) -> Expr | None:
+        """Lower the type or variant that a pattern takes apart."""
+        using, self.using = self.using, AS_TYPE
+        found = self.path_of(node) if node is not None else None
+        self.using = using
+        return found
 
     def _captured(self, node: Node, value: Expr | None) -> None:
         value = self.held(value)
@@ -102,7 +130,25 @@ class Patterns(Types):
 
     def _or(self, node: Node, value: Expr | None) -> None:
         # Every alternative binds the same names.
-        self.bind(node.named_children[0], value)
+        first, *others = node.named_children
+        self.bind(first, value)
+        for each in others:
+            self._again(each)
+
+    def _again(self, node: Node) -> None:
+        """Note the names of a pattern whose bindings are known."""
+        kind = node.type
+        if kind in ("scoped_identifier", "type_identifier"):
+            self._compared(node, None)
+        elif kind == "identifier" and self.locals.is_local(self.text(node)):
+            self.noted_local(node)
+        elif kind == "identifier":
+            self.noted(Name(self.text(node)), node, PLAIN)
+        elif not self.deeper(node):
+            self.depth += 1
+            for child in node.named_children:
+                self._again(child)
+            self.depth -= 1
 
 
 def tuple_parts(node: Node) -> list[Node]:

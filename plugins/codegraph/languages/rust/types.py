@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Expr, Group, Item, Name
+from plugins.codegraph.facts import AS_TYPE, MADE, Attr, Expr, Group, Item, Name
 from plugins.codegraph.languages.builder import Locals, children
 from plugins.codegraph.languages.expressions import ExpressionBuilder, last_name, one_of
 from plugins.codegraph.languages.rust.builtins import MARKERS
@@ -36,7 +36,6 @@ class Types(ExpressionBuilder):
 
     Attributes:
         modules: the enclosing inline modules, outermost first.
-        row: an offset added to the line of each node, for code parsed out of a macro's arguments.
     """
 
     language = "rust"
@@ -46,7 +45,6 @@ class Types(ExpressionBuilder):
         # A path begins with a module or a type, even if a local has that name: ``ast::f(ast)``.
         self.locals = Locals(always=True)
         self.modules: list[str] = []
-        self.row = 1
 
     def inner_type(self, node: Node | None) -> Node | None:
         """The type within a reference or parentheses."""
@@ -57,8 +55,10 @@ class Types(ExpressionBuilder):
         return node
 
     def _type(self, node: Node, kind: str) -> Expr | None:
-        if kind in ("type_identifier", "identifier", "primitive_type"):
+        if kind == "primitive_type":
             return self.named(self.text(node))
+        if kind in ("type_identifier", "identifier"):
+            return self._noted_name(node)
         if kind == "generic_type":
             return self._generic(node)
         if kind in ("scoped_type_identifier", "scoped_identifier"):
@@ -66,10 +66,18 @@ class Types(ExpressionBuilder):
         if kind in ("array_type", "slice_type"):
             return Item(Name("[]"), None, (self.type(node.child_by_field_name("element")),))
         if kind == "tuple_type":
-            return Group("t", tuple(self.type(child) for child in node.named_children))
-        if kind == "function_type":
-            return self._function_type(node)
-        return None
+            return Group("t", tuple(self.type_argument(child) for child in node.named_children))
+        return self._of_parts(node, kind)
+
+    def _of_parts(self, node: Node, kind: str) -> Expr | None:
+        if kind == "bounded_type":
+            stated = [self.type(c) for c in node.named_children if c.type != "lifetime"]
+            return next((each for each in stated if each is not None), None)
+        return self._function_type(node) if kind == "function_type" else None
+
+    def _noted_name(self, node: Node) -> Expr | None:
+        found = self.named(self.text(node))
+        return None if found is None else self.noted(found, node)
 
     def _function_type(self, node: Node) -> Expr:
         types = Group("t", tuple(self.type(child) for child in children(node, "parameters")))
@@ -85,9 +93,9 @@ class Types(ExpressionBuilder):
         given: list[Expr | None] = []
         for child in children(node, "type_arguments"):
             if child.type == "type_binding":
-                given.append(self.type(child.child_by_field_name("type")))
+                given.append(self.type_argument(child.child_by_field_name("type")))
             elif child.type != "lifetime":
-                given.append(self.type(child))
+                given.append(self.type_argument(child))
         return Item(of, None, tuple(given)) if given else of
 
     def path_of(self, node: Node) -> Expr | None:
@@ -96,7 +104,7 @@ class Types(ExpressionBuilder):
             return None
         kind = node.type
         if kind == "identifier" or kind == "type_identifier":
-            return self.named(self.text(node))
+            return self._noted_name(node)
         if kind in ("self", "crate", "super"):
             own = Name(SELF_MODULE if kind == "self" else kind)
             return self._up(1) if kind == "super" else own
@@ -109,11 +117,14 @@ class Types(ExpressionBuilder):
         if self.text(name) == "super":
             return self._up(self.text(node).count("super"))
         if path is None:
-            return Name(self.text(name))
+            return self.noted(Name(self.text(name)), name)
         self.depth += 1
+        using = self.using
+        self.using = MADE if using == MADE and self.text(name)[:1].isupper() else AS_TYPE
         of = self._up(0) if path.type == "self" else self.path_of(path)
+        self.using = using
         self.depth -= 1
-        return Attr(of, self.text(name))
+        return self.noted(Attr(of, self.text(name)), name)
 
     def _up(self, levels: int) -> Expr:
         inline = len(self.modules)
@@ -130,7 +141,7 @@ class Types(ExpressionBuilder):
         for child in children(node, "type_parameters"):
             name = child.child_by_field_name("name")
             if child.type == "type_parameter" and name is not None:
-                found[self.text(name)] = self._bound(child.child_by_field_name("bounds"))
+                found[self.noted_local(name)] = self._bound(child.child_by_field_name("bounds"))
         for clause in node.children:
             if clause.type == "where_clause":
                 self._where(clause, found)
@@ -138,7 +149,13 @@ class Types(ExpressionBuilder):
 
     def _where(self, clause: Node, found: dict[str, Expr | None]) -> None:
         for predicate in clause.named_children:
-            name = self.text_of(predicate, "left")
+            left = predicate.child_by_field_name("left")
+            name = "" if left is None else self.text(left)
+            if left is not None and name in found:
+                self.noted_local(left)
+            elif left is not None:
+                self.type(left)
+                self._bound(predicate.child_by_field_name("bounds"))
             if name in found and found[name] is None:
                 found[name] = self._bound(predicate.child_by_field_name("bounds"))
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 import msgspec
 
 from plugins.codegraph.facts import Definition, FileFacts, Scope
-from plugins.codegraph.languages import builder
+from plugins.codegraph.languages import uses
 from plugins.codegraph.model import EntityKind
 
 _MAX_DOC_LENGTH = 2000
@@ -15,7 +15,7 @@ _MAX_SIGNATURE_LENGTH = 400
 
 
 @dataclass(slots=True)
-class ScopeBuilder(builder.ScopeBuilder):
+class ScopeBuilder(uses.ScopeBuilder):
     """A mutable scope.
 
     Attributes:

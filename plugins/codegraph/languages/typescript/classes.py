@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Expr, Item, Name
+from plugins.codegraph.facts import BASE, DECORATOR, Expr, Item, Name
 from plugins.codegraph.languages.typescript import functions, jsdoc, objects, types
 from plugins.codegraph.languages.typescript.builder import ScopeBuilder
 from plugins.codegraph.languages.typescript.lowerer import (
@@ -46,7 +46,7 @@ def lower(
     scope = low.builder.scope("class", definition, low.scope)
     scope.name = shown
     given = [*(decorators or []), *(c for c in node.named_children if c.type == "decorator")]
-    scope.decorators = [low.expr(child_at(each)) for each in given]
+    scope.decorators = [low.used(child_at(each), DECORATOR) for each in given]
     if node.type == "abstract_class_declaration":
         scope.modifiers.append("abstract")
     for child in node.named_children:
@@ -59,16 +59,16 @@ def lower(
 def _heritage(low: Lowerer, scope: ScopeBuilder, node: Node) -> None:
     for child in node.named_children:
         if child.type == "implements_clause":
-            stated = (types.lower(low, each) for each in child.named_children)
+            stated = (types.base(low, each) for each in child.named_children)
             scope.implements.extend(each for each in stated if each is not None)
         elif child.type == "extends_clause":
             scope.bases.append(_base(low, child))
         elif child.type != "comment":
-            scope.bases.append(low.expr(child))
+            scope.bases.append(low.used(child, BASE))
 
 
 def _base(low: Lowerer, clause: Node) -> Expr | None:
-    of = low.expr(clause.child_by_field_name("value"))
+    of = low.used(clause.child_by_field_name("value"), BASE)
     given = clause.child_by_field_name("type_arguments")
     if given is None or of is None:
         return of
@@ -139,7 +139,7 @@ def _method(low: Lowerer, node: Node, decorators: list[Node]) -> None:
         scope.modifiers.append("constructor")
         _properties(low, node)
     inside = [*decorators, *(c for c in node.named_children if c.type == "decorator")]
-    scope.decorators = [low.expr(child_at(each)) for each in inside]
+    scope.decorators = [low.used(child_at(each), DECORATOR) for each in inside]
 
 
 def _properties(low: Lowerer, node: Node) -> None:
@@ -175,7 +175,8 @@ def _field(low: Lowerer, node: Node, decorators: list[Node]) -> None:
     _hide(low, definition, node, name)
     inside = [*decorators, *(c for c in node.named_children if c.type == "decorator")]
     for each in inside:
-        low.effect(child_at(each))
+        before = low.calls
+        low.keep(low.used(child_at(each), DECORATOR), before)
     if callable_value and value is not None:
         low.expected = types.annotated(low, node.child_by_field_name("type"))
         scope = functions.lower(low, value, definition, name)

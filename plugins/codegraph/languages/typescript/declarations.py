@@ -99,18 +99,32 @@ def _plain(low: Lowerer, node: Node, name: Node, value: Node | None) -> None:
     elif value is not None and value.type == "object" and name.type == "identifier":
         held = objects.lower(low, value, low.text(name), definition)
     elif value is not None:
-        inner = value
-        while inner.type in ("as_expression", "satisfies_expression"):
-            low.expected = types.lower(low, child_at(inner, 1)) or low.expected
-            inner = child_at(inner) or inner
-        if inner is not value and inner.type == "object" and name.type == "identifier":
-            held = objects.lower(low, inner, low.text(name), definition)
-        else:
-            held = low.given(value, low.expected)
+        held = _cast(low, value, name, definition)
     low.expected = None
-    to = target(low, name)
+    to = _target(low, name, definition)
     if to is not None:
         low.bind(to, held, line_of(node), stated)
+
+
+def _target(low: Lowerer, name: Node, definition: int) -> Expr | None:
+    """Lower the names that are declared: definitions, or local variables."""
+    low.defining = definition >= 0
+    if definition < 0:
+        low.scope.modifiers += [f"local:{low.named(text).id}" for text, _ in names_of(low, name)]
+    found = target(low, name)
+    low.defining = False
+    return found
+
+
+def _cast(low: Lowerer, value: Node, name: Node, definition: int) -> Expr | None:
+    """Lower a value, possibly an object that is cast: ``{ ... } as const``."""
+    inner = value
+    while inner.type in ("as_expression", "satisfies_expression"):
+        low.expected = types.lower(low, child_at(inner, 1)) or low.expected
+        inner = child_at(inner) or inner
+    if inner is not value and inner.type == "object" and name.type == "identifier":
+        return objects.lower(low, inner, low.text(name), definition)
+    return low.given(value, low.expected)
 
 
 def _defined(low: Lowerer, node: Node, name: Node) -> int:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from plugins.codegraph.facts import (
+    CALLED,
+    DECORATOR,
+    MADE,
+    PLAIN,
+    RAISED,
     Arg,
     Attr,
     Call,
@@ -57,7 +62,7 @@ def text_of_string(low: Lowerer, node: Node | None) -> str | None:
 
 
 def _identifier(low: Lowerer, node: Node) -> Expr | None:
-    return low.named(low.text(node))
+    return low.value(node)
 
 
 def _member(low: Lowerer, node: Node) -> Expr | None:
@@ -65,19 +70,22 @@ def _member(low: Lowerer, node: Node) -> Expr | None:
     if low.source[node.start_byte : node.end_byte] == b"module.exports":
         return Name("exports")
     low.calls += 1
-    of = low.expr(node.child_by_field_name("object"))
+    of = low.used(node.child_by_field_name("object"), PLAIN)
     name = low.text(named) if named is not None else ""
-    return Attr(of, name, line_of(named)) if named and name not in ("", "prototype") else of
+    if named is None or name in ("", "prototype"):
+        return of
+    return low.noted(Attr(of, name, line_of(named)), named)
 
 
 def _subscript(low: Lowerer, node: Node) -> Expr | None:
     low.calls += 1
+    how, low.using = low.using, PLAIN
     of = low.expr(node.child_by_field_name("object"))
     index = node.child_by_field_name("index")
     literal = text_of_string(low, index)
     named = literal if literal is not None else symbol(low, index)
-    if named is not None:
-        return Attr(of, named, line_of(node))
+    if named is not None and index is not None:
+        return low.noted(Attr(of, named, line_of(node)), index, how)
     if index is not None and index.type == "number":
         return Item(of, low.text(index))
     before = low.calls
@@ -120,10 +128,15 @@ def _call(low: Lowerer, node: Node) -> Expr | None:
     if found is not None:
         return found
     low.calls += 1
+    how = low.using if low.using in (RAISED, DECORATOR) else CALLED
+    low.using = PLAIN
+    stated = node.child_by_field_name("type_arguments")
+    for each in stated.named_children if stated is not None else ():
+        types.lower(low, each)
     if suites.is_suite(low, function, given):
         return suites.suite(low, node, function, given)
     prototypes.inheritance(low, function, given)
-    of = low.expr(function)
+    of = low.used(function, how)
     return Call(of, arguments(low, given, of), last_line(function))
 
 
@@ -149,7 +162,7 @@ def _applied(low: Lowerer, function: Node, given: Node | None) -> Expr | None:
     rest = arguments(low, given)[1:]
     if low.text(named) == "apply":
         rest = tuple(Arg(each.value, spread=True) for each in rest)
-    return Call(low.expr(of), rest, last_line(function))
+    return Call(low.used(of, CALLED), rest, last_line(function))
 
 
 def _new(low: Lowerer, node: Node) -> Expr | None:
@@ -157,7 +170,8 @@ def _new(low: Lowerer, node: Node) -> Expr | None:
     if made is None:
         return None
     low.calls += 1
-    of = low.expr(made)
+    of = low.used(made, low.using if low.using == RAISED else MADE)
+    low.using = PLAIN
     plain = of
     given = node.child_by_field_name("type_arguments")
     if given is not None:

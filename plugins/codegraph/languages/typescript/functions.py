@@ -172,7 +172,7 @@ def type_parameters(low: Lowerer, node: Node) -> None:
         named = child.child_by_field_name("name")
         if named is None:
             continue
-        low.scope.modifiers.append(f"typevar:{low.text(named)}")
+        low.scope.modifiers.append(f"typevar:{low.noted_local(named)}")
         limit = child.child_by_field_name("constraint")
         if limit is not None:
             stated = types.lower(low, limit)
@@ -239,7 +239,7 @@ def parameters(low: Lowerer, given: Node | None, expected: Expr | None = None) -
         return
     if given.type != "formal_parameters":
         stated = ParameterOf(expected, 0) if expected is not None else None
-        low.scope.params.append(Param(low.text(given), stated))
+        low.scope.params.append(Param(low.noted_local(given), stated))
         return
     for number, child in enumerate(n for n in given.named_children if n.type != "comment"):
         _parameter(low, child, number, expected)
@@ -258,7 +258,7 @@ def _parameter(low: Lowerer, node: Node, number: int, expected: Expr | None) -> 
             low.bind(low.named("this"), None, line_of(node), stated)
         return
     if pattern.type == "identifier":
-        low.scope.params.append(Param(low.text(pattern), stated, default, kind))
+        low.scope.params.append(Param(low.noted_local(pattern), stated, default, kind))
         return
     name = f"{{{number}}}"
     low.scope.params.append(Param(name, stated, default, kind))

@@ -34,7 +34,7 @@ def interface(low: Lowerer, node: Node, around: Node | None = None) -> str:
     scope = _scope(low, node, name, "interface", around)
     for child in node.named_children:
         if child.type in ("extends_type_clause", "extends_clause"):
-            stated = (types.lower(low, each) for each in child.named_children)
+            stated = (types.base(low, each) for each in child.named_children)
             scope.bases.extend(each for each in stated if each is not None)
     low.later(scope, lambda: _body(low, node, node.child_by_field_name("body")))
     return name

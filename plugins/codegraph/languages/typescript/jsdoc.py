@@ -102,7 +102,8 @@ def _lowered(low: Lowerer, source: bytes) -> Expr | None:
     statement = child_at(root)
     value = statement.child_by_field_name("value") if statement is not None else None
     outer, low.source = low.source, source
+    low.quiet = True
     try:
         return types.lower(low, value)
     finally:
-        low.source = outer
+        low.source, low.quiet = outer, False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Arg, Call, Expr, Many, Table
+from plugins.codegraph.facts import CALLED, Arg, Call, Expr, Many, Table
 from plugins.codegraph.languages.typescript.lowerer import Lowerer, child_at, last_line
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def element(low: Lowerer, node: Node) -> Expr | None:
     if named.type == "identifier" and low.text(named)[:1].islower():
         return Many(tuple(value for _, value in properties))
     low.calls += 1
-    of = low.expr(named)
+    of = low.used(named, CALLED)
     return Call(of, (Arg(Table(tuple(properties))),), last_line(named))
 
 

@@ -14,8 +14,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Bind, Expr, Import, Many, Name
+from plugins.codegraph.facts import PLAIN, Attr, Bind, Expr, Import, Many, Name
 from plugins.codegraph.languages.typescript.builder import FactsBuilder, ScopeBuilder
+from plugins.codegraph.languages.uses import UsesBuilder
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -62,7 +63,7 @@ def hoisted(nodes: list[Node]) -> list[Node]:
     return first + rest
 
 
-class Lowerer:
+class Lowerer(UsesBuilder):
     """One file being lowered.
 
     Attributes:
@@ -81,8 +82,11 @@ class Lowerer:
         tests: whether the file contains tests.
         constructors: the names of functions that are used as classes.
         classes: class scopes, by the number of the enclosing scope and name.
+        defining: whether the names that a pattern binds are definitions.
         implemented: the functions that already have a definition, by scope and name.
     """
+
+    scope: ScopeBuilder
 
     def __init__(
         self,
@@ -93,6 +97,7 @@ class Lowerer:
         constructors: set[str] | None = None,
     ) -> None:
         """Start with the file's own scope."""
+        super().__init__()
         self.source = source
         self.javascript = javascript
         self.tests = tests
@@ -104,6 +109,7 @@ class Lowerer:
         self.doc = ""
         self.start = -1
         self.expected: Expr | None = None
+        self.defining = False
         self.exported: set[str] = set()
         self.module = False
         self.implemented: set[tuple[int, str]] = set()
@@ -123,6 +129,15 @@ class Lowerer:
     def named(self, name: str) -> Name:
         """A reference to a name at this point, after renaming."""
         return Name(self.env.get(name, name)) if self.env else Name(name)
+
+    def value(self, node: Node) -> Name:
+        """A use of a bare name at this point; one that is renamed is a local variable."""
+        found = self.named(self.text(node))
+        if RENAMED in found.id[1:]:
+            self.noted_local(node)
+        else:
+            self.noted(found, node)
+        return found
 
     def fresh(self, name: str) -> str:
         """A renamed form of ``name`` that is unique in the file."""
@@ -212,9 +227,13 @@ class Lowerer:
             self._postpone(node)
             return None
         self._depth += 1
+        using = self.using
+        if using is not PLAIN and node.type not in _PASSING:
+            self.using = PLAIN
         try:
             return handler(self, node)
         finally:
+            self.using = using
             self._depth -= 1
 
     def _unknown(self, node: Node) -> Expr | None:
@@ -278,6 +297,11 @@ class Lowerer:
         self.file.imports.append(Import("", "", symbol=local, exported=name, line=line))
 
 
+_PASSING = frozenset(
+    {"identifier", "member_expression", "nested_identifier", "parenthesized_expression"}
+    | {"call_expression", "new_expression", "non_null_expression", "subscript_expression"}
+)
+"""The expressions whose last names are used as they are themselves."""
 _IMPLEMENTED = frozenset({"function_declaration", "generator_function_declaration"})
 _TYPED_BY_USE = frozenset({"arrow_function", "function_expression", "object"})
 _SILENT = frozenset({"string", "comment", "regex", "type_annotation", "type_arguments"})

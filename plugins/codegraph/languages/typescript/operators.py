@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Element, Expr, Inner, Literal, Many, Name, OneOf, Super
+from plugins.codegraph.facts import (
+    AS_TYPE,
+    PLAIN,
+    Element,
+    Expr,
+    Inner,
+    Literal,
+    Many,
+    Name,
+    OneOf,
+    Super,
+)
 from plugins.codegraph.languages.typescript.lowerer import Lowerer, child_at
 
 if TYPE_CHECKING:
@@ -38,7 +49,8 @@ def binary(low: Lowerer, node: Node) -> Expr | None:
     while current is not None and current.type == "binary_expression":
         operator = current.child_by_field_name("operator")
         operators.add(operator.type if operator is not None else "")
-        operands.append(low.expr(current.child_by_field_name("right")))
+        how = AS_TYPE if operator is not None and operator.type == "instanceof" else PLAIN
+        operands.append(low.used(current.child_by_field_name("right"), how))
         current = current.child_by_field_name("left")
     operands.append(low.expr(current))
     operands.reverse()

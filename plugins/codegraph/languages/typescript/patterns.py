@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Element, Expr, Group, Item, Many, Name, Table
+from plugins.codegraph.facts import TARGET, Attr, Element, Expr, Group, Item, Many, Name, Table
 from plugins.codegraph.languages.typescript.lowerer import (
     CLASSES,
     FUNCTIONS,
@@ -60,7 +60,7 @@ def target(low: Lowerer, node: Node | None, depth: int = 0) -> Expr | None:
         return None
     kind = node.type
     if kind in _NAMES:
-        return low.named(low.text(node))
+        return _name(low, node)
     if kind in _DEFAULTS:
         bound = target(low, node.child_by_field_name("left"), depth + 1)
         before = low.calls
@@ -75,8 +75,18 @@ def target(low: Lowerer, node: Node | None, depth: int = 0) -> Expr | None:
     if kind == "array_pattern":
         return Group("l", tuple(_positions(low, node, depth + 1)))
     if kind in ("member_expression", "subscript_expression"):
-        return low.expr(node)
+        return low.used(node, TARGET)
     return None
+
+
+def _name(low: Lowerer, node: Node) -> Expr:
+    """A name that is bound; one that is a definition is no use of it."""
+    if low.defining:
+        return low.named(low.text(node))
+    using, low.using = low.using, TARGET
+    found = low.value(node)
+    low.using = using
+    return found
 
 
 def _entries(low: Lowerer, node: Node, depth: int) -> Iterator[tuple[str | None, Expr | None]]:
@@ -141,7 +151,7 @@ def assigned(low: Lowerer, node: Node) -> Expr | None:
     if node.type == "augmented_assignment_expression":
         operator = node.child_by_field_name("operator")
         if operator is None or operator.type not in ("||=", "??=", "&&="):
-            return Many((low.expr(left), low.expr(right)))
+            return Many((low.used(left, TARGET), low.expr(right)))
     if left.type == "parenthesized_expression":
         left = child_at(left) or left
     if commonjs.assigned(low, node, left, right):

@@ -50,6 +50,7 @@ def read(path: str, source: bytes) -> FileFacts:
         doc=_header(low, nodes),
         problem=_problem(low, root),
         generated=grammar.is_generated(source),
+        locals=low.locals_found(),
     )
     return low.builder.facts(head, low.exported if low.module else None)
 

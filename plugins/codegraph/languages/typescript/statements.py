@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Expr, GuardedBy, Name
+from plugins.codegraph.facts import RAISED, Expr, GuardedBy, Name
 from plugins.codegraph.languages.typescript import (
     classes,
     commonjs,
@@ -151,6 +151,8 @@ def _for_in(low: Lowerer, node: Node) -> None:
     outer = low.env
     if kind is not None and kind.type in ("let", "const"):
         low.env = _fresh(low, {name for name, _ in names_of(low, left)})
+    elif kind is not None:
+        low.scope.modifiers += [f"local:{name}" for name, _ in names_of(low, left)]
     bound = target(low, left)
     value = loop_value(low, node, over)
     if bound is not None and value is not None:
@@ -172,11 +174,19 @@ def _try(low: Lowerer, node: Node) -> None:
 def _catch(low: Lowerer, node: Node) -> None:
     given = node.child_by_field_name("parameter")
     outer = low.env
-    low.env = _fresh(low, {name for name, _ in names_of(low, given)})
+    bound = list(names_of(low, given))
+    for _, at in bound:
+        low.noted_local(at)
+    low.env = _fresh(low, {name for name, _ in bound})
     body = node.child_by_field_name("body")
     if body is not None:
         low.push([body])
     low.env = outer
+
+
+def _throw(low: Lowerer, node: Node) -> None:
+    before = low.calls
+    low.keep(low.used(child_at(node), RAISED), before)
 
 
 def _return(low: Lowerer, node: Node) -> None:
@@ -243,7 +253,7 @@ STATEMENTS.update(
         "finally_clause": _inside,
         "labeled_statement": _label,
         "return_statement": _return,
-        "throw_statement": _inside,
+        "throw_statement": _throw,
         "with_statement": _inside,
         "ERROR": _inside,
         "empty_statement": _nothing,

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from plugins.codegraph.facts import Attr, Call, Expr, Group, Inner, Item, Literal, Name, OneOf
+from plugins.codegraph.facts import (
+    AS_TYPE,
+    BASE,
+    PLAIN,
+    Attr,
+    Call,
+    Expr,
+    Group,
+    Inner,
+    Item,
+    Literal,
+    Name,
+    OneOf,
+)
 from plugins.codegraph.languages.typescript.lowerer import Lowerer, child_at, line_of
 
 if TYPE_CHECKING:
@@ -36,11 +49,32 @@ def lower(low: Lowerer, node: Node | None, depth: int = 0) -> Expr | None:
     if node is None or depth > _MAX_DEPTH:
         return None
     handler = _TYPES.get(node.type)
-    return handler(low, node, depth + 1) if handler is not None else None
+    if handler is None:
+        _unknown(low, node, depth)
+        return None
+    using = low.using
+    low.using = using if using == BASE else AS_TYPE
+    found = handler(low, node, depth + 1)
+    low.using = using
+    return found
+
+
+def base(low: Lowerer, node: Node) -> Expr | None:
+    """Lower a type that another one extends or implements."""
+    using, low.using = low.using, BASE
+    found = lower(low, node)
+    low.using = using
+    return found
+
+
+def _unknown(low: Lowerer, node: Node, depth: int) -> None:
+    """Note the names in a type that means nothing to the linker, such as a conditional one."""
+    for child in node.named_children:
+        lower(low, child, depth + 1)
 
 
 def _named(low: Lowerer, node: Node, depth: int) -> Expr | None:
-    return Name(low.text(node))
+    return low.noted(Name(low.text(node)), node)
 
 
 def _nested(low: Lowerer, node: Node, depth: int) -> Expr | None:
@@ -53,9 +87,12 @@ def _nested(low: Lowerer, node: Node, depth: int) -> Expr | None:
         from plugins.codegraph.languages.typescript import commonjs
 
         module = commonjs.literal_argument(low, of)
-        return Attr(low.whole(module, line_of(of)), low.text(named)) if module else None
-    inner = lower(low, of, depth)
-    return Attr(inner, low.text(named)) if inner is not None else None
+        inner: Expr | None = low.whole(module, line_of(of)) if module else None
+    else:
+        using, low.using = low.using, PLAIN
+        inner = lower(low, of, depth)
+        low.using = using
+    return low.noted(Attr(inner, low.text(named)), named) if inner is not None else None
 
 
 def _predefined(low: Lowerer, node: Node, depth: int) -> Expr | None:
@@ -69,6 +106,7 @@ def _generic(low: Lowerer, node: Node, depth: int) -> Expr | None:
     if of is None or given is None:
         return of
     inside = [child for child in given.named_children if child.type != "comment"]
+    low.using = AS_TYPE
     args = tuple(lower(low, child, depth) for child in inside)
     if isinstance(of, Name) and of.id in ("ReturnType", "InstanceType") and len(args) == 1:
         return _derived(of.id, args[0])
@@ -148,7 +186,7 @@ def _query(low: Lowerer, node: Node, depth: int) -> Expr | None:
         module = commonjs.literal_argument(low, inside)
         value: Expr | None = low.whole(module, line_of(inside)) if module else None
     else:
-        value = low.expr(inside)
+        value = low.used(inside, AS_TYPE)
     if value is None:
         return None
     shown = value.name if isinstance(value, Attr) else getattr(value, "id", "")

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from posixpath import basename
 
-import msgspec
-
 from plugins.codegraph.facts import FileFacts
-from plugins.codegraph.languages.identifiers import packed, words_of
+from plugins.codegraph.languages.identifiers import with_words
 from plugins.codegraph.languages.registry import language_of, manifest_patterns
 from plugins.codegraph.linker.entities import entities_of
 from plugins.codegraph.linker.files import Files
@@ -60,9 +58,7 @@ def parse_tree(files: Mapping[str, bytes]) -> tuple[dict[str, FileFacts], dict[s
     for path in sorted(files):
         language = language_of(path)
         if language is not None:
-            says = language.parse(path, files[path])
-            words = packed(words_of(language.name, files[path]))
-            facts[path] = msgspec.structs.replace(says, words=words)
+            facts[path] = with_words(language.parse(path, files[path]), files[path])
         if any(fnmatchcase(basename(path), pattern) for pattern in patterns):
             manifests[path] = files[path]
     return facts, manifests

@@ -75,7 +75,7 @@ def test_the_program_has_the_edges_of_the_page(program: dict[str, bytes]) -> Non
     linked = link_tree("r", program)
     names = {each.key: shown(each) for each in linked.entities}
     edges = [
-        f"{each.kind} {names[each.source]} -> {names[each.target]} "
+        f"{each.sort or each.kind} {names[each.source]} -> {names[each.target]} "
         f"({each.strategy}, line {each.line})"
         for each in linked.edges
     ]
