@@ -40,7 +40,7 @@ class Port(Protocol):
         """Let no new connection begin; those that have begun are accepted."""
 
     def leave(self) -> None:
-        """Accept no more."""
+        """Accept no more, and end each connection with its next answer."""
 
     def idle(self) -> int:
         """How many connections wait for a request."""
@@ -49,48 +49,16 @@ class Port(Protocol):
         """End, finishing calls in flight; the second time, without them."""
 
 
-class LastAnswers:
-    """Ends each connection with its answer, once it is told to.
-
-    Args:
-        app: what lies behind.
-
-    Attributes:
-        are_these: whether answers are the last ones.
-    """
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-        self.are_these = False
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve one connection."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        async def send_last(message: Any) -> None:
-            if self.are_these and message["type"] == "http.response.start":
-                message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
-            await send(message)
-
-        await self._app(scope, receive, send_last)
-
-
 class Drain:
     """Stops a server in steps.
 
     Args:
-        answers: what the server serves.
         port: the server.
         limits: how long each step may take; a drain of 0 stops at once.
         unready: called first, so that ``/readyz`` says that nobody should send more.
     """
 
-    def __init__(
-        self, answers: LastAnswers, port: Port, limits: Limits, unready: Callable[[], None]
-    ) -> None:
-        self._answers = answers
+    def __init__(self, port: Port, limits: Limits, unready: Callable[[], None]) -> None:
         self._port = port
         self._seconds = limits.drain.total_seconds()
         self._linger = limits.linger.total_seconds()
@@ -150,7 +118,6 @@ class Drain:
 
     async def _end_connections(self) -> None:
         self._port.leave()
-        self._answers.are_these = True
         with suppress(TimeoutError):
             async with asyncio.timeout(self._linger):
                 while self._port.idle():  # noqa: ASYNC110  (uvicorn tells nobody)

@@ -17,9 +17,14 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from gateway.cli.acceptor import Acceptor
-from gateway.cli.connections import allow_open_files, bounded_protocol, is_idle
+from gateway.cli.connections import (
+    BoundedProtocol,
+    allow_open_files,
+    bounded_protocol,
+    is_idle,
+)
 from gateway.cli.data_directory import local_socket
-from gateway.cli.drain import Drain, LastAnswers
+from gateway.cli.drain import Drain
 from gateway.cli.handshakes import drop_handshakes
 from gateway.cli.local import Local
 from gateway.config.models import PortalConfig
@@ -90,11 +95,19 @@ class _Public(_Server):
             drop_handshakes(listener)
 
     def leave(self) -> None:
-        """Accept no more; what other processes accept on the same socket is theirs."""
+        """Accept no more, and end each connection with its next answer.
+
+        What other processes accept on the same socket is theirs.
+        """
         for server in self.servers:
             server.close()
         for listener in self._listeners:
             listener.close()
+        protocol: Any = self.config.http_protocol_class
+        protocol.is_ending = True
+        for connection in self.server_state.connections:
+            if isinstance(connection, BoundedProtocol):  # the others are WebSockets
+                connection.end_with_answer()
 
     def idle(self) -> int:
         """How many connections wait for a request."""
@@ -138,9 +151,8 @@ async def serve(
     with tcp or listen(config) as tcp, _unix(local_socket(data_dir)) as unix:
         async with app.opened(wait=False) as running:
             shared = tcp if worker is not None else None
-            answers = LastAnswers(app)
-            public = _Public(_uvicorn(answers, config), app.stopping, shared)
-            drain = Drain(answers, public, config.limits, running.board.stop)
+            public = _Public(_uvicorn(app, config), app.stopping, shared)
+            drain = Drain(public, config.limits, running.board.stop)
             local = _Server(_uvicorn(Local(app), config))
             serving_local = asyncio.create_task(local.serve([unix]))
             if worker is not None:
@@ -166,9 +178,12 @@ def _uvicorn(app: Any, config: PortalConfig) -> uvicorn.Config:
     connections = config.limits.connections
     return uvicorn.Config(
         app,
-        http=bounded_protocol(connections.headers.total_seconds(), connections.waiting),
+        http=bounded_protocol(
+            connections.headers.total_seconds(),
+            connections.idle.total_seconds(),
+            connections.waiting,
+        ),
         limit_concurrency=connections.total,
-        timeout_keep_alive=int(connections.idle.total_seconds()),
         lifespan="off",
         log_config=None,
         access_log=False,

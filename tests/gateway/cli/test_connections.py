@@ -44,8 +44,8 @@ class Server:
 
 
 @asynccontextmanager
-async def running(seconds: float, most: int = 100) -> AsyncGenerator[Server]:
-    protocol = bounded_protocol(seconds, most)
+async def running(seconds: float, most: int = 100, idle: float = 60) -> AsyncGenerator[Server]:
+    protocol = bounded_protocol(seconds, idle, most)
     listener = bound()
     config = uvicorn.Config(_app, http=protocol, log_config=None, lifespan="off", ws="none")
     server = uvicorn.Server(config)
@@ -90,6 +90,14 @@ async def test_a_connection_with_headers_stays() -> None:
         await asyncio.sleep(0.15)
         writer.write(REQUEST)
         assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
+
+
+async def test_a_connection_that_is_idle_after_an_answer_ends_after_a_while() -> None:
+    async with running(60, idle=0.05) as server:
+        connection = await server.connect(REQUEST)
+        assert (await connection[0].readuntil(b"ok")).startswith(b"HTTP/1.1 200")
+        assert await _is_ended(connection)
+        assert len(server.protocol.idle) == 0
 
 
 async def test_the_oldest_that_waits_ends_for_one_more() -> None:
