@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,9 @@ from gateway.observability.audit_record import BATCH_RECORDS, AuditRecord
 from gateway.observability.logs import get_logger
 
 if TYPE_CHECKING:
+    from sqlalchemy import Dialect
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
     from gateway.contract.services import Database
     from gateway.observability.audit_reader import Where
 
@@ -135,10 +139,10 @@ class AuditLog:
 
     async def _flush(self) -> bool:
         """Write all that waits, a batch at a time; a record leaves the queue once it is stored."""
-        while batch := [_row(record) for record in islice(self._waiting, BATCH_RECORDS)]:
+        while batch := list(islice(self._waiting, BATCH_RECORDS)):
             try:
                 async with self._database.begin() as connection:
-                    await connection.execute(_table().insert(), batch)
+                    await _insert(connection, batch)
             except Exception as error:
                 self._failed(error)
                 return False
@@ -199,13 +203,26 @@ def _table() -> Any:
     return audit
 
 
-def _row(record: AuditRecord) -> dict[str, Any]:
-    """A record as a row that every database takes: short text, no NUL, no lone surrogates."""
-    return {
-        name: _clean(value) if isinstance(value, str) else value
-        for name, value in zip(AuditRecord._fields, record, strict=True)
-    }
+async def _insert(connection: AsyncConnection, batch: Sequence[AuditRecord]) -> None:
+    # As a statement of the driver's: SQLAlchemy would look at each value of each record anew.
+    statement, stored = _statement(connection.dialect)
+    rows: list[tuple[Any, ...]] = [
+        (stored(at), *map(_clean, texts), milliseconds, size)
+        for at, *texts, milliseconds, size in batch
+    ]
+    await connection.exec_driver_sql(statement, rows)
 
 
-def _clean(text: str) -> str:
+@cache
+def _statement(dialect: Dialect) -> tuple[str, Callable[[datetime], Any]]:
+    """The insertion as a driver takes it, with the values in a record's order; how it has times."""
+    table = _table()
+    insert = table.insert().compile(dialect=dialect, column_keys=AuditRecord._fields)
+    return str(insert), table.c.at.type.dialect_impl(dialect).bind_processor(dialect)
+
+
+def _clean(text: str | None) -> str | None:
+    """A text that every database takes: short, with no NUL and no lone surrogate."""
+    if text is None or (text.isascii() and len(text) <= _MAX_TEXT_CHARACTERS and "\0" not in text):
+        return text
     return text[:_MAX_TEXT_CHARACTERS].encode("utf-8", "replace").decode().replace("\0", "?")
