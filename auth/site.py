@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -49,10 +50,7 @@ class Site:
 
     def base(self, host: str) -> str:
         """The base address as the sender of a Host header sees it; no slash at the end."""
-        if self._local and _LOCAL.fullmatch(host):
-            url = urlsplit(self.url)
-            return f"{url.scheme}://{host.lower()}{url.path}"
-        return self.url
+        return (_at_host(self.url, host) if self._local else None) or self.url
 
     def is_base(self, address: str) -> bool:
         """Whether an address, an issuer for example, is the portal's base."""
@@ -92,6 +90,15 @@ class Site:
         base = _lower_host(self.base(parts[2]))
         below = address.removeprefix(base)
         return below if address == base or (below != address and below[0] == "/") else None
+
+
+@lru_cache(maxsize=256)
+def _at_host(address: str, host: str) -> str | None:
+    """An address of this machine by another of its names; None where it is no such name."""
+    if not _LOCAL.fullmatch(host):
+        return None
+    url = urlsplit(address)
+    return f"{url.scheme}://{host.lower()}{url.path}"
 
 
 def _lower_host(url: str) -> str:

@@ -51,6 +51,7 @@ _OWN_ENDPOINT = re.compile(re.escape(MCP_PATH) + r"/([^/]+)", re.DOTALL)
 _MCP = re.compile(r"/mcp(/[A-Za-z0-9_-]+)?|" + MEMBERS_PATH)
 
 
+@lru_cache(maxsize=1024)
 def is_mcp(path: str) -> bool:
     """Whether a path is an MCP endpoint, with protected resource metadata of its own."""
     return _MCP.fullmatch(path) is not None

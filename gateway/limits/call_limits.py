@@ -9,7 +9,8 @@ of its own (:mod:`gateway.limits.route_limits`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +127,7 @@ class CallLimits:
         Raises:
             RateLimited: it is too many.
         """
-        rates = list(self._rates(caller, peer, tool, arguments or {}))
+        rates = self._rates(caller, peer, tool, arguments or {})
         if not rates:
             return None
         taken = await self._counting.take(caller, peer, rates)
@@ -136,35 +137,46 @@ class CallLimits:
 
     def _rates(
         self, caller: Caller, peer: str, tool: str, arguments: Mapping[str, Any]
-    ) -> Iterator[Rate]:
+    ) -> list[Rate]:
         own, budget = self._tools.get(tool), self._calls[caller.tier]
+        rates: list[Rate] = []
         if own is None and tool in self._tools:  # written as none: its calls do not count
-            return
+            return rates
         if budget is not None:
-            yield budget
+            rates.append(budget)
             if (share := self._share(caller, peer, budget)) is not None:
-                yield share
+                rates.append(share)
         if own is not None:
-            yield own
+            rates.append(own)
         if budget is not None and self._repeats is not None and tool:
             who = f"{caller.person}/{caller.client}" if caller.person else peer
+            name, limit, seconds, *_ = self._repeats
             digest = self._digest(f"{who}/{tool}/", arguments)
-            yield Rate(*self._repeats[:3], digest, shown=False)
+            rates.append(Rate(name, limit, seconds, digest, shown=False))
+        return rates
 
     def _share(self, caller: Caller, peer: str, budget: Rate) -> Rate | None:
         """The part of a budget that one application has, or what a network has together."""
-        tier, limit, seconds, *_ = budget
         if caller.person is None:
-            most, network = limit * self._network_addresses, network_of(peer)
-            return Rate(_NETWORK + tier, most, seconds, network) if network != peer else None
+            return _network_share(budget, peer, self._network_addresses)
         if caller.client is None or self._client_percent == 100:
             return None
+        tier, limit, seconds, *_ = budget
         most = max(1, limit * self._client_percent // 100)
         return Rate(_CLIENT + tier, most, seconds, f"{caller.person}/{caller.client}")
 
     def _digest(self, beginning: str, arguments: Mapping[str, Any]) -> str:
         written = beginning.encode() + to_json(arguments, inf_nan_mode="constants")
         return blake2b(written, digest_size=_DIGEST_BYTES, key=self._key).hexdigest()
+
+
+@lru_cache(maxsize=4096)
+def _network_share(budget: Rate, peer: str, addresses: int) -> Rate | None:
+    tier, limit, seconds, *_ = budget
+    network = network_of(peer)
+    if network == peer:
+        return None
+    return Rate(_NETWORK + tier, limit * addresses, seconds, network)
 
 
 def unknown_tools(portal: Portal, catalog: Catalog) -> list[Problem]:

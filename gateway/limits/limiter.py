@@ -57,16 +57,17 @@ class Limiter:
         self.count(key)
         return None
 
-    def look(self, key: str) -> tuple[float, int]:
+    def look(self, key: str, now: float | None = None) -> tuple[float, int]:
         """How long a key must wait, 0 where it may go on, and how often it may until it must.
 
         Args:
             key: who.
+            now: the time by the clock, where that is known already.
         """
         past = self._past.get(key)
         if past is None:
             return 0.0, self._limit
-        now = self._clock()
+        now = self._clock() if now is None else now
         used, first = past.counted(now, self._seconds) if isinstance(past, _Past) else (1, past)
         if first + self._seconds <= now:  # all of them have passed
             del self._past[key]
@@ -75,13 +76,14 @@ class Limiter:
         left = self._limit - used
         return (0.0, left) if left > 0 else (first + self._seconds - now, 0)
 
-    def count(self, key: str) -> None:
+    def count(self, key: str, now: float | None = None) -> None:
         """Count that a key, which :meth:`look` let go on just now, did it.
 
         Args:
             key: who.
+            now: the time by the clock, where that is known already.
         """
-        past, now = self._past.get(key), self._clock()
+        past, now = self._past.get(key), self._clock() if now is None else now
         if isinstance(past, _Past):
             past.times.append(now)
         elif past is not None:

@@ -84,16 +84,16 @@ class MemoryWindows(Windows):
 
     def take_now(self, key: str, rates: Sequence[Rate]) -> Taken:
         """As :meth:`take`, at once."""
-        limiters = self._limiters
+        limiters, now = self._limiters, self._clock()
         tight, longest, least = rates[0], -1.0, 0
         for rate in rates:
-            wait, left = (limiters.get(rate.name) or self._new(rate)).look(rate.key or key)
+            wait, left = (limiters.get(rate.name) or self._new(rate)).look(rate.key or key, now)
             if wait > longest or (wait == longest and left < least and rate.shown):
                 tight, longest, least = rate, wait, left
         if longest > 0:
             return Taken(tight, longest, 0)
         for rate in rates:
-            limiters[rate.name].count(rate.key or key)
+            limiters[rate.name].count(rate.key or key, now)
         return Taken(tight, 0.0, least - 1)
 
     def _new(self, rate: Rate) -> Limiter:

@@ -116,9 +116,12 @@ def call_span(
         carrier: what holds the client's trace: HTTP headers with lower-case names, or MCP's
             ``_meta``. A malformed ``traceparent`` begins a new trace.
     """
+    parent = _parent(carrier)
+    if isinstance(_tracer, _IdTracer):
+        return CallSpan(_tracer.start_span("", parent))
     method, target = _METHODS.get(kind, (kind, "porch.item"))
     attributes = {"mcp.method.name": method, target: item, "porch.tier": tier}
-    name, parent, before = f"{method} {item}", _parent(carrier), spans.earlier()
+    name, before = f"{method} {item}", spans.earlier()
     if before is None:
         return CallSpan(_tracer.start_span(name, parent, SpanKind.SERVER, attributes))
     what, began, ended = before

@@ -184,7 +184,8 @@ class Pipeline:
         self._metrics.in_flight += 1
         try:
             with call_span(kind, item.name, context.caller.tier, call.trace) as span:
-                outcome, body, error = await self._hidden(target, raw, context, exchange)
+                attempt = self._attempt if exchange.credential is None else self._hidden
+                outcome, body, error = await attempt(target, raw, context, exchange)
                 span.set_outcome(outcome, failed=error is not None)
         finally:
             self._metrics.in_flight -= 1
@@ -205,10 +206,7 @@ class Pipeline:
         self, target: Target, raw: Mapping[str, Any], context: CallContext, exchange: CallExchange
     ) -> _Attempt:
         """The attempt, while nothing that is written shows the caller's own credential."""
-        credential = exchange.credential
-        if credential is None:
-            return await self._attempt(target, raw, context, exchange)
-        with redactor.hiding(credential):
+        with redactor.hiding(exchange.credential or ""):
             attempt = await self._attempt(target, raw, context, exchange)
             if isinstance(failed := attempt[2], ToolFailed):
                 failed.message = redactor.text(failed.message)
@@ -315,16 +313,16 @@ class Pipeline:
     ) -> None:
         self._audit.write(
             AuditRecord(
-                at=datetime.now(UTC),
-                request_id=context.request_id,
-                person=context.caller.person,
-                tier=context.caller.tier,
-                item=item,
-                kind=kind,
-                surface=context.way(surface),
-                outcome=outcome,
-                milliseconds=seconds * 1000,
-                bytes_out=size,
+                datetime.now(UTC),
+                context.request_id,
+                context.caller.person,
+                context.caller.tier,
+                item,
+                kind,
+                context.way(surface),
+                outcome,
+                seconds * 1000,
+                size,
             )
         )
 

@@ -149,6 +149,8 @@ _SLICE_BYTES = 256 * 1024
 _LAP_BYTES = 64 * 1024
 """Bytes than which no secret is longer."""
 _WITHOUT_TEXT = frozenset({int, float, bool, type(None)})
+_MAY_BE_BYTES = frozenset({"data", "blob", "content"})
+"""Fields of which :func:`_is_bytes` says whether they are."""
 _LOOSE = frozenset({"curl-user", "sqlserver-password"})
 
 
@@ -239,6 +241,8 @@ def _parts(value: Any) -> tuple[Sequence[Any], int]:
     if isinstance(value, list | tuple):
         return value, len(value)
     fields = value if isinstance(value, Mapping) else _fields(value) or {}
+    if _MAY_BE_BYTES.isdisjoint(fields) and type(value).__name__ not in _ENCODED:
+        return list(fields.values()), len(fields)
     parts = [each for name, each in fields.items() if not _is_bytes(fields, name)]
     size = len(fields)
     if size != len(parts):

@@ -7,6 +7,7 @@ meanwhile that it is slow. So what watches over work is only made once the work 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Generator
 from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeVar
@@ -97,12 +98,12 @@ async def within(
             raised as it is.
         runs: is given the deadline, where there has to be one, and may reschedule it.
     """
-    until = asyncio.get_running_loop().time() + seconds
+    began = time.monotonic()  # asking for the loop is a system call before Python 3.12
     first = begin(work)
     if not isinstance(first, Begun):
         return first.value
     try:
-        async with asyncio.timeout_at(until) as deadline:
+        async with asyncio.timeout(began + seconds - time.monotonic()) as deadline:
             if runs is not None:
                 runs(deadline)
             return await first

@@ -20,6 +20,7 @@ from gateway.surfaces.mcp.modern import Modern
 
 _VERSION = "mcp-protocol-version"
 _LEGACY = frozenset({None, *HANDSHAKE_PROTOCOL_VERSIONS})
+_JSON = "application/json"
 _SIGN_IN = "Sign in to use this address; /mcp also takes callers who have not."
 
 
@@ -99,11 +100,11 @@ class Endpoint:
 
 
 def _unacceptable(headers: dict[str, str]) -> tuple[int, str] | None:
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
+    kind = headers.get("content-type", "")
+    if kind != _JSON and kind.partition(";")[0].strip().lower() != _JSON:
         return 415, "Send the body as application/json."
     accept = headers.get("accept", "*/*")
-    if not ("*/*" in accept or "application/*" in accept or "application/json" in accept):
+    if not (_JSON in accept or "*/*" in accept or "application/*" in accept):
         return 406, "Accept application/json and text/event-stream."
     return None
 

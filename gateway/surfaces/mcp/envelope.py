@@ -123,9 +123,10 @@ def check_modern(
     Raises:
         WireError: with the code and in the order that the specification gives.
     """
-    for name in doubled(headers, raw):
-        if name in _ONCE:
-            raise WireError(HEADER_MISMATCH, f"The header {name} appears more than once.")
+    if len(headers) < len(raw):
+        for name in doubled(headers, raw):
+            if name in _ONCE:
+                raise WireError(HEADER_MISMATCH, f"The header {name} appears more than once.")
     meta = message.get("params", {}).get("_meta")
     if not isinstance(meta, dict) or not _REQUIRED.keys() <= meta.keys():
         missing = [key for key in _REQUIRED if not isinstance(meta, dict) or key not in meta]
