@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from gateway.observability.database_watch import WAITS_FOR_DATABASE, tells_of_database
 
 LATE_JOB_SECONDS = 15 * 60
 """Seconds after which a job that waits is a problem."""
@@ -15,13 +17,6 @@ BEHIND_SECONDS = 3600
 """Seconds after which what a plugin serves is too old."""
 FULL_BYTES, SCARCE_BYTES = 512 * 1024**2, 2 * 1024**3
 """Free bytes below which the data directory is full, and below which room is scarce."""
-
-_SERVICES = {
-    "database": "See that it is up and can be reached from here; sign-in and tokens need it.",
-    "cache": "See that Redis is up and can be reached from here; each process counts for itself.",
-    "vectors": "See that Qdrant, or PostgreSQL with pgvector, is up and can be reached from here; "
-    "what the sentence names is mended there.",
-}
 
 
 class Weight(IntEnum):
@@ -46,20 +41,46 @@ class Finding(NamedTuple):
     todo: str
 
 
+_AWAY = {
+    "database": (
+        Weight.BROKEN,
+        "See that it is up and can be reached from here. What is open is served meanwhile; nobody "
+        "can sign in or use a token, and {waiting} wait for it.",
+    ),
+    "cache": (
+        Weight.RISK,
+        "See that Redis is up and can be reached from here. No call fails meanwhile; each process "
+        "counts limits and remembers for itself.",
+    ),
+    "vectors": (
+        Weight.RISK,
+        "See that Qdrant, or PostgreSQL with pgvector, is up and can be reached from here; mend "
+        "what the sentence names. Search goes on by words.",
+    ),
+}
+"""How much it weighs that a service is away; what to do, and what works meanwhile."""
+_ABOUT: Mapping[str, Callable[[str], bool]] = {
+    "database": tells_of_database,
+    "cache": lambda notice: notice.startswith("The cache server at "),
+    "vectors": lambda notice: False,
+}
+"""Whether a notice says no more than that the service is away."""
+
+
 def of_portal(found: Mapping[str, Any]) -> Iterator[Finding]:
-    """What is wrong with a portal that runs.
+    """What is wrong with a portal that runs; what follows from one thing is told with it.
 
     Args:
         found: the answer of ``GET /admin/status``.
     """
-    for service in found["services"]:
-        if service["state"] != "ok":
-            what = f"The {service['name']} is away: {service['detail']}"
-            yield Finding(Weight.BROKEN, what, _SERVICES[service["name"]])
+    away = {each["name"]: each["detail"] for each in found["services"] if each["state"] != "ok"}
+    yield from _of_services(away, found["plugins"])
     for plugin in found["plugins"]:
-        yield from _of_plugin(plugin)
+        if "database" not in away or plugin["detail"] != WAITS_FOR_DATABASE:
+            yield from _of_plugin(plugin)
     for job in found["jobs"]:
-        yield from _of_job(job)
+        if "database" not in away or "problem" not in job:
+            yield from _of_job(job)
     errors = sum(found["calls"]["outcomes"].get(each, 0) for each in ("internal_error", "deadline"))
     if errors:
         yield Finding(
@@ -68,9 +89,20 @@ def of_portal(found: Mapping[str, Any]) -> Iterator[Finding]:
             "`porch audit --by tool --outcome internal_error` says where; the log has the reason.",
         )
     for notice in found["notices"]:
-        yield Finding(
-            Weight.RISK, notice, "The sentence says where; `porch status` shows the rest."
-        )
+        if not any(_ABOUT[service](notice) for service in away):
+            todo = "The sentence says where; `porch status` shows the rest."
+            yield Finding(Weight.RISK, notice, todo)
+
+
+def _of_services(
+    away: Mapping[str, str], plugins: Sequence[Mapping[str, Any]]
+) -> Iterator[Finding]:
+    """The services that are away, each with what waits for it and what works meanwhile."""
+    waiting = [each["name"] for each in plugins if each["detail"] == WAITS_FOR_DATABASE]
+    named = ", ".join([*waiting, "jobs"])
+    for service, detail in away.items():
+        weight, todo = _AWAY[service]
+        yield Finding(weight, f"The {service} is away: {detail}", todo.format(waiting=named))
 
 
 def _of_plugin(plugin: Mapping[str, Any]) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gateway.cli.checkup import Findings
     from gateway.cli.diagnosis import Finding
 
+_LATE = "It did not open within "
 _HEADS = {
     1: ("Broken: people feel it now", "red"),
     2: ("At risk: mend it soon", "yellow"),
@@ -57,9 +58,7 @@ async def _examined(setup: Setup) -> list[Finding]:
     logs.configure("critical")
     config = setup.portal.config
     running = await request_portal(setup, "GET", "/admin/status")
-    told = (
-        {f"{each['name']}: {each['detail']}" for each in running["plugins"]} if running else set()
-    )
+    told = {each["name"]: each["detail"] for each in running["plugins"]} if running else {}
     findings = [*_of_check(await check_portal(setup.portal), told)]
     if running is None:
         what = f"No portal runs on {setup.data_dir}."
@@ -73,12 +72,21 @@ async def _examined(setup: Setup) -> list[Finding]:
     return sorted(unique.values(), key=lambda each: each.weight)
 
 
-def _of_check(checked: Findings, told: Collection[str]) -> Iterator[Finding]:
-    """What the check of the configuration found, without what the running portal tells as well."""
+def _of_check(checked: Findings, told: Mapping[str, str]) -> Iterator[Finding]:
+    """What the check of the configuration found, without what the running portal knows better.
+
+    Args:
+        checked: what was found.
+        told: what the running portal says of each plugin.
+    """
     from gateway.cli.diagnosis import Finding, Weight
 
     for problem in checked.problems:
-        if problem not in told:
+        plugin, _, detail = problem.partition(": ")
+        is_late = plugin in told and detail.startswith(
+            _LATE
+        )  # the machine is busy; there it is open
+        if detail != told.get(plugin) and not is_late:
             yield Finding(Weight.BROKEN, problem, "Mend that line; `porch check` looks again.")
     for note in checked.notes:
         yield Finding(Weight.ADVICE, note, "Nothing has to be done.")

@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ from gateway.cli.options import EXIT, Setup, emit, json_option, with_setup
 WATCH_SECONDS = 2.0
 """Seconds between two looks of ``--watch``."""
 _WIDTH = 80
+_SHOWN_EVENTS = 8
 _CLEARED = "\x1b[2J\x1b[H"
 _MARKS = {"ok": ("✓", "green"), "starting": ("…", "cyan"), "degraded": ("!", "yellow")}
 _FAILED = ("✗", "red")
@@ -95,6 +97,18 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield style("Notices", bold=True)
         for notice in found["notices"]:
             yield from folded("- ", notice)
+    if found.get("lately"):  # a portal of an older version has none
+        yield ""
+        yield style("Lately", bold=True)
+        for event in found["lately"][-_SHOWN_EVENTS:]:
+            yield from _event(event)
+
+
+def _event(event: Mapping[str, Any]) -> Iterator[str]:
+    at = datetime.fromisoformat(event["at"]).astimezone()
+    day = "" if at.date() == datetime.now().astimezone().date() else f"{at:%Y-%m-%d} "
+    times = f" ({event['times']} times)" if event["times"] > 1 else ""
+    return folded(f"{day}{at:%H:%M:%S}  ", f"{event['said']}{times}")
 
 
 def _calls(calls: Mapping[str, Any]) -> str:

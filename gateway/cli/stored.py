@@ -31,10 +31,13 @@ async def opened_database(
     Raises:
         ConfigError: the database's address is wrong, or it is not there.
     """
+    from gateway.contract.backend_errors import is_database_away
     from gateway.errors import ConfigError, Problem
+    from gateway.observability import logs
     from gateway.services.database.service import open_database
     from gateway.services.secrets import address
 
+    logs.configure(setup.environment.log or "critical")  # what goes wrong is told below, in a line
     try:
         url = address(setup.portal.config.services.database, setup.portal.root)
         service = open_database(url, setup.data_dir)
@@ -45,6 +48,10 @@ async def opened_database(
         raise ConfigError([Problem(str(setup.data_dir), 0, "", reason)])
     try:
         yield service
+    except Exception as error:
+        if not is_database_away(error):
+            raise
+        raise _problem(f"The database does not answer ({error}). Try again in a moment.") from None
     finally:
         await service.close()
 

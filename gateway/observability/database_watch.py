@@ -15,6 +15,9 @@ CHECK_INTERVAL_SECONDS = 1.0
 """Seconds between two questions, however many ask for the portal's health."""
 TIMEOUT_SECONDS = 2.0
 """Seconds that the database has to answer."""
+WAITS_FOR_DATABASE = "It waits for the database, which does not answer."
+"""What health says of a plugin that is well but for that."""
+_AWAY = "The database has not answered for"
 
 
 class DatabaseWatch:
@@ -49,7 +52,7 @@ class DatabaseWatch:
         """Notices for admins, from the first check without an answer on."""
         if self._away_since is not None:
             yield (
-                f"The database has not answered for {self.away_seconds:.0f} s. Check that it is up "
+                f"{_AWAY} {self.away_seconds:.0f} s. Check that it is up "
                 "and can be reached. What is open and needs no database is served; nobody can "
                 "sign in or use a token."
             )
@@ -75,3 +78,8 @@ class DatabaseWatch:
     def _missed(self) -> None:
         if self._away_since is None:
             self._away_since = self._last_check
+
+
+def tells_of_database(notice: str) -> bool:
+    """Whether a notice says no more than that the database is away."""
+    return notice.startswith(_AWAY)

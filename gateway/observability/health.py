@@ -19,7 +19,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.contract import Health
+from gateway.contract.backend_errors import is_database_away
 from gateway.errors import wire
+from gateway.observability.database_watch import WAITS_FOR_DATABASE
 from gateway.observability.logs import get_logger, request_id
 from gateway.observability.redaction import redactor
 from gateway.observability.workers import ALONE, OWN, Workers
@@ -263,6 +265,8 @@ async def _check(name: str, ask: Ask) -> Health:
             raise TypeError(f"health() returned {type(health).__name__} instead of Health")
     except Exception as error:
         log.debug("plugin_health_raised", plugin=name, exc_info=True)
+        if is_database_away(error):
+            return Health("failed", WAITS_FOR_DATABASE)
         return Health("failed", redactor.text(f"{type(error).__name__}: {error}"))
     return replace(health, detail=redactor.text(health.detail))
 

@@ -17,6 +17,7 @@ import structlog
 from opentelemetry import trace
 from structlog.typing import FilteringBoundLogger, Processor
 
+from gateway.observability.lately import LATELY
 from gateway.observability.redaction import redactor, register_secret
 
 __all__ = ["configure", "get_logger", "register_secret", "request_id"]
@@ -82,8 +83,13 @@ def configure(level: str = "info", json: bool | None = None, worker: int = 0) ->
     handler.setFormatter(_formatter(json, worker))
     _route_standard_logging(handler, number)
     structlog.configure(
-        processors=[*_enrich(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        wrapper_class=structlog.make_filtering_bound_logger(number),
+        processors=[
+            LATELY.step,
+            structlog.stdlib.filter_by_level,
+            *_enrich(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(min(number, logging.INFO)),
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=False,
     )

@@ -20,6 +20,9 @@ __all__ = ["Breaker", "Server"]
 RETRY_INTERVAL_SECONDS = 1.0
 """Seconds between two attempts to reach a server that is away."""
 
+_WORDS = {"unexpected connection_lost() call": "it ended the connection"}
+"""What drivers say, and what they mean by it."""
+
 log = get_logger(__name__)
 T = TypeVar("T")
 
@@ -90,7 +93,10 @@ class Breaker:
 
     def failed(self, error: Exception) -> Exception:
         """Take the server for away from now on, because of an error; the error for callers."""
-        why = str(error) or f"no answer within {self._server.timeout_seconds:g} s"
+        why = (
+            _WORDS.get(str(error), str(error))
+            or f"no answer within {self._server.timeout_seconds:g} s"
+        )
         if not self._why:
             self._why, self._since = why, time.monotonic()
             log.warning("server_away", server=self._server.name, reason=why)

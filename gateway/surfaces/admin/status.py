@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from starlette.requests import Request
 
+from gateway.observability.lately import LATELY
 from gateway.observability.redaction import redactor
 from gateway.observability.workers import OWN
 from gateway.open_portal import OpenPortal
@@ -81,6 +82,7 @@ class Status:
             | {"sessions": self._sessions()},
             "calls": self._calls(),
             "notices": list(report.notices),
+            "lately": LATELY.told(),
         }
 
     def _calls(self) -> dict[str, Any]:

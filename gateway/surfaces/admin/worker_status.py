@@ -33,8 +33,19 @@ async def of_all(own: dict[str, Any], workers: Workers) -> dict[str, Any]:
         },
         "plugins": [_plugin(name, found) for name in (each["name"] for each in own["plugins"])],
         "notices": list(dict.fromkeys(n for each in answered for n in each["notices"])),
+        "lately": _lately(found),
         "workers": listed,
     }
+
+
+def _lately(found: Mapping[int, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What happened to each worker, in the order of time."""
+    every = [
+        {**event, "said": f"Worker {number}: {event['said']}"}
+        for number, status in found.items()
+        for event in status.get("lately", ())  # one that is not restarted yet has none
+    ]
+    return sorted(every, key=lambda each: str(each["at"]))
 
 
 def _calls(calls: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

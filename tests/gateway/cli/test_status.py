@@ -16,6 +16,7 @@ from gateway.cli import diagnosis
 from gateway.cli.diagnosis import Weight, of_machine, of_portal
 from gateway.cli.options import EXIT
 from gateway.cli.status import lines
+from gateway.observability.database_watch import WAITS_FOR_DATABASE
 from tests.gateway.cli.conftest import Run, served
 
 WELL: dict[str, Any] = {
@@ -39,6 +40,7 @@ WELL: dict[str, Any] = {
         "outcomes": {},
     },
     "notices": [],
+    "lately": [],
 }
 
 
@@ -127,6 +129,10 @@ def test_the_screen_fits_80_columns_whatever_it_tells() -> None:
         "calls": WELL["calls"]
         | {"calls": 9, "per_second": 0.15, "outcomes": {"ok": 7, "internal_error": 2}},
         "notices": ["A sentence that is long. " * 8, "\x1b[2JShort."],
+        "lately": [
+            {"at": "2020-02-03T12:00:00+00:00", "said": "It was long. " * 9, "times": 1},
+            {"at": "2020-02-03T12:00:00+00:00", "said": "\x1b[2JIt ended", "times": 3},
+        ],
     }
     shown = [*lines(told)]
     assert max(map(len, shown)) <= 80
@@ -139,6 +145,8 @@ def test_the_screen_fits_80_columns_whatever_it_tells() -> None:
         "knowledge/sync 1 running, 2 waiting (1 min 1 s); knowledge/sync 3 failed",
         "✗ knowledge failed Out of date for 2 h 1 min.",
         "- [2JShort.",
+        "Lately 2020-02-0",
+        "[2JIt ended (3 times)",
     ):
         assert said in text
 
@@ -175,6 +183,35 @@ def test_what_is_broken_comes_with_what_to_do() -> None:
     }
     assert all(each.todo.endswith(".") for each in found.values())
     assert [*of_portal(WELL)] == []
+
+
+def test_what_follows_from_a_database_that_is_away_is_told_with_it_alone() -> None:
+    away = {"name": "database", "address": "x", "state": "away", "detail": "refused"}
+    waits = {
+        "name": "workflows",
+        "state": "failed",
+        "detail": WAITS_FOR_DATABASE,
+        "required": True,
+        "behind_seconds": 0,
+    }
+    told = WELL | {
+        "services": [away],
+        "plugins": [waits],
+        "jobs": [{"name": "", "problem": "refused"}],
+        "notices": ["The database has not answered for 9 s. Check it.", "Look at this."],
+    }
+    found = [*of_portal(told)]
+    assert [each.what for each in found] == ["The database is away: refused", "Look at this."]
+    assert "workflows, jobs wait for it" in found[0].todo
+    alone = [*of_portal(told | {"services": []})]
+    assert len(alone) == 4
+
+
+def test_redis_away_is_a_risk_as_no_call_fails() -> None:
+    away = {"name": "cache", "address": "x", "state": "away", "detail": "refused"}
+    notice = "The cache server at db:6379 has not answered for 3 s."
+    [found] = of_portal(WELL | {"services": [away], "notices": [notice]})
+    assert found.weight == Weight.RISK
 
 
 def test_a_full_disk_open_doors_and_static_tokens_are_found(

@@ -22,6 +22,9 @@ def status(calls: int, mean: float, plugin: str, detail: str = "") -> dict[str, 
         "streams": {"mcp": 2, "rest": 0, "sessions": calls},
         "plugins": [{"name": "garden", "state": plugin, "detail": detail}],
         "notices": ["Both say so.", f"{calls} says so."],
+        "lately": [
+            {"at": f"2026-01-01T00:{calls % 60:02}:00+00:00", "said": "It fell.", "times": 1}
+        ],
     }
 
 
@@ -59,6 +62,8 @@ async def test_one_status_speaks_for_all() -> None:
     ]
     assert found["notices"] == ["Both say so.", "60 says so.", "120 says so."]
     assert [each["calls_per_second"] for each in found["workers"]] == [1, 2]
+    told = await of_all(status(61, 10, "ok"), Two(status(120, 40, "ok")))
+    assert [each["said"] for each in told["lately"]] == ["Worker 2: It fell.", "Worker 1: It fell."]
 
 
 async def test_who_does_not_answer_is_listed_without_figures() -> None:
