@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from plugins.codegraph.facts import Attr, Expr, Import, Name, OneOf, Super
+from plugins.codegraph.facts import Attr, Bind, Expr, Import, Inner, Name, OneOf, Super
 from plugins.codegraph.languages.rules import Target
 from plugins.codegraph.linker import classes, evaluate, members, modules, mro, names
 from plugins.codegraph.linker.engine import Engine
@@ -194,12 +194,31 @@ def _of_import(engine: Engine, index: FileIndex, each: Import, hops: int) -> Den
         return Denoted(known=True)
     found = Denoted()
     if not each.symbol or each.symbol == "*":
-        found.add(_of_values(engine, modules.imported(engine, index, each)), IMPORT)
+        found.add(_of_whole(engine, target), IMPORT)
+        found.known = True
         return found
     found.add(_in_target(engine, target, each.symbol, hops + 1), IMPORT)
     if not found:
         inner = index.rules.submodule(index.path, target, each.symbol)
         found.known = inner is not None
+    return found
+
+
+def _of_whole(engine: Engine, target: Target) -> Denoted:
+    """What a module that exports a value as a whole (``module.exports = x``) calls it."""
+    found = Denoted()
+    for path in target.paths:
+        index = engine.index(path)
+        if index is None:
+            continue
+        for each in index.names[0].get(index.rules.whole, ()):
+            value = each.of.value if isinstance(each.of, Bind) else None
+            if type(value) is Name:
+                found.add(of_name(engine, index, 0, value.id))
+            elif type(value) is Inner:
+                definition = index.scopes[value.scope].definition
+                found.found.update({(path, definition): IMPORT} if definition >= 0 else {})
+            found.known = True
     return found
 
 
@@ -219,7 +238,9 @@ def _in_target(engine: Engine, target: Target, name: str, hops: int) -> Denoted:
         found.add(own)
         if own.found:
             break
-    if not found.found:
+    if not found and name == "default":
+        found.add(_of_whole(engine, target))
+    if not found:
         found.add(_of_values(engine, modules.module_member(engine, target, name)))
     return found
 
@@ -306,13 +327,13 @@ def _own_member(engine: Engine, owner: Class, rank: Rank, name: str, into: Denot
 
 
 def _variables(index: FileIndex, number: int, owner: int, name: str) -> list[int]:
-    """The definitions of a name in a scope's own definition. Where a language keeps fields apart
-    from methods (``.x``), a name means only one of the two."""
+    """The variables of a name in a scope's own definition. Where a language keeps fields apart from
+    methods (``.x``), a plain name means none of them."""
+    if f".{name}" in index.names[number]:
+        return []
+    kinds = index.facts.definitions
     found = index.defined(owner, name.removeprefix("."))
-    if name.startswith("."):
-        kinds = index.facts.definitions
-        return [each for each in found if kinds[each].kind is EntityKind.VARIABLE]
-    return [] if f".{name}" in index.names[number] else found
+    return [each for each in found if kinds[each].kind is EntityKind.VARIABLE]
 
 
 def _inherited(engine: Engine, index: FileIndex, number: int, name: str) -> Denoted:

@@ -110,8 +110,18 @@ def _param(engine: Engine, func: Func, place: int) -> Values:
     if param_.default is not None:
         add(found, evaluate.evaluate(engine, index, scope.parent, param_.default), INFERRED)
     add(found, arguments.injected(engine, index, func, place), INFERRED)
-    add(found, arguments.from_calls(engine, index, func, place), INFERRED)
+    add(found, _handed(arguments.from_calls(engine, index, func, place)), INFERRED)
     return capped(found)
+
+
+def _handed(values: Values) -> Values:
+    """Arguments as the function sees them: the object of the caller is not its own."""
+    return {
+        Instance(value.path, value.scope, value.args)
+        if isinstance(value, Instance) and value.own
+        else value: rank
+        for value, rank in values.items()
+    }
 
 
 def _filled_in(engine: Engine, index: FileIndex, func: Func, place: int, stated: Values) -> Values:

@@ -54,6 +54,12 @@ class Search:
         """How a repository is searched at the moment."""
         return "keyword" if self._vectors is None else "hybrid"
 
+    async def embedded(self, view: RepositoryView) -> int | None:
+        """How many vectors a repository has so far; None where the portal has no model."""
+        if self._vectors is None:
+            return None
+        return await self._vectors.count(view.org, view.id)
+
     async def words(
         self, graph: Graph, question: str, limit: int, kinds: Collection[EntityKind] = ()
     ) -> list[Ranked]:

@@ -21,6 +21,7 @@ MAX_EDGES = 20_000
 
 
 _CALLS = edge_codes(EdgeKind.CALLS)
+_USES = edge_codes((EdgeKind.CALLS, EdgeKind.REFERENCES))
 _SIDES = ((incoming, incoming.c.target), (edges, edges.c.source))
 
 
@@ -48,6 +49,24 @@ async def degrees(
         for key, source, layer in await connection.execute(query):
             count[key] += layer != visibility.base or source not in hidden
     return {key: (counts[0][key], counts[1][key]) for key in keys}
+
+
+async def degrees_of_most(
+    connection: AsyncConnection, visibility: Visibility, limit: int
+) -> dict[int, int]:
+    """The entities that most others call or refer to, with the number of edges, by key.
+
+    Edges of files that an overlay hides count too: an outline need not be exact.
+    """
+    count = func.count().label("count")
+    query = (
+        select(incoming.c.target, count)
+        .where(*visibility.of(incoming), incoming.c.kind.in_(_USES))
+        .group_by(incoming.c.target)
+        .order_by(count.desc(), incoming.c.target)
+        .limit(limit)
+    )
+    return dict(map(tuple, await connection.execute(query)))
 
 
 @cache

@@ -24,7 +24,7 @@ from plugins.codegraph.store.codes import (
     first_id,
     sure_codes,
 )
-from plugins.codegraph.store.degrees import degrees
+from plugins.codegraph.store.degrees import degrees, degrees_of_most
 from plugins.codegraph.store.fulltext import full_text
 from plugins.codegraph.store.graph import (
     MAX_DEPTH,
@@ -169,6 +169,14 @@ class Graph:
         """The numbers of callers and callees of entities, by key."""
         async with self._database.read() as connection:
             return await degrees(connection, self._visibility, keys)
+
+    async def most_used(self, limit: int) -> list[tuple[Entity, int]]:
+        """The entities with the most calls and references, most first, each with their number."""
+        async with self._database.read() as connection:
+            counted = await degrees_of_most(connection, self._visibility, limit)
+            found = await self._by_keys(connection, counted)
+        ranked = [(found[key], count) for key, count in counted.items() if key in found]
+        return sorted(ranked, key=lambda pair: (-pair[1], *_place(pair[0])))
 
     async def contained(self, key: int) -> list[Entity]:
         """The entities directly contained in one, by line."""

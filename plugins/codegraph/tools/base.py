@@ -50,6 +50,10 @@ Kind = Annotated[
     EntityKind | None, Field(description="Where the name alone is ambiguous: what it is.")
 ]
 OfKind = Annotated[EntityKind | None, Field(description="Only entities of this kind.")]
+MaxBytes = Annotated[
+    int,
+    Field(ge=1_000, le=MAX_WHOLE_BYTES, description="The most bytes of the answer, about."),
+]
 MinConfidence = Annotated[
     float,
     Field(

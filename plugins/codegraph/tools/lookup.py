@@ -18,6 +18,7 @@ from plugins.codegraph.tools.base import (
     READS,
     File,
     Kind,
+    MaxBytes,
     Name,
     Offset,
     Repo,
@@ -109,6 +110,7 @@ def _function(access: Access) -> Tool:
         file: File = None,
         kind: Kind = None,
         offset: Offset = 0,
+        max_bytes: MaxBytes = MAX_WHOLE_BYTES,
         repo: Repo = None,
         *,
         caller: Caller,
@@ -133,7 +135,7 @@ def _function(access: Access) -> Tool:
             "meta": noted(opened, complete, found.note),
         }
         source = await detail.source(found.entity)
-        return _filled(FunctionAnswer, fields, source, offset)
+        return _filled(FunctionAnswer, fields, source, offset, max_bytes)
 
     return _tool(get_function, "Read a function", FunctionAnswer)
 
@@ -144,6 +146,7 @@ def _class(access: Access) -> Tool:
         file: File = None,
         kind: Kind = None,
         offset: Offset = 0,
+        max_bytes: MaxBytes = MAX_WHOLE_BYTES,
         repo: Repo = None,
         *,
         caller: Caller,
@@ -168,7 +171,7 @@ def _class(access: Access) -> Tool:
             "meta": noted(opened, note=found.note),
         }
         source = await EntityDetail(graph).source(found.entity)
-        return _filled(ClassAnswer, fields, source, offset)
+        return _filled(ClassAnswer, fields, source, offset, max_bytes)
 
     return _tool(get_class, "Read a class", ClassAnswer)
 
@@ -179,6 +182,7 @@ def _file(access: Access) -> Tool:
             str, Field(description="Its path from the repository's root, or the end of it.")
         ],
         offset: Offset = 0,
+        max_bytes: MaxBytes = MAX_WHOLE_BYTES,
         repo: Repo = None,
         *,
         caller: Caller,
@@ -203,7 +207,7 @@ def _file(access: Access) -> Tool:
             "symbols": [Brief.of(each) for each in symbols[:MAX_SYMBOLS]] if not offset else None,
             "meta": noted(opened, note=_left_out(symbols)),
         }
-        return _filled(FileAnswer, fields, source.decode("utf-8", "replace"), offset)
+        return _filled(FileAnswer, fields, source.decode("utf-8", "replace"), offset, max_bytes)
 
     return _tool(get_file, "Read a file", FileAnswer)
 
@@ -243,10 +247,12 @@ def _linked(what: str, walk: Walk) -> dict[str, Any]:
     }
 
 
-def _filled(model: type[ToolResult], fields: dict[str, Any], source: str, offset: int) -> Wire:
+def _filled(
+    model: type[ToolResult], fields: dict[str, Any], source: str, offset: int, most: int
+) -> Wire:
     """An answer with as much of the source as fits."""
     empty = model(**fields, source=Text(text="", offset=0, bytes=0))
-    room = max(MIN_SOURCE_BYTES, MAX_WHOLE_BYTES - len(to_json(_sent(empty))))
+    room = max(MIN_SOURCE_BYTES, most - len(to_json(_sent(empty))))
     shown = _within(source, offset, room)
     text = Text(
         text=shown.text, offset=shown.offset, next_offset=shown.next_offset, bytes=shown.total

@@ -150,7 +150,7 @@ async def completeness(
     if through is not None and through.calls:
         first = through.methods[0]
         where = f"{first.qualified} ({first.path}:{first.line})"
-        reasons.append(f"{through.calls} callers of {where}, which it overrides, may come to it")
+        reasons.append(f"{through.calls} users of {where}, which it overrides, may mean it")
     if sites:
         where = "one more place" if sites == 1 else f"{sites} more places"
         reasons.append(f"the name stands in {where}, and no edge says what for")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plugins.codegraph.model import EdgeKind, Entity, EntityKind
+from plugins.codegraph.model import EdgeKind, Entity, EntityKind, Sort
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.entity_detail import INHERITS
 
+_MEMBERS = frozenset({EntityKind.METHOD, EntityKind.VARIABLE})
+_OWN = frozenset({"__init__", "__new__", "__post_init__", "constructor"})
+"""Methods that each class has for itself."""
 _MAX_LEVELS = 5
 _MAX_METHODS = 20
 """The most base classes, or subclasses, that are examined."""
@@ -16,7 +19,7 @@ _MAX_METHODS = 20
 
 @dataclass(frozen=True, slots=True)
 class Overridden:
-    """The methods that some methods override, and the number of their callers."""
+    """The members that some members override, and how many entities use them."""
 
     methods: Sequence[Entity] = ()
     calls: int = 0
@@ -28,8 +31,26 @@ async def overridden(graph: Graph, methods: Sequence[Entity]) -> Overridden:
     if not found:
         return Overridden()
     keys = [each.key for each in found]
-    walk = await graph.walk(keys, EdgeKind.CALLS, True, limit=1)
+    walk = await graph.walk(keys, (EdgeKind.CALLS, EdgeKind.REFERENCES), True, limit=1)
     return Overridden(found, walk.total)
+
+
+async def implementations(graph: Graph, declared: Entity) -> list[Entity]:
+    """The methods that can run where a method is called: those that override it, in classes of
+    which an object is constructed somewhere."""
+    return [
+        each
+        for each in await overriding(graph, [declared])
+        if each.parent is not None and await is_constructed(graph, each.parent)
+    ]
+
+
+async def is_constructed(graph: Graph, key: int) -> bool:
+    """Whether an object of a class, or of one below it, is constructed somewhere."""
+    below = await graph.walk([key], INHERITS, True, depth=_MAX_LEVELS, limit=_MAX_METHODS)
+    keys = [key, *(each.entity.key for each in below.reached)]
+    made = await graph.uses(keys, EdgeKind.REFERENCES, (Sort.CONSTRUCTED,), limit=1)
+    return bool(made.reached)
 
 
 async def overriding(graph: Graph, methods: Sequence[Entity]) -> list[Entity]:
@@ -37,8 +58,8 @@ async def overriding(graph: Graph, methods: Sequence[Entity]) -> list[Entity]:
     return await _same_named(graph, methods, incoming=True)
 
 
-async def _same_named(graph: Graph, methods: Sequence[Entity], incoming: bool) -> list[Entity]:
-    own = [each for each in methods if each.kind is EntityKind.METHOD and each.parent is not None]
+async def _same_named(graph: Graph, members: Sequence[Entity], incoming: bool) -> list[Entity]:
+    own = [each for each in members if each.kind in _MEMBERS and each.parent is not None]
     if not own:
         return []
     names = {each.name for each in own}
@@ -48,5 +69,5 @@ async def _same_named(graph: Graph, methods: Sequence[Entity], incoming: bool) -
         member
         for reached in walk.reached
         for member in await graph.contained(reached.entity.key)
-        if member.kind is EntityKind.METHOD and member.name in names
+        if member.kind in _MEMBERS and member.name in names and member.name not in _OWN
     ]

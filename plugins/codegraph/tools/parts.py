@@ -15,7 +15,17 @@ from plugins.codegraph.search.search import Search
 from plugins.codegraph.search.vectors import CodeVectors
 from plugins.codegraph.store.owner import Owner
 from plugins.codegraph.store.store import GraphStore
-from plugins.codegraph.tools import impact, lookup, references, stats, sync, traversal
+from plugins.codegraph.tools import (
+    code_map,
+    impact,
+    lookup,
+    paths_between,
+    references,
+    safety,
+    stats,
+    sync,
+    traversal,
+)
 from plugins.codegraph.tools import search as search_tools
 from plugins.codegraph.tools.access import Access
 from plugins.codegraph.workspaces.sync import Overlaid, WorkspaceSync
@@ -85,7 +95,10 @@ class ToolParts:
             *lookup.tools(self.access),
             *traversal.tools(self.access),
             *references.tools(self.access),
+            *paths_between.tools(self.access),
             *impact.tools(self.access),
+            *safety.tools(self.access),
+            *code_map.tools(self.access),
             *stats.tools(self.access, self.search),
             *sync.tools(self.access, self.workspace_sync),
         ]

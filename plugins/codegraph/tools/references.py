@@ -14,7 +14,7 @@ from plugins.codegraph.store.graph import Reached
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.access import Access
 from plugins.codegraph.tools.base import READS, RESULTS, File, Kind, MinConfidence, Name, Repo
-from plugins.codegraph.tools.entity_lookup import find
+from plugins.codegraph.tools.entity_lookup import Found, find
 from plugins.codegraph.tools.notes import Note, completeness, noted
 from plugins.codegraph.tools.overrides import overridden
 from plugins.codegraph.tools.result_models import Ref
@@ -70,8 +70,7 @@ def tools(access: Access) -> list[Tool]:
         sorts = [sort for sort in Sort if By(sort.value) in wanted]
         followed += [EdgeKind.REFERENCES] if sorts else []
         walk = await graph.uses(found.keys, followed, sorts, min_confidence=min_confidence)
-        lines = _Lines(graph, {each.name for each in found.all})
-        items = [await _used(each, lines) for each in _without_repeats(walk.reached)]
+        items = await uses_of(graph, found, walk.reached)
         above = await overridden(graph, found.all)
         complete = await completeness(graph, found.all, above, references=True)
         note = noted(opened, complete, found.note)
@@ -83,6 +82,12 @@ def tools(access: Access) -> list[Tool]:
             find_references, title="Find references", page=PAGE, tier=Tier.OPEN, annotations=READS
         )
     ]
+
+
+async def uses_of(graph: Graph, found: Found, reached: Sequence[Reached]) -> list[Used]:
+    """What a list says of the uses of something."""
+    lines = _Lines(graph, {each.name for each in found.all})
+    return [await _used(each, lines) for each in _without_repeats(reached)]
 
 
 def _without_repeats(reached: Sequence[Reached]) -> list[Reached]:

@@ -47,6 +47,11 @@ class Edge(Brief):
 
     depth: int = Field(description="By how many steps it was reached.")
     via: str | None = Field(None, description="The name one step before, where depth is above 1.")
+    through: str | None = Field(
+        None,
+        description="The method that the code names, where the one that runs overrides it: of the "
+        "classes that are constructed, it is one that can.",
+    )
     at: str = Field(description="Where the code says so: file:line.")
     sites: int = Field(description="How many places say so.")
     strategy: Strategy = Field(description="How the edge was found.")

@@ -9,6 +9,7 @@ from pydantic import Field
 from gateway.contract import Caller, Tier, Tool, ToolResult
 from plugins.codegraph.model import CONFIDENCE, EdgeKind, EntityKind
 from plugins.codegraph.scip.notes import notes
+from plugins.codegraph.search.embedder import EMBEDDED
 from plugins.codegraph.search.search import Search
 from plugins.codegraph.tools.access import Access
 from plugins.codegraph.tools.base import READS, Repo, Wire
@@ -65,6 +66,10 @@ class StatsAnswer(ToolResult):
         None, description="Give it as offset for the problems that follow."
     )
     search: str = Field(description="hybrid: by meaning and words; keyword: by words alone.")
+    embedded: int | None = Field(
+        None, description="How many entities have a vector so far; null: there is no model."
+    )
+    to_embed: int = Field(description="How many entities are to have one.")
     scip: list[str] = Field(
         description="What SCIP indexers added, and how far they agree; or why they did not run."
     )
@@ -103,6 +108,8 @@ def tools(access: Access, search: Search) -> list[Tool]:
             ],
             next_offset=offset + MAX_PROBLEMS if len(problems) > offset + MAX_PROBLEMS else None,
             search=await search.mode(opened.graph.repo),
+            embedded=await search.embedded(opened.graph.repo),
+            to_embed=sum(stats.entities.get(kind, 0) for kind in EMBEDDED),
             scip=notes(opened.graph.repo.scip, opened.graph.repo.layer),
             meta=noted(opened),
         ).wire()

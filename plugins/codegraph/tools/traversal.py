@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -26,9 +27,16 @@ from plugins.codegraph.tools.base import (
 from plugins.codegraph.tools.entity_detail import EntityDetail
 from plugins.codegraph.tools.entity_lookup import TYPES, Found, file_path, find
 from plugins.codegraph.tools.notes import Note, completeness, noted
-from plugins.codegraph.tools.overrides import overridden
+from plugins.codegraph.tools.overrides import (
+    Overridden,
+    implementations,
+    is_constructed,
+    overridden,
+)
 from plugins.codegraph.tools.result_models import Edge, WholeEdge, edge
 
+Through = tuple[Reached, str]
+"""An edge by way of a method that is overridden, with its name."""
 FULL_BELOW = 5
 """With fewer results than this, each is shown in full (kap10, "Summarization Rules")."""
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "constructor", "new"})
@@ -74,8 +82,9 @@ def _callers(access: Access) -> Tool:
     ) -> Listing[Edge]:
         """Who calls a function, method or class: every caller with the place of the call, and how
         the edge was found. Use it before you change a signature. Read meta.completeness: where it
-        says incomplete, there may be callers that are not listed. For all that a change may break,
-        by file and by test, use analyze_impact."""
+        says incomplete, there may be callers that are not listed. Calls of a method that it
+        overrides are marked with through. For every other use, use find_references; for all that a
+        change may break, by file and by test, analyze_impact."""
         opened = await access(caller, repo)
         kinds = () if kind is None else (kind,)
         found = await find(opened.graph, name, file, kinds, prefer=kind is None)
@@ -84,8 +93,9 @@ def _callers(access: Access) -> Tool:
             keys, EdgeKind.CALLS, True, depth, min_confidence=min_confidence
         )
         above = await overridden(opened.graph, found.all)
-        complete = await completeness(opened.graph, found.all, above)
-        return await _listed(opened, walk, noted(opened, complete, found.note))
+        through = await _callers_through(opened.graph, found, above, min_confidence)
+        complete = await completeness(opened.graph, found.all, None if through else above)
+        return await _listed(opened, walk, noted(opened, complete, found.note), through)
 
     return Tool.of(get_callers, title="Find callers", page=PAGE, tier=Tier.OPEN, annotations=READS)
 
@@ -102,16 +112,18 @@ def _callees(access: Access) -> Tool:
         caller: Caller,
     ) -> Listing[Edge]:
         """What a function, method or class calls within the repository: each callee with the place
-        of the call, and how the edge was found. Calls of libraries are not among them. Use it to
+        of the call, and how the edge was found. Where a method is declared above, those that can
+        run are there too, marked with through. Calls of libraries are not among them. Use it to
         understand what something does without reading every file."""
         opened = await access(caller, repo)
         kinds = () if kind is None else (kind,)
         found = await find(opened.graph, name, file, kinds, prefer=kind is None)
-        keys = [*found.keys, *await _members(opened.graph, found)]
+        keys = [*found.keys, *await members_of(opened.graph, found)]
         walk = await opened.graph.walk(
             keys, EdgeKind.CALLS, False, depth, min_confidence=min_confidence
         )
-        return await _listed(opened, walk, noted(opened, note=found.note))
+        through = await _callees_through(opened.graph, walk)
+        return await _listed(opened, walk, noted(opened, note=found.note), through)
 
     return Tool.of(get_callees, title="Find callees", page=PAGE, tier=Tier.OPEN, annotations=READS)
 
@@ -159,24 +171,59 @@ async def called(graph: Graph, found: Found) -> list[int]:
     return keys
 
 
-async def _members(graph: Graph, found: Found) -> list[int]:
+async def members_of(graph: Graph, found: Found) -> list[int]:
     """The keys whose callees count as callees of something: for a class its members."""
     if found.entity.kind not in TYPES:
         return []
     return [each.key for key in found.keys for each in await graph.contained(key)]
 
 
-async def _listed(opened: Opened, walk: Walk, note: Note) -> Listing[Edge]:
+async def _callers_through(
+    graph: Graph, found: Found, above: Overridden, min_confidence: float
+) -> list[Through]:
+    """The callers of the methods that a method overrides, if an object of its class is made."""
+    around = found.entity.parent
+    if around is None or not above.methods or not await is_constructed(graph, around):
+        return []
+    marked = []
+    for each in above.methods:
+        walk = await graph.walk([each.key], EdgeKind.CALLS, True, min_confidence=min_confidence)
+        marked += [(caller, each.qualified) for caller in walk.reached]
+    return marked
+
+
+async def _callees_through(graph: Graph, walk: Walk) -> list[Through]:
+    """What can run where the methods that are called directly are declared."""
+    there = {each.entity.key for each in walk.reached}
+    marked = []
+    for each in walk.reached[:CALLERS]:
+        if each.depth > 1 or each.entity.kind is not EntityKind.METHOD:
+            continue
+        for one in await implementations(graph, each.entity):
+            if one.key not in there:
+                there.add(one.key)
+                marked.append((replace(each, entity=one), each.entity.qualified))
+    return marked
+
+
+async def _listed(
+    opened: Opened, walk: Walk, note: Note, through: Sequence[Through] = ()
+) -> Listing[Edge]:
     graph = opened.graph
     via = await graph.entities({each.via for each in walk.reached if each.depth > 1})
+    there = {each.entity.key for each in walk.reached}
+    more = {each.entity.key: (each, said) for each, said in through if each.entity.key not in there}
+    reached = [*walk.reached, *(each for each, _ in more.values())]
     items: list[Edge] = [edge(each, via.get(each.via)) for each in walk.reached]
-    if walk.total < FULL_BELOW:
+    items += [edge(each).model_copy(update={"through": said}) for each, said in more.values()]
+    total = walk.total + len(more)
+    if total < FULL_BELOW:
         detail = EntityDetail(graph)
         items = [
             WholeEdge(**item.model_dump(by_alias=False), **await detail.body(each.entity))
-            for item, each in zip(items, walk.reached, strict=True)
+            for item, each in zip(items, reached, strict=True)
         ]
-    return Listing(items, key=lambda item: item.key, note=note, total=walk.total)
+    return Listing(items, key=lambda item: item.key, note=note, total=total)
 
 
 async def _imported(graph: Graph, reached: Sequence[Reached], start: str) -> list[Imported]:

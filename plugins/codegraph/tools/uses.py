@@ -36,6 +36,8 @@ KINDS: Mapping[By, EdgeKind] = MappingProxyType(
     }
 )
 """The edges that are no references; the other ways are called as the sorts of references are."""
+USES = (EdgeKind.REFERENCES, *KINDS.values())
+"""The edges whose source uses their target."""
 _WAYS = {kind: by for by, kind in KINDS.items()}
 
 

@@ -36,6 +36,9 @@ ASKED: Mapping[str, dict[str, object]] = {
     "get_callees": {"name": "go", "depth": 5},
     "get_imports": {"file": "b.py", "depth": 5},
     "find_references": {"name": "run"},
+    "find_path": {"source": "go", "target": "run"},
+    "safe_to_delete": {"name": "run"},
+    "get_code_map": {},
     "analyze_impact": {"name": "run", "depth": 5},
     "get_project_stats": {},
 }

@@ -47,8 +47,18 @@ class Modules:
         if self.is_root(path):
             return Target(paths=(path,))
         crate = self._crates.home(path)
-        found = self._roots(crate, path) if crate is not None else []
+        found = self._roots(crate, path) if crate is not None else self._nearest(path)
         return Target(paths=tuple(found)) if found else UNKNOWN
+
+    def _nearest(self, path: str) -> list[str]:
+        """The root above a file that no Cargo.toml has: the nearest ``lib.rs`` or ``main.rs``."""
+        directory = dirname(path)
+        while True:
+            roots = [_join(directory, name) for name in _ROOTS]
+            found = [each for each in roots if self._view.exists(each)]
+            if found or not directory:
+                return found[:1]
+            directory = dirname(directory)
 
     def library(self, crate: Crate) -> Target:
         """The library of a crate."""

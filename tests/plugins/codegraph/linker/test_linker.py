@@ -306,3 +306,31 @@ def test_a_file_that_does_not_exist_is_empty_and_noted() -> None:
 
     assert (found.edges, found.unresolved) == ([], [])
     assert found.dependencies == {"f:gone.py"}
+
+
+def test_an_object_that_is_handed_to_a_subclass_stays_what_it_is() -> None:
+    found = python(
+        """
+        class A:
+            def make(self):
+                return Sub(self)
+
+            def run(self): ...
+
+        class Sub(A):
+            def __init__(self, parent):
+                self.parent = parent
+
+            def run(self): ...
+
+            def go(self):
+                self.parent.run()
+        """
+    )
+    assert "Sub.go -> A.run" in found
+    assert "Sub.go -> Sub.run" not in found
+
+
+def test_a_crate_without_cargo_toml_has_its_nearest_root() -> None:
+    files = {"src/lib.rs": "mod a;\npub fn f() {}\n", "src/a.rs": "pub fn g() { crate::f(); }\n"}
+    assert "src/a.rs::g -> src/lib.rs::f" in calls(files)

@@ -54,11 +54,31 @@ async def test_calls_of_what_a_method_overrides_may_be_its_own_and_are_told_of(
     shop: World,
 ) -> None:
     answer = await shop.call("get_callers", name="Half.apply")
-    assert answer["data"] == []
-    said = "1 callers of Discount.apply (src/pricing.ts:7), which it overrides, may come to it"
-    assert said in answer["meta"]["completeness"]["why"]
+    assert [(each["name"], each["through"]) for each in answer["data"]] == [
+        ("Cart.total", "Discount.apply")
+    ]
     impact = await shop.call("analyze_impact", name="Half.apply")
     assert "src/cart.ts" in {each["file"] for each in impact["data"]}
+
+
+async def test_a_call_of_a_declared_method_leads_also_to_those_that_can_run(shop: World) -> None:
+    answer = await shop.call("get_callees", name="Cart.total")
+    called = {each["name"]: each.get("through") for each in answer["data"]}
+    assert called == {"price": None, "Discount.apply": None, "Half.apply": "Discount.apply"}
+
+
+async def test_what_overrides_in_a_class_that_nobody_makes_cannot_run(shop: World) -> None:
+    text = b"""export interface Face { go(): void }
+    class Idle implements Face { go() {} }
+    export function run(face: Face) { face.go(); }
+    """
+    await shop.index("idle", {"a.ts": text})
+    callees = await shop.call("get_callees", name="run", repo="idle")
+    assert names(callees) == ["Face.go"]
+    callers = await shop.call("get_callers", name="Idle.go", repo="idle")
+    assert callers["data"] == []
+    said = "1 users of Face.go (a.ts:1), which it overrides, may mean it"
+    assert said in callers["meta"]["completeness"]["why"]
 
 
 async def test_who_changes_a_method_is_told_what_overrides_it(shop: World) -> None:
@@ -310,7 +330,7 @@ async def test_a_repository_of_another_group_is_not_there(shop: World) -> None:
 
 
 async def test_every_tool_says_what_it_is_for_and_that_it_only_reads(shop: World) -> None:
-    assert len(shop.tools) == 13
+    assert len(shop.tools) == 16
     for tool in shop.tools.values():
         item = tool_item("codegraph", tool, tool.name)
         assert "repo" in item.entry["inputSchema"]["properties"]
