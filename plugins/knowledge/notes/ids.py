@@ -13,7 +13,6 @@ MAX_PATH_BYTES = 1000
 """A key has at most 1,024 bytes, with the prefix that the plugin's share of the store has."""
 MAX_PART_BYTES = 240
 MANIFEST_KEY = "metadata/manifest.json"
-MARK_KEY = "metadata/manifest.mark"
 CONTENT_PREFIX = "content/"
 RAW_PREFIX = "raw/"
 _ESCAPED = re.compile(r"%([0-9A-F]{2})")

@@ -32,7 +32,7 @@ async def clean_outdated(
 
 
 def _clean(plan: Plan, path: str, raw: bytes, source: NoteSource, file: File) -> None:
-    record = plan.files[path]
+    plan.files[path] = record = plan.files[path].model_copy()
     if record.entry is None or source.clean(raw, path)[0] == raw:
         return
     note = source.parse(raw, Origin(path, file.relative, record.date, record.entry.commit_sha))

@@ -80,6 +80,7 @@ class Planner:
         self._same_rules = manifest.rules == rules
         self._same_index = manifest.index == index
         self._notes: dict[str, Note] = {}
+        self._fresh: dict[str, bool] = {}
 
     def needed(self) -> list[str]:
         """The files whose bytes the plan may ask for, in the order of their paths."""
@@ -106,8 +107,10 @@ class Planner:
         for path in sorted(self._files):
             claim = claims.get(path)
             wins = claim is not None and winners[claim] == path
-            plan.files[path] = record = self._record(path, plan, claim if wins else None)
-            record.claim = claim
+            record = self._record(path, plan, claim if wins else None)
+            if record.claim != claim:
+                record = record.model_copy(update={"claim": claim})
+            plan.files[path] = record
             plan.problems += record.problems
             if claim is not None and not wins:
                 plan.problems.append(_collision(path, claim, winners[claim]))
@@ -116,6 +119,11 @@ class Planner:
 
     def _is_fresh(self, path: str) -> bool:
         """Whether reading the file again would give what the manifest says."""
+        if path not in self._fresh:
+            self._fresh[path] = self._compared(path)
+        return self._fresh[path]
+
+    def _compared(self, path: str) -> bool:
         source, scan, file = self._files[path]
         old = self._manifest.files.get(path)
         if old is None or not self._same_rules or old.stamp != file.stamp:
@@ -156,35 +164,31 @@ class Planner:
         if key is not None and path not in self._notes and (old is None or old.entry is None):
             self._read(path)  # its rival is gone
         note = self._notes.get(path)
-        if note is None:
-            record = self._known(path)
-        else:
-            problems = note.problems
-            if key is not None and note.document is None:  # it was served, whatever it asks now
-                problems = [
-                    replace(one, severity="error") if one.severity == "warning" else one
-                    for one in problems
-                ]
-            record = FileRecord(stamp=file.stamp, date=note.origin.date, problems=problems)
+        record = self._known(path) if note is None else _of_note(note, file.stamp, key)
         if key is None:
-            record.entry, record.digest = None, ""
+            record = _serving_nothing(record)
         elif note is not None and note.document is not None and note.document.key == key:
             self._serve(path, plan, record, Put(note.document, note.raw))
         elif old is not None and old.entry is not None:
-            record.entry, record.digest = old.entry, old.digest if note else record.digest
+            if note is not None:
+                record.entry, record.digest = old.entry, old.digest
             if not self._same_index or key in self._dirty:
+                record = record.model_copy()  # what is reindexed may change it
                 plan.reindex.append(path)
         return record
 
     def _known(self, path: str) -> FileRecord:
-        """What is known of a file that was not read; without its stamp where it should have been,
-        so that it is asked for again."""
+        """What is known of a file that was not read: the record itself, where it holds.
+
+        Without its stamp where it should have been read, so that it is asked for again.
+        """
         _, _, file = self._files[path]
         old = self._manifest.files.get(path)
         if old is None:
             return FileRecord(stamp="", date=file.modified)
-        unsure = {} if self._is_fresh(path) else {"stamp": "", "digest": ""}
-        return old.model_copy(update=unsure)
+        if self._is_fresh(path):
+            return old
+        return old.model_copy(update={"stamp": "", "digest": ""})
 
     def _serve(self, path: str, plan: Plan, record: FileRecord, put: Put) -> None:
         """Record a document as served; write it where it is not what is stored."""
@@ -211,6 +215,23 @@ class Planner:
         keys = {entry.key for entry in before.values()} | self._dirty
         plan.removals = sorted(keys - {entry.key for entry in after.values()})
         plan.raw_removals = sorted((set(before) | self._dirty_raw) - set(after))
+
+
+def _of_note(note: Note, stamp: str, key: str | None) -> FileRecord:
+    """The record of a file that was read, serving nothing yet."""
+    problems = note.problems
+    if key is not None and note.document is None:  # it was served, whatever it asks now
+        problems = [
+            replace(one, severity="error") if one.severity == "warning" else one for one in problems
+        ]
+    return FileRecord(stamp=stamp, date=note.origin.date, problems=problems)
+
+
+def _serving_nothing(record: FileRecord) -> FileRecord:
+    """The record itself where it serves nothing, so that nothing seems to have changed."""
+    if record.entry is None and not record.digest:
+        return record
+    return record.model_copy(update={"entry": None, "digest": ""})
 
 
 def _collision(path: str, key: str, winner: str) -> Problem:

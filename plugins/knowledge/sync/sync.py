@@ -14,9 +14,9 @@ from plugins.knowledge.config import KnowledgeConfig
 from plugins.knowledge.notes.frontmatter import Problem, summed
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.store import Store
-from plugins.knowledge.sync import manifest as manifests
 from plugins.knowledge.sync.adopt import adopt_manifest, manifest_changes
-from plugins.knowledge.sync.manifest import FileRecord, Manifest
+from plugins.knowledge.sync.manifest import FileRecord, Manifest, without
+from plugins.knowledge.sync.manifests import Manifests
 from plugins.knowledge.sync.outdated_notes import clean_outdated
 from plugins.knowledge.sync.plan import Planner
 from plugins.knowledge.sync.sources import NoteSource, Scan
@@ -130,6 +130,7 @@ class Sync:
         self._rules = rules
         self._data_dir = data_dir
         self.own = data_dir / "manifest.json"
+        self._manifests = Manifests(objects, self.own)
         self._manifest = Manifest()
         self._seen = ""
         self._running = asyncio.Lock()
@@ -141,7 +142,7 @@ class Sync:
 
     async def load(self) -> None:
         """Show what an earlier process left in the store."""
-        self._manifest = await manifests.load(self._objects, self.own, self._index.fingerprint)
+        self._manifest = await self._manifests.load(self._index.fingerprint)
         self.status.notes = len(self._manifest.files)
         self._store.show(self._manifest.entries().values())
 
@@ -176,10 +177,10 @@ class Sync:
 
     async def _adopt(self, *, finished: bool, surely: bool = False) -> Outcome:
         """The same within a turn; unless ``finished``, even of one that is half done."""
-        seen = await manifests.stamp(self._objects)
+        seen = await self._manifests.stamp()
         if seen == self._seen and not surely:
             return Outcome()
-        theirs = await manifests.written(self._objects)
+        theirs = await self._manifests.written()
         unready = theirs is None or theirs.pending or theirs.rules != self._rules
         if theirs is None or (finished and unready):
             return Outcome()
@@ -193,7 +194,7 @@ class Sync:
         found = manifest_changes(self._known(), theirs)
         if found.keys:  # what of it is in the index, should this process end in between
             begun = {"pending": sorted({*mine.pending, *found.keys})}
-            await manifests.save_own(self.own, mine.model_copy(update=begun))
+            await self._manifests.save_own(mine.model_copy(update=begun))
         if not indexed and theirs.rules != self._rules:  # nothing goes into the index uncleaned
             doubted = {"pending": sorted({*mine.pending, *theirs.pending, *found.keys})}
             self._manifest = theirs.model_copy(update=doubted)
@@ -204,7 +205,7 @@ class Sync:
             "pending_raw": sorted({*mine.pending_raw, *taken.pending_raw}),
         }
         self._manifest = taken.model_copy(update=undone)
-        await manifests.save_own(self.own, self._manifest)
+        await self._manifests.save_own(self._manifest)
         self._seen = seen
         problems = [one for record in taken.files.values() for one in record.problems]
         self.status.update(taken.files, problems)
@@ -227,7 +228,7 @@ class Sync:
 
     async def _follow_sources(self, progress: OnDocuments) -> Outcome:
         self.status.done = self.status.total = 0
-        self._manifest = manifests.without(self._manifest, self._store.lost)
+        self._manifest = without(self._manifest, self._store.lost)
         self._store.lost.clear()
         scans, planner = await asyncio.to_thread(self._planner)
         needed = await asyncio.to_thread(planner.needed)
@@ -301,6 +302,6 @@ class Sync:
         return tell
 
     async def _save(self, manifest: Manifest) -> None:
-        await manifests.save(self._objects, self.own, manifest)
+        await self._manifests.save(manifest)
         self._manifest = manifest
-        self._seen = await manifests.stamp(self._objects)
+        self._seen = await self._manifests.stamp()

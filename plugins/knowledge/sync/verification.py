@@ -27,11 +27,11 @@ from plugins.knowledge.notes.ids import (
 from plugins.knowledge.notes.note import Origin, parse
 from plugins.knowledge.retrieval.index import Index
 from plugins.knowledge.retrieval.index_contents import IndexContents
-from plugins.knowledge.sync import manifest as manifests
 from plugins.knowledge.sync.differences import Difference, Kind
 from plugins.knowledge.sync.follower import Follower
 from plugins.knowledge.sync.github import FETCHED, LISTINGS, GithubSource, blob_id
 from plugins.knowledge.sync.manifest import FileRecord, Manifest
+from plugins.knowledge.sync.manifests import Manifests
 from plugins.knowledge.sync.plan import Planner, Put
 from plugins.knowledge.sync.sources import File, NoteSource
 
@@ -100,7 +100,7 @@ class Verifier:
         """
         found = Comparison()
         fingerprint = self.index.fingerprint
-        manifest = await manifests.current(self.objects, self.own, fingerprint)
+        manifest = await Manifests(self.objects, self.own).current(fingerprint)
         if manifest is None:
             await self._all_is_doubted(found)
         else:
