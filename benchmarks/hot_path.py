@@ -1,7 +1,9 @@
 """Where each microsecond of one small tool call goes, by room of the gateway and by library.
 
 The portal is called in this process, past any socket, by a deterministic profiler. It makes each
-function seem slower, small ones most: so its shares are taken, and the time without it.
+function seem slower, small ones most: so its shares are taken, and the time without it. Time is the
+processor's, so that a neighbour takes none of it. What the HTTP server takes before and after the
+portal is measured by itself, with an application that does next to nothing.
 """
 
 from __future__ import annotations
@@ -17,11 +19,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from time import process_time
+from time import process_time, thread_time
 from typing import Any
 
-from benchmarks.peers import plugin_module
+from benchmarks.load import Load, measured
+from benchmarks.peers import plugin_module, serving
 from benchmarks.processes import ABOVE_LOAD, ROOT
+from benchmarks.rounds import CONNECTIONS
 from benchmarks.table import Row
 from benchmarks.wire import ERAS, Checker, Era, bodies, framed, handshake, head
 
@@ -53,7 +57,7 @@ Headers = list[tuple[bytes, bytes]]
 
 def measure() -> list[Row]:
     """The microseconds of a call in each era, and whose they are."""
-    rows: list[Row] = []
+    rows = _server_rows()
     for era in ERAS:
         # A process each: a portal sets up logs and traces for the whole of its own.
         command = [sys.executable, "-m", "benchmarks.hot_path", era]
@@ -62,8 +66,21 @@ def measure() -> list[Row]:
     return rows
 
 
+def _server_rows() -> list[Row]:
+    """The microseconds that the HTTP server takes of each call."""
+    rows = []
+    with serving(["http"], tools=1) as served:
+        port, process = served["http"].port, served["http"].pid
+        for connections in CONNECTIONS:
+            load = Load(port, "modern", "call", connections)
+            least = min(measured(load, process).cpu for _ in range(ROUNDS))
+            what = f"the HTTP server by itself, {connections} connections"
+            rows.append(Row(SECTION, what, least, "us", note=f"least of {ROUNDS} rounds"))
+    return rows
+
+
 def _rows(era: Era, microseconds: float, shares: dict[str, float]) -> list[Row]:
-    whole = f"one call in the {era} era, without uvicorn"
+    whole = f"one call in the {era} era, without the HTTP server"
     rows = [Row(SECTION, whole, microseconds, "us", note=f"best of {ROUNDS} x {CALLS} calls")]
     ordered = sorted(shares.items(), key=lambda share: -share[1])
     others = sum(share for _, share in ordered[SHOWN:])
@@ -79,7 +96,7 @@ async def _profiled(era: Era) -> tuple[float, dict[str, float]]:
         for _ in range(CALLS // 5):
             await call()
         best = min([await _timed(call) for _ in range(ROUNDS)])
-        profile = cProfile.Profile()
+        profile = cProfile.Profile(thread_time)
         profile.enable()
         for _ in range(CALLS):
             await call()

@@ -30,6 +30,10 @@ class Sum(BaseModel):
     sum: int = Field(description="The sum.")
 
 
+_SUM = (
+    b'{"jsonrpc":"2.0","id":%(id)d,"result":{"content":[{"type":"text",'
+    b'"text":"{\\"sum\\":%(sum)d}"}],"structuredContent":{"sum":%(sum)d}}}'
+)
 SUMMARY = "Add two numbers."
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -74,6 +78,23 @@ def starlette(tools: int) -> Any:
     return Starlette(
         routes=[Route("/mcp", add, methods=["POST"]), Route("/list", hold, methods=["PUT"])]
     )
+
+
+def echo(tools: int) -> Any:
+    """An application that does next to nothing, so that what is measured is the HTTP server."""
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        message = await receive()
+        number = int(message["body"].partition(b'"id":')[2].partition(b",")[0])
+        body = _SUM % {b"id": number, b"sum": number + 1}
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", b"%d" % len(body)),
+        ]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    return answer
 
 
 def work(tools: int) -> Any:
@@ -270,14 +291,24 @@ def main() -> None:
     name, port, tools = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     if name == "porch":
         return serve_porch(port, tools)
+    if name == "http":
+        from gateway.cli.connections import bounded_protocol
+
+        return serve_peer(echo(tools), port, bounded_protocol(60, 60, 1_000))
     return serve_peer(PEERS[name](tools), port)
 
 
-def serve_peer(app: Any, port: int) -> None:
-    """Serve an application, as a portal serves itself."""
+def serve_peer(app: Any, port: int, http: Any = "httptools") -> None:
+    """Serve an application.
+
+    Args:
+        app: what is served.
+        port: where, on 127.0.0.1.
+        http: the protocol of its connections: uvicorn's, or the portal's own.
+    """
     import uvicorn
 
-    uvicorn.run(app, port=port, loop="uvloop", http="httptools", log_level="error")
+    uvicorn.run(app, port=port, loop="uvloop", http=http, log_level="error")
 
 
 if __name__ == "__main__":

@@ -13,11 +13,11 @@ import os
 import random
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from opentelemetry import trace
-from opentelemetry.context import attach, detach, get_current
-from opentelemetry.trace import Span, SpanContext, SpanKind, Status, StatusCode
+from opentelemetry.context import Context, attach, detach
+from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from gateway.errors import ConfigError, Problem
@@ -25,7 +25,6 @@ from gateway.observability.outgoing import trace_requests
 from gateway.toolkit import spans
 
 if TYPE_CHECKING:
-    from opentelemetry.context import Context
     from opentelemetry.sdk.trace import TracerProvider
 
 _METHODS = {
@@ -40,31 +39,46 @@ _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT
 _EXPORTER = "opentelemetry.exporter.otlp.proto.http"
 _PROPAGATOR = TraceContextTextMapPropagator()
 _random = random.Random()  # noqa: S311  (ids tell traces apart, and open nothing)
-_tracer: trace.Tracer = trace.NoOpTracer()
+_SPAN_KEY = next(iter(trace.set_span_in_context(trace.INVALID_SPAN, Context())))
+"""Under which a context has its span."""
+_tracer: trace.Tracer | None = trace.NoOpTracer()
+"""Makes spans; None where nobody sees them, and calls have ids alone."""
 
 
-class _IdTracer(trace.NoOpTracer):
-    """Gives calls their ids, for the logs and for what they call; records nothing.
+class IdSpan(trace.NonRecordingSpan):
+    """A call's ids, for the logs and for what it calls; nothing is recorded.
 
     For a portal without an exporter: a span of the SDK that nobody sees takes a tenth of a call.
+    The ids are made once somebody asks for them: most calls log nothing and call nobody.
+
+    Args:
+        carrier: as of :func:`call_span`.
     """
 
-    def start_span(self, name: str, context: Context | None = None, *_: Any, **__: Any) -> Span:
-        return _IdSpan(get_current() if context is None else context)
-
-
-class _IdSpan(trace.NonRecordingSpan):
-    """Ids that are made once somebody asks for them: most calls log nothing and call nobody."""
-
-    def __init__(self, parent: Context) -> None:
-        self._parent = parent
+    def __init__(self, carrier: Mapping[str, str] | None) -> None:
+        self._carrier = carrier
         self._ids: SpanContext | None = None
 
+    def __enter__(self) -> Self:
+        self._token = attach(Context({_SPAN_KEY: self}))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        detach(self._token)
+
+    def set_outcome(self, outcome: str, failed: bool = False) -> None:
+        """As :meth:`CallSpan.set_outcome`; nobody sees it."""
+
     def get_span_context(self) -> SpanContext:
+        """The ids, those of the trace that the call is a part of."""
         if self._ids is None:
-            parent = trace.get_current_span(self._parent).get_span_context()
-            number = parent.trace_id if parent.is_valid else _random.getrandbits(128)
-            self._ids = SpanContext(number, _random.getrandbits(64), False, parent.trace_flags)
+            around = self._token.old_value
+            parent = _parent(self._carrier) or (
+                around if isinstance(around, Context) else Context()
+            )
+            begun = trace.get_current_span(parent).get_span_context()
+            number = begun.trace_id if begun.is_valid else _random.getrandbits(128)
+            self._ids = SpanContext(number, _random.getrandbits(64), False, begun.trace_flags)
         return self._ids
 
 
@@ -106,7 +120,7 @@ class CallSpan:
 
 def call_span(
     kind: str, item: str, tier: str, carrier: Mapping[str, str] | None = None
-) -> CallSpan:
+) -> CallSpan | IdSpan:
     """Begin the span of one call; enter it with ``with``.
 
     Args:
@@ -116,12 +130,11 @@ def call_span(
         carrier: what holds the client's trace: HTTP headers with lower-case names, or MCP's
             ``_meta``. A malformed ``traceparent`` begins a new trace.
     """
-    parent = _parent(carrier)
-    if isinstance(_tracer, _IdTracer):
-        return CallSpan(_tracer.start_span("", parent))
+    if _tracer is None:
+        return IdSpan(carrier)
     method, target = _METHODS.get(kind, (kind, "porch.item"))
     attributes = {"mcp.method.name": method, target: item, "porch.tier": tier}
-    name, before = f"{method} {item}", spans.earlier()
+    name, parent, before = f"{method} {item}", _parent(carrier), spans.earlier()
     if before is None:
         return CallSpan(_tracer.start_span(name, parent, SpanKind.SERVER, attributes))
     what, began, ended = before
@@ -159,8 +172,8 @@ def configure(service_name: str, *, enabled: bool = False) -> TracerProvider | N
 
     provider = _provider(service_name)
     seen = provider.sampler is not ALWAYS_OFF
-    _tracer = provider.get_tracer("porch") if seen else _IdTracer()
-    spans.record_with(_tracer if seen else None)
+    _tracer = provider.get_tracer("porch") if seen else None
+    spans.record_with(_tracer)
     if seen:
         trace_requests()
     return provider

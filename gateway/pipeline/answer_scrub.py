@@ -88,7 +88,8 @@ class AnswerScrub:
             return Looked(value, (), False)
         else:
             cleaned, found = scrub.value(value, texts)
-        self._report(item, found)
+        if found:
+            self._report(item, found)
         return Looked(cleaned, found, texts is None)
 
     def failure(self, item: Item, failed: ToolFailed) -> None:

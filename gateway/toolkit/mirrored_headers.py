@@ -52,7 +52,7 @@ def encode(text: str) -> str:
 
 def decode(value: str) -> str | None:
     """A header value as text; None where its ``=?base64?...?=`` wrapping is broken."""
-    match = _ENCODED.fullmatch(value)
+    match = _ENCODED.fullmatch(value) if value.startswith("=?") else None
     if match is None:
         return value
     try:

@@ -24,7 +24,10 @@ async def send_json(send: Send, body: Body, status: int = 200, headers: Headers 
             "headers": [*kind, sized, *headers],
         }
     )
-    await send_body(send, body)
+    if isinstance(body, Pieces):
+        await send_body(send, body)
+    else:
+        await send({"type": "http.response.body", "body": body})
 
 
 async def send_body(send: Send, body: Body, *, last: bool = True) -> None:

@@ -48,6 +48,9 @@ _CAPABILITY = {
     "roots/list": "roots",
 }
 
+_OF_ROUNDS = frozenset({"requestState", "inputResponses"})
+"""Parameters of a call that goes on with an earlier one."""
+
 _Render = Callable[[Any, Sequence[Redaction]], bytes]
 _Pieces = Callable[[Any, Sequence[Redaction]], Iterator[bytes]]
 
@@ -254,7 +257,7 @@ class Calls:
         self, request: Request, headers: ParameterHeaders, given: Mapping[str, Any]
     ) -> Callable[[], Resumption]:
         """Compares the parameter headers, and opens the state of an earlier round."""
-        if not request.era.modern:
+        if not request.era.modern or not (headers or request.params.keys() & _OF_ROUNDS):
             return begin_anew
 
         def resume() -> Resumption:
