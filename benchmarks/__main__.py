@@ -35,6 +35,7 @@ SECTIONS = {
     "codegraph_search": "code found by words, by meaning and by both; its speed, and bytes saved",
     "knowledge_sync": "a push of one note and of a hundred, until it is searchable",
     "knowledge_api": "the Knowledge Provider API at 10,000 entries beside its targets",
+    "memory_quality": "what long conversations ask of memory, and facts that change",
     "search_speed": "search over HTTP at 1,000 and 10,000 documents, and indexing",
 }
 

@@ -16,7 +16,11 @@ from plugins.knowledge.tools import tools
 
 _MEMORY = (
     " What people and their agents told the portal is asked with query_memory, before you answer "
-    "what may have been said or decided before, and kept with remember, where they want it kept."
+    "what may have been said or decided before, and kept with remember, where they want it kept: a "
+    "decision, a preference, a fact that will be needed again, one at a time, in words that stand "
+    "for themselves. Where remember names an entry that the new one seems to replace, settle it "
+    "with settle_memory if you know, and ask your person if you do not. Say so where an answer is "
+    "marked as superseded, contested or long unverified."
 )
 
 

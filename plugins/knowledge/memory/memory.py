@@ -24,6 +24,8 @@ from plugins.knowledge.memory.query.authors import Authors
 from plugins.knowledge.memory.query.engine import QueryEngine
 from plugins.knowledge.memory.query.lists import EntryLists
 from plugins.knowledge.memory.query.reader import EntryReader
+from plugins.knowledge.memory.query.review import ReviewQueue
+from plugins.knowledge.memory.query.standing import StandingOrder
 from plugins.knowledge.memory.query.usage import Usage
 from plugins.knowledge.memory.rights.approval_rules import ApprovalRules
 from plugins.knowledge.memory.rights.recipients import Recipients
@@ -35,6 +37,7 @@ from plugins.knowledge.memory.store.failure_log import FailureLog
 from plugins.knowledge.memory.store.inventory import Inventory
 from plugins.knowledge.memory.store.notices import Notices
 from plugins.knowledge.memory.store.reads import Reads
+from plugins.knowledge.memory.store.relations import Relations
 from plugins.knowledge.memory.store.unit_of_work import UnitOfWork
 from plugins.knowledge.memory.store.vectors import MemoryVectors
 from plugins.knowledge.memory.store.writes import Writes
@@ -47,6 +50,8 @@ from plugins.knowledge.memory.upkeep.vector_follower import VectorFollower
 from plugins.knowledge.memory.write.approvals import Approvals
 from plugins.knowledge.memory.write.entries import Entries
 from plugins.knowledge.memory.write.governed import GovernedEntries
+from plugins.knowledge.memory.write.relations import EntryRelations
+from plugins.knowledge.memory.write.verifications import Verifications
 
 
 def _now() -> datetime:
@@ -73,6 +78,8 @@ class Memory:
         personal_data: hands people what is kept of them, and erases it.
         exchange: the call that is running now.
         people: whom callers may know of.
+        verify: writes down who verified what.
+        review: finds what waits for a look.
         vector_follower: takes over the vectors of what other processes write; None where there
             are no other processes with vectors of their own.
     """
@@ -92,6 +99,8 @@ class Memory:
     personal_data: MemoryPersonalData
     exchange: Callable[[], Exchange]
     people: People
+    verify: Verifications
+    review: ReviewQueue
     vector_follower: VectorFollower | None = None
 
     @classmethod
@@ -146,7 +155,8 @@ def _assembled(
     sources: list[EntrySource] = [working, reads, notes]
     layers, authors = _layers(working, reads, vectors, notes), Authors(reads, host.people)
     provider = ProviderName(name=host.portal, version=version("porch"))
-    ranked = (host.embedder, vectors, usage, provider, failed, roles, authors)
+    standing = StandingOrder(entries.relations.store, reads, clock, notes)
+    ranked = (host.embedder, vectors, usage, provider, failed, roles, authors, standing)
     query = QueryEngine(layers, sources, *ranked)
     return Memory(
         provider=provider,
@@ -164,6 +174,8 @@ def _assembled(
         personal_data=MemoryPersonalData(entries, unit_of_work, batches.store),
         exchange=host.exchange,
         people=host.people,
+        verify=Verifications(entries, notes),
+        review=ReviewQueue(standing, roles),
         vector_follower=_vector_follower(host, vectors, hub.events, clock, failed),
     )
 
@@ -175,7 +187,11 @@ def _entries(
     reads = Reads(host.database, clock)
     writes = Writes(host.database, clock, None if vectors is None else vectors.kept)
     audit = AuditLog(host.database, clock)
-    return Entries(reads, writes, WorkingLayer(), vectors, audit, roles, clock, hub.tell, rules)
+    working = WorkingLayer()
+    store = Relations(host.database, clock)
+    relations = EntryRelations(store, reads, working, vectors)
+    told = (hub.tell, rules, relations)
+    return Entries(reads, writes, working, vectors, audit, roles, clock, *told)
 
 
 def _layers(

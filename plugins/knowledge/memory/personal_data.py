@@ -13,12 +13,19 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.contract import Database, PersonalData, PersonalFile
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.policy import AccessPolicy, person_key
-from plugins.knowledge.memory.model.record import FORMER_PERSON, Record
+from plugins.knowledge.memory.model.record import FORMER_PERSON, UPKEEP, Record
 from plugins.knowledge.memory.rights.access import exclusion_key
 from plugins.knowledge.memory.store.batches import BatchStore
 from plugins.knowledge.memory.store.reads import Version
 from plugins.knowledge.memory.store.rows import record_of
-from plugins.knowledge.memory.store.tables import approvals, batches, entries, events, versions
+from plugins.knowledge.memory.store.tables import (
+    approvals,
+    batches,
+    entries,
+    events,
+    relations,
+    versions,
+)
 from plugins.knowledge.memory.write.entries import Entries
 
 EVERYBODYS_POLICIES = frozenset({AccessPolicy.ORGANIZATION, AccessPolicy.PUBLIC})
@@ -52,10 +59,10 @@ class MemoryPersonalData:
             owners = await connection.scalars(sa.select(entries.c.owner).distinct())
             writers = await connection.scalars(sa.select(versions.c.by).distinct())
             deciders = [approvals.c.requested_by, approvals.c.decided_by, batches.c.person]
-            deciders.append(versions.c.approved_by)
+            deciders += [versions.c.approved_by, relations.c.by]
             asked = sa.union(*(sa.select(each).where(each.is_not(None)) for each in deciders))
             askers = await connection.scalars(asked)
-            return (held | set(owners) | set(writers) | set(askers)) - {FORMER_PERSON}
+            return (held | set(owners) | set(writers) | set(askers)) - {FORMER_PERSON, UPKEEP}
 
     async def export(self, person: str) -> AsyncIterator[PersonalFile]:
         """A file for each entry of a person, also those they have forgotten, with its versions."""
@@ -90,11 +97,12 @@ class MemoryPersonalData:
         async with self.database.begin() as connection:
             own = sa.delete(approvals).where(approvals.c.requested_by == person)
             await connection.execute(own)
-            signed = (versions.c.by, versions.c.approved_by, approvals.c.decided_by)
+            signed = (versions.c.by, versions.c.approved_by, approvals.c.decided_by, relations.c.by)
             for column in (entries.c.owner, *signed):
                 named = sa.update(column.table).where(column == person)
                 await connection.execute(named.values({column.name: FORMER_PERSON}))
             await _remove_reader(connection, person)
+            await _remove_verifier(connection, person)
 
     async def _hand_over(self, id: str) -> None:
         """Let an entry stay that is everybody's, where no store says any more whose it was."""
@@ -121,6 +129,17 @@ async def _remove_reader(connection: AsyncConnection, person: str) -> None:
             left = [each for each in readers if each not in named]
             told = sa.update(table).where(sa.tuple_(*key) == sa.tuple_(*at))
             await connection.execute(told.values(readers=left))
+
+
+async def _remove_verifier(connection: AsyncConnection, person: str) -> None:
+    """Let no entry say that a person verified it."""
+    text = entries.c.verified.cast(sa.Text)
+    signed = text.contains(json.dumps(person), autoescape=True)
+    rows = await connection.execute(sa.select(entries.c.number, entries.c.verified).where(signed))
+    for number, verified in rows.all():
+        left = {**verified, "by": FORMER_PERSON}
+        told = sa.update(entries).where(entries.c.number == number)
+        await connection.execute(told.values(verified=left))
 
 
 def _is_everybodys(record: Record) -> bool:

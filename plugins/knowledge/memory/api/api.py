@@ -10,7 +10,7 @@ from gateway.contract import Allowance, Api, Caller, Route
 from plugins.knowledge.memory.api.approvals import approval_routes
 from plugins.knowledge.memory.api.batches import batch_routes
 from plugins.knowledge.memory.api.discovery import DiscoveryResponse, discovered
-from plugins.knowledge.memory.api.entries import entry_routes
+from plugins.knowledge.memory.api.entries import entry_routes, standing_routes
 from plugins.knowledge.memory.api.errors import ErrorResponse, failed
 from plugins.knowledge.memory.api.examples import EXAMPLES
 from plugins.knowledge.memory.api.requests import (
@@ -71,6 +71,7 @@ def api(memory: Memory) -> Api:
         *_writes(memory),
         *batch_routes(memory, PREFIXES[0]),
         *approval_routes(memory),
+        *standing_routes(memory),
         *entry_routes(memory),  # last: its path takes what the others leave
     ]
     return Api(

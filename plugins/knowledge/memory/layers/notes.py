@@ -82,6 +82,10 @@ def _matches(record: Record, question: Question) -> bool:
         and (entry_filter.after is None or record.created >= entry_filter.after)
         and (entry_filter.before is None or record.created <= entry_filter.before)
         and entry_filter.owner in (None, NOBODY)
+        and (
+            entry_filter.as_of is None
+            or record.validity.holds_at(entry_filter.as_of, record.created)
+        )
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from plugins.knowledge.memory.algorithms.relevance import score, sort_by_score
+from plugins.knowledge.memory.algorithms.relevance import fit, score, sort_by_score
 from plugins.knowledge.memory.algorithms.similarity import score as similarity
+from plugins.knowledge.memory.algorithms.turns import best_numbers, with_neighbours
 from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS, OWNER_ONLY_LAYERS, Layer
 from plugins.knowledge.memory.model.labels import agent
 from plugins.knowledge.memory.model.query_context import LayerAnswers, Question, Scored
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 AGENT_LAYERS = frozenset({Layer.SESSION, Layer.EPISODIC})
 """Layers in which an agent finds what it wrote itself, where it gives its name."""
+CANDIDATES = 40
+"""Entries that words and meaning find each, before the two are weighed together."""
 _BEHIND_NOTE = (
     "What other processes of the portal wrote of late may not be found by its meaning yet."
 )
@@ -49,12 +53,15 @@ class StoredLayer:
         question = self._of_its_own(question)
         if self._vectors is not None and question.embedding_error is not None:
             return await self._by_words_alone(question, question.embedding_error)
-        if self._vectors is None or question.vector is None:
+        vector = question.vector
+        if self._vectors is None or vector is None:
             return LayerAnswers(await self._reads.search_words(self.layer, question))
-        near_by = self._near(self._vectors, question, question.vector)
+        limit, question = question.limit, replace(question, limit=max(question.limit, CANDIDATES))
+        near_by = self._near(self._vectors, question, vector)
         note = _BEHIND_NOTE if self._vectors.behind else ""
         if question.mode is Mode.SEMANTIC:
-            return LayerAnswers(self._ranked(question, {}, await near_by), note)
+            ranked = await self._ranked(question, {}, await near_by)
+            return LayerAnswers(ranked[:limit], note)
         words, near = await asyncio.gather(
             self._reads.search_words(self.layer, question),
             near_by,
@@ -64,11 +71,40 @@ class StoredLayer:
             raise words
         if isinstance(near, Exception):
             return LayerAnswers(
-                words, "The vector store does not answer: found by words alone.", near
+                words[:limit], "The vector store does not answer: found by words alone.", near
             )
         if isinstance(near, BaseException):
             raise near
-        return LayerAnswers(self._ranked(question, {one.id: one for one in words}, near), note)
+        said = await self._said({one.id: one for one in words}, near, question)
+        near |= await self._meant(self._vectors, words, near, question, vector)
+        ranked = await self._ranked(question, said, near)
+        return LayerAnswers(ranked[:limit], note)
+
+    async def _said(
+        self, said: dict[str, Scored], near: Mapping[str, Scored], question: Question
+    ) -> dict[str, Scored]:
+        """What words find, with the words of what is near and was not among the best of these."""
+        left = [one.number for id, one in near.items() if id not in said]
+        if len(said) < question.limit or not left:
+            return said
+        more = await self._reads.search_words(self.layer, question, left)
+        return said | {one.id: one for one in more}
+
+    async def _meant(
+        self,
+        vectors: MemoryVectors,
+        words: Sequence[Scored],
+        near: Mapping[str, Scored],
+        question: Question,
+        vector: Vector,
+    ) -> dict[str, Scored]:
+        """How near that is which words find, and which was not among the nearest."""
+        left = {one.id for one in words if one.id not in near}
+        if len(near) < question.limit or not left:
+            return {}
+        with suppress(Exception):  # they are as far as the furthest then
+            return await self._near(vectors, question, vector, left)
+        return {}
 
     async def _by_words_alone(self, question: Question, why: Exception) -> LayerAnswers:
         if question.mode is Mode.SEMANTIC:
@@ -79,18 +115,22 @@ class StoredLayer:
         )
 
     async def _near(
-        self, vectors: MemoryVectors, question: Question, vector: Vector
+        self,
+        vectors: MemoryVectors,
+        question: Question,
+        vector: Vector,
+        among: Collection[str] = (),
     ) -> dict[str, Scored]:
         """What is near in meaning, as far as the database agrees that it may be seen."""
-        near = await vectors.nearest(self.layer, question, vector)
+        near = await vectors.nearest(self.layer, question, vector, among)
         admitted = await self._reads.admitted({one.id for one in near}, self.layer, question)
         return {
-            one.id: Scored(one.id, 0.0, known.changed, one.cosine)
+            one.id: replace(known.scored, cosine=one.cosine)
             for one in near
             if (known := admitted.get(one.id)) is not None and known.version == one.version
         }
 
-    def _ranked(
+    async def _ranked(
         self, question: Question, words: Mapping[str, Scored], near: Mapping[str, Scored]
     ) -> list[Scored]:
         """Each candidate with its score; one that is far in meaning is as far as the furthest."""
@@ -100,8 +140,13 @@ class StoredLayer:
             one = near.get(id) or words[id]
             alike = similarity(least if one.cosine is None else one.cosine)
             said = words[id].score if id in words else 0.0
-            ranked.append(replace(one, score=score(question.mode, alike, said)))
-        return sort_by_score(ranked)[: question.limit]
+            told = alike if question.mode is Mode.SEMANTIC else fit(alike, said)
+            ranked.append(replace(one, score=score(question.mode, alike, said), fit=told))
+        ranked = sort_by_score(ranked)
+        if numbers := best_numbers(ranked):
+            beside = await self._reads.neighbours(numbers, self.layer, question)
+            ranked = sort_by_score(with_neighbours(ranked, beside, similarity(least)))
+        return ranked
 
     def _of_its_own(self, question: Question) -> Question:
         entry_filter = question.entry_filter

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from plugins.knowledge.memory.model.fields import Number, Part
 from plugins.knowledge.memory.model.policy import AccessPolicy
+from plugins.knowledge.memory.model.validity import Validity, Verification
 
 
 class Layer(StrEnum):
@@ -82,3 +83,5 @@ class KnowledgeEntry(Part):
     created_at: datetime
     updated_at: datetime | None = None
     version: int = Field(1, ge=1)
+    validity: Validity | None = Field(None, description="When it holds, where that was said.")
+    verified: Verification | None = Field(None, description="Who last looked whether it holds.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.requests import Mode
+from plugins.knowledge.memory.model.validity import ANY_TIME, Validity
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,12 +30,14 @@ class EntryFilter:
         after: it was created at this moment or later.
         before: it was created at this moment or earlier.
         owner: it is this person's.
+        as_of: it held then.
     """
 
     labels: tuple[frozenset[str], ...] = ()
     after: datetime | None = None
     before: datetime | None = None
     owner: str | None = None
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +79,29 @@ class Scored:
         score: how well it answers, 0 to 1.
         changed: when it was last written.
         cosine: its similarity, where that was asked for and it has a vector.
+        created: when it was first written, where that is another time.
+        validity: when it holds, as far as it says so itself.
+        challenged: whether another entry is, or seems, at odds with it.
+        fit: how sure it is that it answers at all, 0 to 1, where that is not its score.
+        number: its place in the order in which entries were written; 0 where there is none.
+        follows: the number of the turn of a conversation before it, or None.
     """
 
     id: str
     score: float
     changed: datetime
     cosine: float | None = None
+    created: datetime | None = None
+    validity: Validity = ANY_TIME
+    challenged: bool = False
+    fit: float | None = None
+    number: int = 0
+    follows: int | None = None
+
+    @property
+    def written(self) -> datetime:
+        """When it was first written."""
+        return self.created or self.changed
 
 
 @dataclass(frozen=True, slots=True)

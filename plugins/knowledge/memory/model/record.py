@@ -18,6 +18,7 @@ from plugins.knowledge.memory.model.entry import (
 )
 from plugins.knowledge.memory.model.fingerprint import fingerprint
 from plugins.knowledge.memory.model.policy import PRIVATE, AccessPolicyConfig, readers
+from plugins.knowledge.memory.model.validity import ANY_TIME, Validity, Verification
 
 NOTE_PREFIX = "note:"
 """How the ids of the knowledge base's notes begin; the document's type and id follow."""
@@ -52,6 +53,11 @@ class Record:
         uses: how often it was an answer, or was read.
         used: when that was last, or when it was written.
         expires: when its layer gives it up, or None.
+        validity: when what it says happened and holds, as far as that was said.
+        verified: who last looked whether it holds, or None.
+        challenged: whether another entry is, or seems, at odds with it.
+        number: its place in the order in which entries were written; 0 of one that is not yet.
+        follows: the number of the turn of a conversation before it, or None.
     """
 
     id: str
@@ -71,6 +77,16 @@ class Record:
     embedded: bool = False
     uses: int = 0
     expires: datetime | None = None
+    validity: Validity = ANY_TIME
+    verified: Verification | None = None
+    challenged: bool = False
+    number: int = 0
+    follows: int | None = None
+
+    @property
+    def starts(self) -> datetime:
+        """From when on it holds."""
+        return self.validity.starts(self.created)
 
     @property
     def readers(self) -> frozenset[str]:
@@ -81,6 +97,11 @@ class Record:
     def changed(self) -> datetime:
         """When it was last written."""
         return self.updated or self.created
+
+    @property
+    def state(self) -> str:
+        """What tells it from what it was before: its source's version, or when it was written."""
+        return self.source.version or f"{self.changed.timestamp():.0f}"
 
     @property
     def fingerprint(self) -> str:
@@ -101,6 +122,7 @@ class Record:
             **said,
             "source": self.source.model_dump(mode="json"),
             "access": self.access.model_dump(mode="json"),
+            **({"validity": timed} if (timed := dumped(self.validity)) else {}),
         }
 
     def entry(self, embedding: tuple[float, ...] | None = None) -> KnowledgeEntry:
@@ -119,6 +141,8 @@ class Record:
             created_at=self.created,
             updated_at=self.updated,
             version=self.version,
+            validity=self.validity if dumped(self.validity) else None,
+            verified=self.verified,
         )
 
 
@@ -128,14 +152,20 @@ def attributes_of(fields: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         fields: as that gives them; they may come from a merge or an older version.
     """
-    outer = {"content", "source", "access"}
+    outer = {"content", "source", "access", "validity"}
     said = {name: value for name, value in fields.items() if name not in outer}
     return {
         "content": fields["content"],
         "metadata": KnowledgeMetadata.model_validate(said),
         "source": KnowledgeSource.model_validate(fields["source"]),
         "access": AccessPolicyConfig.model_validate(fields["access"]),
+        "validity": Validity.model_validate(fields.get("validity", {})),
     }
+
+
+def dumped(validity: Validity) -> dict[str, Any]:
+    """What is said of when an entry holds, as JSON values; empty where nothing is."""
+    return validity.model_dump(mode="json", exclude_none=True)
 
 
 def new_id() -> str:

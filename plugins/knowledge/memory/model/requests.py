@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, SkipValidation, model_validator
 
@@ -15,8 +15,16 @@ from plugins.knowledge.memory.model.entry import (
     Layer,
     SourceType,
 )
-from plugins.knowledge.memory.model.fields import Flag, Moment, Number, Part, Whole
+from plugins.knowledge.memory.model.fields import Flag, Number, Part, Whole
 from plugins.knowledge.memory.model.policy import AccessPolicy, AccessPolicyConfig
+from plugins.knowledge.memory.model.validity import (
+    ANY_TIME,
+    DECISIONS,
+    MAX_RELATIONS,
+    Relation,
+    UtcMoment,
+    Validity,
+)
 
 MAX_QUERY_CHARACTERS = 2_000
 MAX_ENTRY_BYTES = 256 * 1024
@@ -82,10 +90,12 @@ class QueryFilters(Part):
 
     source_type: SourceType | None = None
     access_policy: AccessPolicy | None = None
-    created_after: Moment | None = None
-    created_before: Moment | None = None
+    created_after: UtcMoment | None = None
+    created_before: UtcMoment | None = None
     tags: tuple[str, ...] = Field((), max_length=100, description="At least one of these.")
     author: str | None = _NAME
+    mine: Flag = Field(False, description="Only your own.")
+    as_of: UtcMoment | None = Field(None, description="What held then, rather than what does now.")
     custom_filters: dict[str, Any] = Field(
         default_factory=dict, max_length=20, description="Custom fields and the values they have."
     )
@@ -131,6 +141,19 @@ class QueryRequest(Sent):
     layer: QueryLayers = QueryLayers()
 
 
+class RelationDraft(Part):
+    """How an entry goes together with an earlier one."""
+
+    kind: Relation
+    target: str = Field(min_length=1, max_length=200, description="The id of the other one.")
+
+    @model_validator(mode="after")
+    def _is_decided(self) -> Self:
+        if self.kind not in DECISIONS:
+            raise ValueError(f"kind is one of {', '.join(DECISIONS)}")
+        return self
+
+
 class EntryDraft(Part):
     """An entry as a client sends it: without what the provider gives it."""
 
@@ -141,6 +164,13 @@ class EntryDraft(Part):
     access_policy: AccessPolicy = AccessPolicy.PRIVATE
     version: Whole | None = Field(
         None, ge=1, description="Of an update: the version it began with."
+    )
+    validity: Validity = Field(ANY_TIME, description="When it happened, and when it holds.")
+    created_at: UtcMoment | None = Field(
+        None, description="Of an import: when it was first written; now where nothing is said."
+    )
+    relations: tuple[RelationDraft, ...] = Field(
+        (), max_length=MAX_RELATIONS, description="Of a new entry: what it supersedes, and so on."
     )
 
 

@@ -14,6 +14,7 @@ from plugins.knowledge.memory.model.entry import (
     KnowledgeSource,
     Layer,
 )
+from plugins.knowledge.memory.model.validity import Relation, Verification
 
 
 class ProviderName(BaseModel):
@@ -30,6 +31,25 @@ class Highlight(BaseModel):
     metadata: dict[str, list[str]] | None = None
 
 
+class Standing(BaseModel):
+    """Whether what an entry says still holds; nothing in it tells of what a reader may not see."""
+
+    holds: bool = Field(description="Whether it holds, as far as is known.")
+    text: str = Field(description="The same in words; empty where there is nothing to say.")
+    superseded_by: list[str] = Field(default_factory=list)
+    corrected_by: list[str] = Field(default_factory=list)
+    contested_with: list[str] = Field(default_factory=list)
+    seems_replaced_by: list[str] = Field(
+        default_factory=list, description="Found by the portal; nobody has decided it."
+    )
+    ended_at: datetime | None = Field(None, description="When it ceased to hold.")
+    starts_at: datetime | None = Field(None, description="When it will hold.")
+    unverified_days: int | None = Field(
+        None, description="Days since anybody wrote or verified it, where that is long ago."
+    )
+    source_changed: bool = Field(False, description="What it was verified against has changed.")
+
+
 class QueryResult(BaseModel):
     """One answer."""
 
@@ -38,6 +58,9 @@ class QueryResult(BaseModel):
     distance: float | None = None
     layer: Layer | None = Field(None, description="Where it is.")
     author: Author | None = Field(None, description=AUTHOR_FIELD)
+    standing: Standing | None = Field(
+        None, description="What to know of whether it holds; none where it does."
+    )
     highlight: Highlight | None = None
 
 
@@ -72,6 +95,19 @@ class QueryResponse(BaseModel):
     )
 
 
+class NearEntry(BaseModel):
+    """An earlier entry that is near in meaning, and says something else."""
+
+    id: str
+    content: str = Field(description="What it says, or its beginning.")
+    similarity: float = Field(description="How near, -1 to 1.")
+    seems: Relation | None = Field(
+        None, description="seems_to_replace: the new entry seems to replace it."
+    )
+    why: str = Field("", description="What makes it seem so.")
+    changed: datetime = Field(description="When it was last written.")
+
+
 class ApprovalRequired(BaseModel):
     """Who asked for what a person has yet to allow, and when."""
 
@@ -86,6 +122,27 @@ class CreateResponse(BaseModel):
     entry: KnowledgeEntry
     status: Literal["created", "updated", "pending_approval"]
     approval_required: ApprovalRequired | None = None
+    near: list[NearEntry] = Field(
+        default_factory=list,
+        description="Earlier entries near in meaning: say how the new one goes together with them.",
+    )
+
+
+class RelationResponse(BaseModel):
+    """What became of a decision how two entries go together."""
+
+    entry_id: str
+    target: str
+    kind: Relation
+    status: Literal["done", "pending_approval"]
+    approval_required: ApprovalRequired | None = None
+
+
+class VerificationResponse(BaseModel):
+    """That somebody looked whether an entry still holds."""
+
+    entry_id: str
+    verified: Verification
 
 
 class DeleteResponse(BaseModel):

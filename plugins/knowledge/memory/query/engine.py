@@ -23,7 +23,13 @@ from plugins.knowledge.memory.model.query_context import (
     SearchLayer,
 )
 from plugins.knowledge.memory.model.record import Record
-from plugins.knowledge.memory.model.requests import Mode, QueryFilters, QueryOptions, QueryRequest
+from plugins.knowledge.memory.model.requests import (
+    MAX_RESULTS,
+    Mode,
+    QueryFilters,
+    QueryOptions,
+    QueryRequest,
+)
 from plugins.knowledge.memory.model.responses import (
     ProviderName,
     QueryMetadata,
@@ -33,6 +39,7 @@ from plugins.knowledge.memory.model.responses import (
 from plugins.knowledge.memory.query.authors import Authors
 from plugins.knowledge.memory.query.highlights import highlight
 from plugins.knowledge.memory.query.layer_search import OnFailure, search_layers
+from plugins.knowledge.memory.query.standing import Challenges, StandingOrder
 from plugins.knowledge.memory.query.usage import Usage
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.rights.roles import Roles, require_role
@@ -64,6 +71,7 @@ class QueryEngine:
         failed: hears why a layer does not answer.
         roles: who may ask.
         authors: finds who wrote what is found.
+        standing: puts what holds first.
     """
 
     layers: Sequence[SearchLayer]
@@ -75,9 +83,17 @@ class QueryEngine:
     failed: OnFailure
     roles: Roles
     authors: Authors
+    standing: StandingOrder
 
-    async def __call__(self, request: QueryRequest, caller: Caller) -> QueryResponse:
+    async def __call__(
+        self, request: QueryRequest, caller: Caller, floor: float = 0.0
+    ) -> QueryResponse:
         """Answer a query (protocol, "Query Endpoint").
+
+        Args:
+            request: the query.
+            caller: who asks.
+            floor: the fit below which an entry does not count as an answer.
 
         Raises:
             MemoryFailed: the caller may not ask, the question is empty, or none of the layers
@@ -91,16 +107,19 @@ class QueryEngine:
         if layers and len(gathered.failed) == len(gathered.asked) and not gathered.found:
             raise _no_answer(gathered.notes)
         options = request.options
-        close = [one for one in gathered.found if _near_enough(one, options)]
-        near = [one for one in close if one.score >= (options.min_score or 0.0)]
+        challenges = await self.standing.challenges(gathered.found, question.keys)
+        found = await self.standing.ordered(gathered.found, challenges, question)
+        close = [one for one in found if _near_enough(one, options)]
+        near = [one for one in close if _counts(one, options, floor)]
         page = near[options.offset : options.offset + options.limit]
-        below = close[len(near) :][: options.nearest]
-        records, unread = await self._read([*page, *below], question, gathered.layers)
+        below = [one for one in close if not _counts(one, options, floor)][: options.nearest]
+        layers_of = {**challenges.layers, **gathered.layers}
+        records, unread = await self._read([*page, *below], question, layers_of)
         if unread and not records:
             raise _no_answer(unread)
-        results = await self._results(page, records, question, options)
+        results = await self._results(page, records, question, options, challenges)
         self.usage.count(result.entry.id for result in results)
-        nearest = await self._results(below, records, question, options)
+        nearest = await self._results(below, records, question, options, challenges)
         return QueryResponse(
             query_id=f"query_{uuid4().hex}",
             results=results,
@@ -140,18 +159,17 @@ class QueryEngine:
             raise MemoryFailed(
                 ErrorCode.INVALID_REQUEST, "The query is empty; say what to look for."
             )
-        options = request.options
         vector, embedding_error = await self._vector(text, request.mode, layers)
         return Question(
             text=text,
             mode=request.mode,
             keys=caller_keys(caller),
             person=caller.person,
-            limit=options.top_k or options.offset + options.limit,
+            limit=_candidates(request),
             terms=term_ids(text),
             vector=vector,
             embedding_error=embedding_error,
-            entry_filter=_narrowing(request.filters, request.layer.user_id),
+            entry_filter=_narrowing(request.filters, request.layer.user_id, caller.person),
             agent=request.layer.agent_id,
         )
 
@@ -199,6 +217,7 @@ class QueryEngine:
         records: Mapping[str, Record],
         question: Question,
         options: QueryOptions,
+        challenges: Challenges,
     ) -> list[QueryResult]:
         embeddings: Mapping[str, Vector] = {}
         if options.include_embeddings and self.vectors is not None:
@@ -206,10 +225,12 @@ class QueryEngine:
         asked_terms = frozenset(terms(question.text))
         shown = [records[one.id] for one in page if one.id in records]
         authors = await self.authors.of(shown, question.person)
+        changed = await self.standing.changed_sources(shown, question.keys)
         return [
             QueryResult(
                 layer=records[one.id].layer,
                 author=authors[one.id],
+                standing=self.standing.of(records[one.id], challenges, changed),
                 entry=_shown(records[one.id], embeddings.get(one.id), options),
                 score=round(one.score, 4),
                 distance=_distance(one, options),
@@ -222,7 +243,14 @@ class QueryEngine:
         ]
 
 
-def _narrowing(filters: QueryFilters, owner: str | None) -> EntryFilter:
+def _candidates(request: QueryRequest) -> int:
+    """How many answers of a layer are compared; of those that held at a moment, some fall away."""
+    options = request.options
+    wanted = options.top_k or options.offset + options.limit
+    return wanted if request.filters.as_of is None else max(wanted, MAX_RESULTS)
+
+
+def _narrowing(filters: QueryFilters, owner: str | None, person: str | None) -> EntryFilter:
     groups = [
         [by.tag(each) for each in filters.tags],
         [by.source(each) for each in _as_tuple(filters.source_type)],
@@ -237,7 +265,8 @@ def _narrowing(filters: QueryFilters, owner: str | None) -> EntryFilter:
         labels=tuple(frozenset(group) for group in groups if group),
         after=filters.created_after,
         before=filters.created_before,
-        owner=owner,
+        owner=(person or "") if filters.mine else owner,
+        as_of=filters.as_of,
     )
 
 
@@ -255,6 +284,11 @@ def _near_enough(one: Scored, options: QueryOptions) -> bool:
     return (
         options.distance_threshold is None or apart is None or apart <= options.distance_threshold
     )
+
+
+def _counts(one: Scored, options: QueryOptions, floor: float) -> bool:
+    fits = one.score if one.fit is None else one.fit
+    return one.score >= (options.min_score or 0.0) and fits >= floor
 
 
 def _distance(one: Scored, options: QueryOptions) -> float | None:

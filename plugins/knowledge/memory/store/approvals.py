@@ -18,7 +18,7 @@ from plugins.knowledge.memory.rights.delegation import DelegatedRights
 from plugins.knowledge.memory.store.tables import approvals
 
 State = Literal["pending", "approved", "rejected", "failed"]
-Operation = Literal["create", "update", "delete", "erase", "verify"]
+Operation = Literal["create", "update", "delete", "erase", "verify", "relate"]
 MAX_LISTED = 1000
 """Requests that are looked through for one list."""
 

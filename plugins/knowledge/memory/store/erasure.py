@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
 from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.search_rows import delete_search_rows
-from plugins.knowledge.memory.store.tables import approvals, entries, events, versions
+from plugins.knowledge.memory.store.tables import approvals, entries, events, relations, versions
 
 
 async def erase_entries(
@@ -56,4 +56,6 @@ async def _delete_entries(
         gone = sa.delete(entries).where(entries.c.id.in_(some)).returning(entries.c.number)
         await delete_search_rows(connection, list((await connection.execute(gone)).scalars()))
         await connection.execute(sa.delete(versions).where(versions.c.entry.in_(some)))
+        named = sa.or_(relations.c.entry.in_(some), relations.c.target.in_(some))
+        await connection.execute(sa.delete(relations).where(named))
     await kept.delete_in(connection, ids)

@@ -14,7 +14,7 @@ from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.store.reads import sql_batches
 from plugins.knowledge.memory.store.rows import record_of
 from plugins.knowledge.memory.store.tables import approvals, entries
-from plugins.knowledge.memory.store.visibility import is_live
+from plugins.knowledge.memory.store.visibility import is_live, unmarked
 
 PAGE_SIZE = 200
 """Entries that are looked at together; between two pages others have their turn."""
@@ -57,13 +57,12 @@ class Inventory:
     async def duplicates(self) -> list[list[Record]]:
         """Entries that claim the same: groups of at least two (README, "Conflicts")."""
         by = (entries.c.owner, entries.c.layer, entries.c.fingerprint)
-        chosen = sa.select(*by).where(is_live(self._clock())).group_by(*by)
+        which = (is_live(self._clock()), unmarked())
+        chosen = sa.select(*by).where(*which).group_by(*by)
         found: list[list[Record]] = []
         for row in await self._rows(chosen.having(sa.func.count() > 1)):
             same = [column == value for column, value in zip(by, row, strict=True)]
-            whole = (
-                sa.select(entries).where(*same, is_live(self._clock())).order_by(entries.c.number)
-            )
+            whole = sa.select(entries).where(*same, *which).order_by(entries.c.number)
             groups: dict[frozenset[str], list[Record]] = {}
             for record in map(record_of, await self._rows(whole)):
                 groups.setdefault(record.readers, []).append(record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from plugins.knowledge.memory.model.query_context import EntryFilter, Question, 
 from plugins.knowledge.memory.model.record import UPKEEP, Record
 from plugins.knowledge.memory.model.requests import Mode
 from plugins.knowledge.memory.store import words
-from plugins.knowledge.memory.store.rows import record_of
+from plugins.knowledge.memory.store.rows import record_of, validity_of
 from plugins.knowledge.memory.store.tables import entries, versions
 from plugins.knowledge.memory.store.visibility import (
     FilterShape,
@@ -27,6 +27,7 @@ from plugins.knowledge.memory.store.visibility import (
     is_live,
     key_values,
     readable,
+    unmarked,
 )
 
 Value = TypeVar("Value")
@@ -36,9 +37,14 @@ MAX_SQL_VALUES = 500
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """What the database knows of an entry that the vector store found."""
+    """What the database knows of an entry that was found elsewhere.
 
-    changed: datetime
+    Attributes:
+        scored: the entry as an answer that nothing was scored of yet.
+        version: how often it was written.
+    """
+
+    scored: Scored
     version: int
 
 
@@ -103,6 +109,7 @@ class Reads:
             entries.c.owner == record.owner,
             entries.c.fingerprint == record.fingerprint,
             entries.c.layer == str(record.layer),
+            unmarked(),  # what was true before is said anew
             is_live(self._clock()),
         )
         async with self._database.read() as connection:
@@ -184,21 +191,25 @@ class Reads:
             rows = await connection.execute(newest, values)
             return {row.id: row.changed for row in rows}, total
 
-    async def search_words(self, layer: Layer, question: Question) -> list[Scored]:
-        """The entries of a layer that have the question's words, best first."""
+    async def search_words(
+        self, layer: Layer, question: Question, among: Sequence[int] = ()
+    ) -> list[Scored]:
+        """The entries of a layer that have the question's words, best first.
+
+        Args:
+            layer: where.
+            question: who asks, and what.
+            among: the numbers of the only entries that are looked at; all where there are none.
+        """
         if not question.keys:
             return []
         shape, values = self._asked(question)
         async with self._database.read() as connection:
             rows = await words.search(
-                connection, str(layer), question.terms, shape, values, question.limit
+                connection, str(layer), question.terms, shape, values, question.limit, among
             )
         return [
-            Scored(
-                row.id,
-                score(Mode.KEYWORD, None, words_score(row.score)),
-                row.updated or row.created,
-            )
+            replace(_scored(row), score=score(Mode.KEYWORD, None, words_score(row.score)))
             for row in rows
         ]
 
@@ -217,10 +228,54 @@ class Reads:
         async with self._database.read() as connection:
             for some in sql_batches(sorted(ids)):
                 rows = await connection.execute(_versions_by_id(shape), {**values, "ids": some})
-                found |= {
-                    row.id: StoredVersion(row.updated or row.created, row.version) for row in rows
-                }
+                found |= {row.id: StoredVersion(_scored(row), row.version) for row in rows}
         return found
+
+    async def neighbours(
+        self, numbers: Mapping[int, int | None], layer: Layer, question: Question
+    ) -> list[Scored]:
+        """The turns before and after some turns of conversations, as far as they may be seen.
+
+        Args:
+            numbers: the numbers of turns, each with that of the turn before it.
+            layer: where they are.
+            question: who asks, and what an answer must be.
+        """
+        if not numbers or not question.keys:
+            return []
+        shape, values = self._asked(question)
+        before = [each for each in numbers.values() if each is not None]
+        values |= {"layer": str(layer), "turns": list(numbers), "before": before}
+        async with self._database.read() as connection:
+            return [_scored(row) for row in await connection.execute(_neighbours(shape), values)]
+
+    async def unverified(self, owner: str, before: datetime, limit: int) -> list[Record]:
+        """What somebody owns that was neither written nor verified since, the oldest first.
+
+        Args:
+            owner: the person.
+            before: the moment.
+            limit: how many at most.
+        """
+        changed = sa.func.coalesce(
+            entries.c.updated, entries.c.created, type_=entries.c.created.type
+        )
+        old = sa.select(entries).where(
+            entries.c.owner == owner, changed < before, is_live(self._clock())
+        )
+        async with self._database.read() as connection:
+            rows = await connection.execute(old.order_by(changed, entries.c.id).limit(limit))
+            found = [record_of(row) for row in rows]
+        return [each for each in found if each.verified is None or each.verified.at < before]
+
+    async def last_of(self, record: Record) -> Record | None:
+        """What an entry's owner wrote last in its layer."""
+        own = (entries.c.owner == record.owner, entries.c.layer == str(record.layer))
+        last = sa.select(entries).where(*own, is_live(self._clock()))
+        async with self._database.read() as connection:
+            found = await connection.execute(last.order_by(entries.c.number.desc()).limit(1))
+            row = found.one_or_none()
+        return None if row is None else record_of(row)
 
     def _asked(self, question: Question) -> tuple[FilterShape, dict[str, Any]]:
         """Which filters a question has, and all that its conditions compare with."""
@@ -240,8 +295,33 @@ def _versions_by_id(shape: FilterShape) -> Select[Any]:
     """What is known of entries of a layer, by their ids, that a question may have as answers."""
     named = entries.c.id.in_(sa.bindparam("ids", expanding=True))
     home = entries.c.layer == sa.bindparam("layer")
-    shown = (entries.c.id, entries.c.created, entries.c.updated, entries.c.version)
-    return sa.select(*shown).where(named, home, readable(), *filter_conditions(shape))
+    return sa.select(*words.SHOWN, entries.c.version).where(
+        named, home, readable(), *filter_conditions(shape)
+    )
+
+
+@lru_cache(maxsize=256)
+def _neighbours(shape: FilterShape) -> Select[Any]:
+    """Entries of a layer that come before or after some, as turns of conversations."""
+    after = entries.c.follows.in_(sa.bindparam("turns", expanding=True))
+    before = entries.c.number.in_(sa.bindparam("before", expanding=True))
+    home = entries.c.layer == sa.bindparam("layer")
+    which = (sa.or_(after, before), home, readable(), *filter_conditions(shape))
+    return sa.select(*words.SHOWN).where(*which)
+
+
+def _scored(row: Any) -> Scored:
+    """What is known of an entry before it is read, without a score."""
+    return Scored(
+        id=row.id,
+        score=0.0,
+        changed=row.updated or row.created,
+        created=row.created,
+        validity=validity_of(row),
+        challenged=row.challenged,
+        number=row.number,
+        follows=row.follows,
+    )
 
 
 def sql_batches(values: Sequence[Value]) -> list[Sequence[Value]]:

@@ -7,6 +7,7 @@ from typing import Any
 from plugins.knowledge.memory.model.entry import KnowledgeMetadata, KnowledgeSource, Layer
 from plugins.knowledge.memory.model.policy import AccessPolicyConfig
 from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.validity import ANY_TIME, Validity, Verification
 
 
 def row_of(record: Record) -> dict[str, Any]:
@@ -30,6 +31,11 @@ def row_of(record: Record) -> dict[str, Any]:
         "uses": record.uses,
         "used": record.used,
         "expires": record.expires,
+        "event_at": record.validity.event_at,
+        "valid_from": record.validity.valid_from,
+        "valid_until": record.validity.valid_until,
+        "follows": record.follows,
+        "verified": record.verified and record.verified.model_dump(mode="json"),
     }
 
 
@@ -53,4 +59,18 @@ def record_of(row: Any) -> Record:
         uses=row.uses,
         used=row.used,
         expires=row.expires,
+        validity=validity_of(row),
+        verified=row.verified and Verification.model_validate(row.verified),
+        challenged=row.challenged,
+        number=row.number,
+        follows=row.follows,
+    )
+
+
+def validity_of(row: Any) -> Validity:
+    """When the entry of a row holds; what was checked when it was written is not checked again."""
+    if row.event_at is row.valid_from is row.valid_until is None:
+        return ANY_TIME
+    return Validity.model_construct(
+        event_at=row.event_at, valid_from=row.valid_from, valid_until=row.valid_until
     )

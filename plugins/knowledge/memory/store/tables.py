@@ -53,13 +53,33 @@ entries = Table(
     Column("used", UtcDateTime, nullable=False),
     Column("expires", UtcDateTime),
     Column("deleted", UtcDateTime),
+    Column("event_at", UtcDateTime),
+    Column("valid_from", UtcDateTime),
+    Column("valid_until", UtcDateTime),
+    Column("verified", Json),
+    Column("challenged", Boolean, nullable=False, default=False),
+    Column("follows", NUMBER),
     Index("ix_memory_entries_layer", "layer", "owner"),
     Index("ix_memory_entries_owner", "owner", "fingerprint"),
     _where_set("expires"),
     _where_set("deleted"),
+    _where_set("follows"),
 )
 """One row an entry; ``deleted`` is set where it was forgotten and may still be looked up by its
 owner, ``expires`` where its layer keeps entries for a time only."""
+
+relations = Table(
+    "memory_relations",
+    metadata,
+    Column("entry", PLAIN, primary_key=True),
+    Column("target", PLAIN, primary_key=True),
+    Column("kind", PLAIN, nullable=False),
+    Column("by", PLAIN, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Index("ix_memory_relations_target", "target"),
+    Index("ix_memory_relations_kind", "kind", "at"),
+)
+"""How an entry goes together with an earlier one: decided by a person, or found and undecided."""
 
 labels = Table(
     "memory_labels",

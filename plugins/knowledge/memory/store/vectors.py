@@ -145,13 +145,16 @@ class MemoryVectors:
             if (other := await self._collection(layer)) is not here:
                 await other.delete([own])
 
-    async def nearest(self, layer: Layer, question: Question, vector: Vector) -> list[NearVector]:
+    async def nearest(
+        self, layer: Layer, question: Question, vector: Vector, among: Ids[str] = ()
+    ) -> list[NearVector]:
         """The entries of a layer nearest to a question.
 
         Args:
             layer: where.
             question: who asks, and what an answer must be.
             vector: the question's.
+            among: the ids of the only entries that are looked at; all where there are none.
         """
         entry_filter = question.entry_filter
         where = [
@@ -159,6 +162,8 @@ class MemoryVectors:
             Condition("labels", any_of=tuple(sorted(map(reader, question.keys)))),
             *(Condition("labels", any_of=tuple(sorted(group))) for group in entry_filter.labels),
         ]
+        if among:
+            where.append(Condition("entry", any_of=tuple(sorted(among))))
         if entry_filter.after is not None:
             where.append(Condition("created", at_least=entry_filter.after.timestamp()))
         if entry_filter.before is not None:

@@ -15,7 +15,11 @@ from sqlalchemy import ColumnElement
 
 from plugins.knowledge.memory.model.labels import reader
 from plugins.knowledge.memory.model.query_context import EntryFilter
-from plugins.knowledge.memory.store.tables import entries, labels
+from plugins.knowledge.memory.model.validity import Relation
+from plugins.knowledge.memory.store.tables import entries, labels, relations
+
+MARKING = tuple(str(each) for each in Relation if each.marks_the_other)
+"""How an entry goes together with an earlier one that is then not sure to hold."""
 
 
 class FilterShape(NamedTuple):
@@ -26,17 +30,20 @@ class FilterShape(NamedTuple):
         after: whether it asks for what was created since a moment.
         before: whether it asks for what was created until a moment.
         owner: whether it asks for one person's entries.
+        as_of: whether it asks for what held at a moment.
     """
 
     groups: int
     after: bool
     before: bool
     owner: bool
+    as_of: bool = False
 
     @classmethod
     def of(cls, by: EntryFilter) -> FilterShape:
         """The shape of a query's filters."""
-        given = (by.after is not None, by.before is not None, by.owner is not None)
+        times = (by.after is not None, by.before is not None)
+        given = (*times, by.owner is not None, by.as_of is not None)
         return cls(len(by.labels), *given)
 
 
@@ -71,14 +78,29 @@ def filter_conditions(shape: FilterShape) -> list[ColumnElement[bool]]:
         conditions.append(entries.c.created <= sa.bindparam("before", type_=at))
     if shape.owner:
         conditions.append(entries.c.owner == sa.bindparam("owner"))
+    if shape.as_of:
+        moment = sa.bindparam("as_of", type_=at)
+        starts = sa.func.coalesce(
+            entries.c.valid_from, entries.c.event_at, entries.c.created, type_=at
+        )
+        ends = sa.or_(entries.c.valid_until.is_(None), entries.c.valid_until > moment)
+        conditions.append(sa.and_(starts <= moment, ends))
     return conditions
 
 
 def filter_values(by: EntryFilter) -> dict[str, Any]:
     """The values that :func:`filter_conditions` compares with."""
-    moments = {"after": by.after, "before": by.before, "owner": by.owner}
+    moments = {"after": by.after, "before": by.before, "owner": by.owner, "as_of": by.as_of}
     groups = {f"group_{number}": sorted(group) for number, group in enumerate(by.labels)}
     return groups | {name: value for name, value in moments.items() if value is not None}
+
+
+def unmarked() -> ColumnElement[bool]:
+    """That nothing is said to be, or seems, at odds with an entry."""
+    marked = sa.select(sa.literal(1)).where(
+        relations.c.target == entries.c.id, relations.c.kind.in_(MARKING)
+    )
+    return sa.or_(~entries.c.challenged, ~sa.exists(marked.correlate(entries)))
 
 
 def _live_at(now: Any) -> ColumnElement[bool]:

@@ -27,6 +27,11 @@ MIN_ENTRIES = 1000
 MAX_TERMS = 32
 """Terms of a question that count: the first ones."""
 
+_MOMENTS = ("created", "updated", "event_at", "valid_from", "valid_until")
+_SHOWN = ("id", "number", "follows", "challenged", *_MOMENTS)
+SHOWN = tuple(entries.c[name] for name in _SHOWN)
+"""What is known of an entry before it is read."""
+
 
 def weights(text: str) -> dict[int, float]:
     """The terms of an entry and their weights."""
@@ -46,6 +51,7 @@ async def search(
     shape: FilterShape,
     values: Mapping[str, Any],
     limit: int,
+    among: Sequence[int] = (),
 ) -> list[Any]:
     """The rows of a layer that have the terms, best first.
 
@@ -56,9 +62,10 @@ async def search(
         shape: which filters it has.
         values: who asks, and what the filters name (``visibility.py``).
         limit: how many at most.
+        among: the numbers of the only entries that are looked at; all where there are none.
 
     Returns:
-        Rows of ``id``, ``created``, ``updated`` and ``score``.
+        Rows of :data:`SHOWN` and ``score``.
     """
     if not terms:
         return []
@@ -70,7 +77,9 @@ async def search(
     weighed: dict[str, Any] = {f"term_{place}": term for place, term in enumerate(rare)}
     weighed |= {f"rarity_{place}": rarity for place, rarity in enumerate(rare.values())}
     asked |= {"terms": list(rare), "most": limit, **weighed}
-    return list(await connection.execute(_weighed(shape, len(rare)), asked))
+    if among:
+        asked["among"] = list(among)
+    return list(await connection.execute(_weighed(shape, len(rare), bool(among)), asked))
 
 
 @lru_cache(maxsize=256)
@@ -80,7 +89,7 @@ def _document_counts(shape: FilterShape) -> Select[Any]:
 
 
 @lru_cache(maxsize=256)
-def _weighed(shape: FilterShape, terms: int) -> Select[Any]:
+def _weighed(shape: FilterShape, terms: int, among: bool) -> Select[Any]:
     """The entries with so many terms, by what these tell together."""
 
     def worth(place: int) -> Any:
@@ -88,10 +97,11 @@ def _weighed(shape: FilterShape, terms: int) -> Select[Any]:
         return words.c.term == sa.bindparam(f"term_{place}"), words.c.weight * rarity
 
     score = sa.func.sum(sa.case(*map(worth, range(terms)), else_=0.0)).label("score")
-    shown = (entries.c.id, entries.c.created, entries.c.updated)
+    found = _found(shape, *SHOWN, score)
+    if among:
+        found = found.where(words.c.entry.in_(sa.bindparam("among", expanding=True)))
     return (
-        _found(shape, *shown, score)
-        .group_by(entries.c.number, *shown)
+        found.group_by(entries.c.number)
         .order_by(score.desc(), entries.c.id)
         .limit(sa.bindparam("most"))
     )

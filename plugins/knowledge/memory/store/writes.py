@@ -14,6 +14,7 @@ from gateway.contract import Database
 from gateway.toolkit.sql import exclusive
 from plugins.knowledge.memory.model.entry import LAYER_LIFETIMES
 from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.validity import Verification
 from plugins.knowledge.memory.store.erasure import erase_entries
 from plugins.knowledge.memory.store.inserts import insert_entries, insert_versions
 from plugins.knowledge.memory.store.kept_vectors import KeptVectors
@@ -97,6 +98,25 @@ class Writes:
 
         by = approved_by or self._approved_by
         return Writes(self._database, self._clock, self._kept, both, by)
+
+    async def run(self) -> None:
+        """Do only what is done alongside, in the order of all writes."""
+        async with self._database.begin() as connection:
+            await lock_event_order(connection)
+            await self._once(connection)
+
+    async def verify(self, id: str, version: int, verified: Verification) -> bool:
+        """Write down that somebody looked whether an entry still holds.
+
+        Returns:
+            Whether it is still the version that they looked at.
+        """
+        own = (entries.c.id == id, entries.c.version == version, is_live(self._clock()))
+        marked = sa.update(entries).where(*own).values(verified=verified.model_dump(mode="json"))
+        async with self._database.begin() as connection:
+            await self._once(connection)
+            number = await connection.scalar(marked.returning(entries.c.number))
+            return number is not None
 
     async def add(
         self, records: Sequence[Record], by: str, vectors: Mapping[str, Vector] | None = None

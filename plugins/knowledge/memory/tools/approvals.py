@@ -27,7 +27,9 @@ class WaitingWrite(BaseModel):
     """A request, as those see it who may decide it, and who made it."""
 
     id: str
-    operation: str = Field(description="create, update, delete, erase (for good) or verify.")
+    operation: str = Field(
+        description="create, update, delete, erase (for good), verify or relate."
+    )
     entry: str = Field(description="The id of the entry.")
     content: str | None = Field(None, description="What the entry is to say.")
     metadata: dict[str, Any] | None = Field(None, description="What is to be said about it.")
@@ -114,6 +116,7 @@ _OPERATIONS_IN_WORDS = {
     "update": "change an entry of memory to this",
     "delete": "remove an entry from memory",
     "erase": "remove an entry from memory for good",
+    "relate": "let this entry of memory stand in place of another one",
     "verify": "have this verified, and shown to those it is for",
 }
 _BY_HAND = (

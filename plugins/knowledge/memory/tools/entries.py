@@ -15,11 +15,13 @@ from plugins.knowledge.memory.model.errors import validate
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.record import Record
 from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
-from plugins.knowledge.memory.model.responses import CreateResponse
+from plugins.knowledge.memory.model.responses import CreateResponse, NearEntry
+from plugins.knowledge.memory.model.validity import MAX_RELATIONS, UtcMoment
 from plugins.knowledge.memory.tools.annotations import ADDS, CHANGES, READ_ONLY
 from plugins.knowledge.memory.tools.approvals import PENDING_NOTE, approval_tools
 from plugins.knowledge.memory.tools.people import people_tool
 from plugins.knowledge.memory.tools.recall import recall_tools
+from plugins.knowledge.memory.tools.standing import standing_tools
 from plugins.knowledge.memory.write.consent import NeedsAnswer, consent_through
 
 
@@ -31,6 +33,10 @@ class Kept(BaseModel):
     status: str
     approval: str | None = Field(None, description="The request that waits for a person.")
     note: str | None = Field(None, description="What has to happen next, and who must act.")
+    near: list[NearEntry] = Field(
+        default_factory=list,
+        description="Earlier entries near in meaning: say how they go together (settle_memory).",
+    )
 
 
 class Forgotten(BaseModel):
@@ -66,6 +72,7 @@ def tools(memory: Memory) -> list[Tool]:
         _update(memory),
         Tool.of(_forget(memory), annotations=CHANGES, floor=Tier.PUBLIC, title="Forget"),
         Tool.of(_history(memory), annotations=READ_ONLY, floor=Tier.PUBLIC, title="Memory history"),
+        *standing_tools(memory),
         people_tool(memory),
         *approval_tools(memory),
     ]
@@ -103,6 +110,24 @@ class NewMemory(BaseModel):
     agent_id: str | None = Field(
         None, description="Your own name, so that you find your own entries again."
     )
+    event_at: UtcMoment | None = Field(
+        None, description="When it happened, where that is not now: 2026-03-01."
+    )
+    valid_from: UtcMoment | None = Field(None, description="From when on it holds.")
+    valid_until: UtcMoment | None = Field(None, description="When it ceases to hold.")
+    written_at: UtcMoment | None = Field(
+        None, description="Of what you import: when it was written down first."
+    )
+    supersedes: list[str] = Field(
+        default_factory=list,
+        max_length=MAX_RELATIONS,
+        description="The ids of earlier entries that hold no more from now on.",
+    )
+    corrects: list[str] = Field(
+        default_factory=list,
+        max_length=MAX_RELATIONS,
+        description="The ids of earlier entries that were wrong all along.",
+    )
 
     def request(self) -> CreateRequest:
         """The same, as the protocol writes it."""
@@ -112,7 +137,15 @@ class NewMemory(BaseModel):
             "access_policy": readers,
             "layer": {"type": self.layer, "agent_id": self.agent_id},
         }
-        entry = {"content": self.content, "metadata": said}
+        related = [{"kind": "supersedes", "target": each} for each in self.supersedes]
+        related += [{"kind": "corrects", "target": each} for each in self.corrects]
+        entry = {
+            "content": self.content,
+            "metadata": said,
+            "validity": self.model_dump(include={"event_at", "valid_from", "valid_until"}),
+            "created_at": self.written_at,
+            "relations": related,
+        }
         return validate(CreateRequest, {"entry": entry, "options": options})
 
 
@@ -130,7 +163,8 @@ def _remember(memory: Memory) -> Tool:
         "remember",
         "Keep something for later: a fact, a decision, a preference, what happened. One thing an "
         "entry, in words that stand for themselves. What is known already keeps its id, and gets "
-        "surer where it comes from another source or author. Never keep a secret.",
+        "surer where it comes from another source or author. Where it seems to replace an earlier "
+        "one it says so: decide with settle_memory, or ask. Never keep a secret.",
         run,
         args=NewMemory,
         result=Kept,
@@ -257,4 +291,5 @@ def _write_result(made: CreateResponse) -> Kept:
         status=made.status,
         approval=waits and waits.request_id,
         note=waits and PENDING_NOTE,
+        near=made.near,
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.contract import Caller, Listing, Page, Tier, Tool, piece
 from plugins.knowledge.memory.algorithms.relevance import FLOOR, MAX_NEAREST
@@ -17,6 +17,7 @@ from plugins.knowledge.memory.model.errors import validate
 from plugins.knowledge.memory.model.policy import AccessPolicy
 from plugins.knowledge.memory.model.record import NOTE_PREFIX
 from plugins.knowledge.memory.model.requests import QueryRequest
+from plugins.knowledge.memory.model.validity import UtcMoment
 from plugins.knowledge.memory.query.lists import ListFilters
 from plugins.knowledge.memory.tools.annotations import READ_ONLY
 from plugins.knowledge.memory.tools.results import Listed, Memories, list_item, memories
@@ -50,49 +51,87 @@ class WholeMemory(BaseModel):
 def recall_tools(memory: Memory) -> list[Tool]:
     """The tools, in the order in which a model should consider them."""
     return [
-        Tool.of(_query(memory), annotations=READ_ONLY, floor=Tier.PUBLIC, title="Ask memory"),
+        _query(memory),
         Tool.of(_get(memory), annotations=READ_ONLY, floor=Tier.PUBLIC, title="Read a memory"),
         _list(memory),
     ]
 
 
-def _query(memory: Memory) -> Any:
-    async def query_memory(
-        query: str,
-        layers: Sequence[Layer] = (),
-        tags: Sequence[str] = (),
-        limit: int = 10,
-        offset: int = 0,
-        agent_id: str | None = None,
-        *,
-        caller: Caller,
-    ) -> Memories:
-        """Ask what you and others remember, and the knowledge base with it: by meaning and by
-        words; working and session memory by words alone. Use it before you answer what may have
-        been said, decided or learned before. Long entries come as the part that answers.
+class AskedMemory(BaseModel):
+    """What `query_memory` takes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str = Field(description="What to look for: a question, a topic or a phrase.")
+    layers: list[Layer] = Field(
+        default_factory=list,
+        description="Only these layers; all but the archive where none is given.",
+    )
+    tags: list[str] = Field(
+        default_factory=list,
+        description="Only entries that carry at least one of these tags.",
+    )
+    limit: int = Field(10, description="How many results at most, 1 to 100.")
+    offset: int = Field(
+        0, description="How many results to skip: the next_offset of an earlier answer."
+    )
+    agent_id: str | None = Field(
+        None,
+        description="Your own name, to see of working, session and episodic memory only what you "
+        "wrote under it.",
+    )
+    mine: bool = Field(False, description="Whether only your own entries count.")
+    author: str | None = Field(None, description="Only entries that name this author themselves.")
+    since: UtcMoment | None = Field(None, description="Only what was written then or later.")
+    until: UtcMoment | None = Field(None, description="Only what was written then or earlier.")
+    as_of: UtcMoment | None = Field(
+        None, description="What held on that day, rather than what holds now."
+    )
+
+    def request(self, *, nearest: int) -> QueryRequest:
+        """The same, as the protocol writes it.
 
         Args:
-            query: What to look for: a question, a topic or a phrase.
-            layers: Only these layers; all but the archive where none is given.
-            tags: Only entries that carry at least one of these tags.
-            limit: How many results at most, 1 to 100.
-            offset: How many results to skip: the next_offset of an earlier answer.
-            agent_id: Your own name, to see of working, session and episodic memory only what you
-                wrote under it.
+            nearest: how many of those that do not fit are shown apart.
         """
-        options: dict[str, Any] = {"limit": limit, "offset": offset}
-        if memory.query.embedder is not None:  # by words alone there is no telling what fits
-            options |= {"min_score": FLOOR, "nearest": MAX_NEAREST}
-        request = {
-            "query": query,
-            "filters": {"tags": tags},
-            "options": options,
-            "layer": {"types": layers, "agent_id": agent_id},
+        filters = {
+            "tags": self.tags,
+            "mine": self.mine,
+            "author": self.author,
+            "created_after": self.since,
+            "created_before": self.until,
+            "as_of": self.as_of,
         }
-        answer = await memory.query(validate(QueryRequest, request), caller)
-        return memories(answer, query, offset)
+        request = {
+            "query": self.query,
+            "filters": filters,
+            "options": {"limit": self.limit, "offset": self.offset, "nearest": nearest},
+            "layer": {"types": self.layers, "agent_id": self.agent_id},
+        }
+        return validate(QueryRequest, request)
 
-    return query_memory
+
+def _query(memory: Memory) -> Tool:
+    async def run(asked: AskedMemory, caller: Caller) -> Memories:
+        # By words alone there is no telling what fits.
+        by_words = memory.query.embedder is None
+        floor, nearest = (0.0, 0) if by_words else (FLOOR, MAX_NEAREST)
+        answer = await memory.query(asked.request(nearest=nearest), caller, floor)
+        return memories(answer, asked.query, asked.offset)
+
+    return Tool(
+        "query_memory",
+        "Ask what you and others remember, and the knowledge base with it: by meaning and by "
+        "words; working and session memory by words alone. Use it before you answer what may have "
+        "been said, decided or learned before. What holds comes first; the rest says why it may "
+        "not. Long entries come as the part that answers.",
+        run,
+        args=AskedMemory,
+        result=Memories,
+        annotations=READ_ONLY,
+        floor=Tier.PUBLIC,
+        title="Ask memory",
+    )
 
 
 def _get(memory: Memory) -> Any:

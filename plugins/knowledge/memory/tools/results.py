@@ -41,6 +41,9 @@ class Remembered(BaseModel):
     layer: Layer | None = Field(None, description="Where it is.")
     by: str | None = Field(None, description=BY_FIELD)
     score: float | None = Field(None, description="How well it answers, 0 to 1.")
+    standing: str | None = Field(
+        None, description="Why it may not hold: superseded by another, ended, long unverified."
+    )
 
 
 class Near(BaseModel):
@@ -69,7 +72,8 @@ class Memories(BriefResult):
         lines = [] if self.note is None else [self.note]
         for each in self.results:
             name = f"{each.title}: " if each.title else ""
-            at = f"[{each.id}, {each.score}, by {each.by}]"
+            standing = f"; {each.standing}" if each.standing else ""
+            at = f"[{each.id}, {each.score}, by {each.by}{standing}]"
             lines.append(f"- {name}{_cut(each.content)} {at}")
         lines += [
             f"- (near) {_cut(each.content)} [{each.id}, {each.score}, by {each.by}]"
@@ -140,6 +144,7 @@ def _remembered(found: QueryResult, asked: frozenset[str]) -> Remembered:
         layer=found.layer,
         by=found.author and found.author.shown,
         score=found.score,
+        standing=found.standing and found.standing.text,
     )
 
 

@@ -9,13 +9,18 @@ from gateway.contract import Caller
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
 from plugins.knowledge.memory.model.policy import PRIVATE, person_key
 from plugins.knowledge.memory.model.record import Record
-from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.model.requests import (
+    CreateRequest,
+    DeleteRequest,
+    RelationDraft,
+    UpdateRequest,
+)
 from plugins.knowledge.memory.rights.approval_rules import Agreement
 from plugins.knowledge.memory.rights.roles import require_role
 from plugins.knowledge.memory.store.approvals import Approval, ApprovalPayload
 from plugins.knowledge.memory.write.entries import Entries
 
-_NEED_CURRENT_READERS = frozenset({"update", "delete", "erase"})
+_NEED_CURRENT_READERS = frozenset({"update", "delete", "erase", "relate"})
 
 
 async def carry_out(
@@ -50,6 +55,14 @@ async def carry_out(
                 raise MemoryFailed(
                     ErrorCode.CONFLICT, "The entry was changed since; ask for it once more."
                 )
+        case "relate":
+            record = await entries.found(found.entry, asker)
+            if record.version != payload.version:
+                raise MemoryFailed(
+                    ErrorCode.CONFLICT, "The entry was changed since; ask for it once more."
+                )
+            draft = RelationDraft.model_validate(payload.request["relation"])
+            await entries.relate(record, draft, asker, agreement)
         case "delete" | "erase":
             options = {"hard_delete": found.operation == "erase"}
             removal = {"id": found.entry, "options": options}

@@ -17,6 +17,7 @@ from plugins.knowledge.memory.model.requests import (
     CreateRequest,
     EntryDraft,
 )
+from plugins.knowledge.memory.model.validity import check_past
 
 DEFAULT_LAYER = Layer.SEMANTIC
 """Where an entry goes that names no layer."""
@@ -35,6 +36,7 @@ def new_record(request: CreateRequest, caller: Caller, person: str, now: datetim
         MemoryFailed: the entry is too large, or for somebody else.
     """
     check_size(request.entry)
+    check_past(request.entry.created_at, now, "created_at")
     target = request.options.layer
     layer = DEFAULT_LAYER if target is None else target.type
     if target is not None and target.user_id not in (None, person) and not caller.admin:
@@ -54,11 +56,12 @@ def new_record(request: CreateRequest, caller: Caller, person: str, now: datetim
         metadata=request.entry.metadata,
         source=request.entry.source,
         access=requested_access(request),
-        created=now,
+        created=request.entry.created_at or now,
         placed=now,
         used=now,
         versioned=request.options.version,
         expires=None if life is None else now + life,
+        validity=request.entry.validity,
     )
 
 
@@ -78,6 +81,12 @@ def updated_record(current: Record, request: CreateRequest, now: datetime) -> Re
     """
     check_size(request.entry)
     entry = request.entry
+    if entry.relations:
+        raise MemoryFailed(
+            ErrorCode.INVALID_REQUEST,
+            "relations are said of a new entry; of one that is there, say each with "
+            "POST /{id}/relations or settle_memory.",
+        )
     given = request.model_fields_set
     named = "options" in given and request.options.access_policy is not None
     policy = named or "access_policy" in entry.model_fields_set
@@ -92,6 +101,8 @@ def updated_record(current: Record, request: CreateRequest, now: datetime) -> Re
         updated=now,
         used=now,
         expires=None if life is None else now + life,
+        validity=entry.validity if "validity" in entry.model_fields_set else current.validity,
+        verified=current.verified if entry.content == current.content else None,
     )
 
 

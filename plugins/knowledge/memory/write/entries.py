@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gateway.contract import Caller
 from plugins.knowledge.memory.algorithms.merge import merge
 from plugins.knowledge.memory.algorithms.settlement import settle
+from plugins.knowledge.memory.algorithms.turns import follows, speaker
 from plugins.knowledge.memory.layers.working import WorkingLayer
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
@@ -20,10 +21,15 @@ from plugins.knowledge.memory.model.record import (
     attributes_of,
     is_generated_id,
 )
-from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.model.requests import (
+    CreateRequest,
+    DeleteRequest,
+    RelationDraft,
+    UpdateRequest,
+)
 from plugins.knowledge.memory.model.responses import CreateResponse, DeleteResponse
 from plugins.knowledge.memory.rights.access import caller_keys
-from plugins.knowledge.memory.rights.approval_rules import Agreement, ApprovalRules
+from plugins.knowledge.memory.rights.approval_rules import Agreement, ApprovalNeeded, ApprovalRules
 from plugins.knowledge.memory.rights.roles import Roles, may_change, may_remove, require_role
 from plugins.knowledge.memory.store.audit import AuditLog, AuditRecord
 from plugins.knowledge.memory.store.reads import Reads
@@ -31,6 +37,13 @@ from plugins.knowledge.memory.store.vectors import MemoryVectors
 from plugins.knowledge.memory.store.writes import Event, Writes
 from plugins.knowledge.memory.write.drafts import new_record, updated_record
 from plugins.knowledge.memory.write.embedding import entry_vector
+from plugins.knowledge.memory.write.relations import (
+    EntryRelations,
+    Near,
+    Related,
+    is_seen_by_others,
+    named,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -55,6 +68,7 @@ class Entries:
         clock: gives the time, with its zone.
         tell: hears what happened, once it is written.
         rules: what a person has to allow first.
+        relations: how entries go together.
     """
 
     reads: Reads
@@ -66,6 +80,7 @@ class Entries:
     clock: Callable[[], datetime]
     tell: Callable[[Sequence[Event]], None]
     rules: ApprovalRules
+    relations: EntryRelations
 
     async def create(
         self,
@@ -92,7 +107,10 @@ class Entries:
         person = require_role(caller, self.roles.write, "write to memory")
         record = new_record(request, caller, person, self.clock())
         record = record if id is None else replace(record, id=id)
+        related = await self.relations.targets(record, request.entry.relations, caller)
         self.rules.check(record, None, agreement)
+        if agreement is None and is_seen_by_others(record, related, person):
+            raise ApprovalNeeded(record, None)
         if id is not None and (self.working.holds(id) or await self.reads.is_taken(id)):
             raise MemoryFailed(
                 ErrorCode.CONFLICT,
@@ -106,14 +124,16 @@ class Entries:
         vector = await entry_vector(
             self.vectors, record, request.entry.embedding, options.generate_embedding
         )
-        record = replace(record, embedded=vector is not None)
+        record = replace(record, embedded=vector is not None, follows=await self._before(record))
+        near = await self.relations.near(record, vector, caller)
         for _ in range(_MAX_ATTEMPTS):
             twins = await self.reads.duplicates_of(record)
             if not twins:
-                await self._add(record, vector, person)
+                await self._add(record, vector, person, related, near)
                 shown = vector if options.generate_embedding else None
-                return CreateResponse(entry=record.entry(_numbers(shown)), status="created")
-            if made := await self._resolve(record, twins, vector, person):
+                entry = record.entry(_numbers(shown))
+                return CreateResponse(entry=entry, status="created", near=named(near, related))
+            if made := await self._resolve(record, twins, vector, person, related):
                 return made
         raise _too_many_changes()
 
@@ -214,6 +234,38 @@ class Entries:
             await self.vectors.follow([wanted])
         return True
 
+    async def relate(
+        self,
+        record: Record,
+        draft: RelationDraft,
+        caller: Caller,
+        agreement: Agreement | None = None,
+    ) -> None:
+        """Say how an entry goes together with an earlier one.
+
+        Args:
+            record: the entry.
+            draft: the earlier one, and how.
+            caller: who says it.
+            agreement: what a person said yes to.
+
+        Raises:
+            Unagreed: a person has to allow it first.
+            MemoryFailed: the caller may not, or they would supersede each other in a circle.
+        """
+        person = require_role(caller, self.roles.write, "write to memory")
+        if not may_change(caller, record):
+            raise _not_changeable()
+        related = await self.relations.targets(record, [draft], caller)
+        if agreement is None and is_seen_by_others(record, related, person):
+            raise ApprovalNeeded(record, record)
+
+        async def write(connection: AsyncConnection) -> None:
+            await self.relations.write_in(connection, record.id, related, person)
+
+        line = AuditRecord(person, "relate", record.id, "done", draft.target)
+        await self.audited(line).alongside(write).run()
+
     async def found(self, id: str, caller: Caller) -> Record:
         """An entry that a caller can read.
 
@@ -231,9 +283,30 @@ class Entries:
             raise MemoryFailed(ErrorCode.NOT_FOUND, "There is no such entry, or it is not yours.")
         return found[id]
 
-    async def _add(self, record: Record, vector: Vector | None, person: str) -> None:
+    async def _before(self, record: Record) -> int | None:
+        """The number of the turn of a conversation before an entry, where it is one itself."""
+        if speaker(record) is None:
+            return None
+        before = await self.reads.last_of(record)
+        return before.number if before is not None and follows(record, before) else None
+
+    async def _add(
+        self,
+        record: Record,
+        vector: Vector | None,
+        person: str,
+        related: Sequence[Related],
+        near: Sequence[Near],
+    ) -> None:
         given = {} if vector is None else {record.id: vector}
         writes = self.audited(AuditRecord(person, "create", record.id, "done"))
+        if related or near:
+
+            async def relate(connection: AsyncConnection) -> None:
+                await self.relations.write_in(connection, record.id, related, person)
+                await self.relations.found_in(connection, record.id, near)
+
+            writes = writes.alongside(relate)
         self.tell(await writes.add([record], person, given))
         await self._show(record, vector)
 
@@ -273,7 +346,12 @@ class Entries:
             await self.vectors.hide([record.id])
 
     async def _resolve(
-        self, record: Record, twins: Sequence[Record], vector: Vector | None, person: str
+        self,
+        record: Record,
+        twins: Sequence[Record],
+        vector: Vector | None,
+        person: str,
+        related: Sequence[Related],
     ) -> CreateResponse | None:
         """Let one of several entries stand that claim the same; None where another one of them
         was written meanwhile, and nothing was done."""
@@ -289,13 +367,21 @@ class Entries:
         audit_records.append(
             AuditRecord(person, "update" if before else "create", winner.id, "done")
         )
-        told = await self.audited(*audit_records).settle(
-            winner,
-            None if before is None else before.version,
-            gone,
-            person,
-            vector,
-            settled.more_uses,
+
+        async def relate(connection: AsyncConnection) -> None:
+            await self.relations.write_in(connection, winner.id, related, person)
+
+        told = (
+            await self.audited(*audit_records)
+            .alongside(relate)
+            .settle(
+                winner,
+                None if before is None else before.version,
+                gone,
+                person,
+                vector,
+                settled.more_uses,
+            )
         )
         if told is None:
             return None
@@ -353,11 +439,7 @@ class Entries:
             MemoryFailed: they may not change the entry, or not say who reads it.
         """
         if not may_change(caller, record):
-            raise MemoryFailed(
-                ErrorCode.FORBIDDEN,
-                "You can read this entry, not change it: it takes its owner, or one whom its "
-                "policy names.",
-            )
+            raise _not_changeable()
         wanted = updated_record(record, request, record.changed).access
         if wanted != record.access and not may_remove(caller, record):
             raise MemoryFailed(ErrorCode.FORBIDDEN, "Only its owner can say who reads an entry.")
@@ -369,6 +451,13 @@ class Entries:
             await self.audit.add_in(connection, *audit_records)
 
         return self.writes.alongside(alongside)
+
+
+def _not_changeable() -> MemoryFailed:
+    return MemoryFailed(
+        ErrorCode.FORBIDDEN,
+        "You can read this entry, not change it: it takes its owner, or one whom its policy names.",
+    )
 
 
 def _too_many_changes() -> MemoryFailed:

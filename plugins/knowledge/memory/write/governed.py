@@ -6,6 +6,7 @@ A person in front of the client is asked at once, where the client can ask; else
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -19,11 +20,17 @@ from plugins.knowledge.memory.model.policy import (
     person_key,
 )
 from plugins.knowledge.memory.model.record import Record
-from plugins.knowledge.memory.model.requests import CreateRequest, DeleteRequest, UpdateRequest
+from plugins.knowledge.memory.model.requests import (
+    CreateRequest,
+    DeleteRequest,
+    RelationDraft,
+    UpdateRequest,
+)
 from plugins.knowledge.memory.model.responses import (
     ApprovalRequired,
     CreateResponse,
     DeleteResponse,
+    RelationResponse,
 )
 from plugins.knowledge.memory.rights.approval_rules import Agreement, ApprovalNeeded, widens_readers
 from plugins.knowledge.memory.rights.delegation import DelegatedRights
@@ -36,6 +43,7 @@ from plugins.knowledge.memory.write.approvals import Approvals
 from plugins.knowledge.memory.write.consent import Answer, Consent, excerpt
 from plugins.knowledge.memory.write.drafts import new_record, requested_access
 from plugins.knowledge.memory.write.entries import Entries
+from plugins.knowledge.memory.write.relations import Related, is_seen_by_others
 
 WriteRequest = TypeVar("WriteRequest", bound=CreateRequest)
 
@@ -57,12 +65,14 @@ class _Question:
         record: the entry as it would be, or as it is where it is to be removed.
         operation: what would be done to which version, to tell one question from another.
         request: the request as JSON, likewise.
+        more: what else it would change, in words.
     """
 
     verb: str
     record: Record
     operation: str
     request: str
+    more: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +113,16 @@ class GovernedEntries:
         request = await self._with_recipients(request, caller)
         record = new_record(request, caller, person, self.entries.clock())
         record = record if id is None else replace(record, id=id)
-        if not self._needs_approval(record, request):
+        related = await self.entries.relations.targets(record, request.entry.relations, caller)
+        ends = is_seen_by_others(record, related, person)
+        if not (ends or self._needs_approval(record, request)):
             return await self.entries.create(request, caller, id)
         _check_layer(record)
         verify = request.governance.verification_required
         agreement = Agreement(record.readers)
-        question = _Question("Keep", record, "create", request.model_dump_json())
+        question = _Question(
+            "Keep", record, "create", request.model_dump_json(), instead_of(related)
+        )
         if not verify and await self._consented(consent, question, person):
             return await self.entries.create(request, caller, record.id, agreement)
         if verify:
@@ -214,6 +228,53 @@ class GovernedEntries:
         )
         return DeleteResponse(deleted=False, entry_id=current.id, approval_required=waiting)
 
+    async def relate(
+        self, id: str, draft: RelationDraft, caller: Caller, consent: Consent | None = None
+    ) -> RelationResponse:
+        """Say how an entry goes together with an earlier one, or request it.
+
+        A person's yes decides where others would read that the earlier one holds no more.
+
+        Args:
+            id: the later entry's.
+            draft: the earlier one, and how.
+            caller: the person who asks.
+            consent: asks the caller in their client; None where nobody can be asked.
+
+        Raises:
+            MemoryFailed: as :meth:`Entries.relate`.
+        """
+        person = require_role(caller, self.entries.roles.write, "write to memory")
+        record = await self.entries.found(id, caller)
+        done = RelationResponse(entry_id=id, target=draft.target, kind=draft.kind, status="done")
+        try:
+            await self.entries.relate(record, draft, caller)
+            return done
+        except ApprovalNeeded:
+            related = await self.entries.relations.targets(record, [draft], caller)
+        agreement = Agreement(record.readers, record.version)
+        operation = f"relate {id} {record.version}"
+        more = instead_of(related)
+        question = _Question("Let", record, operation, draft.model_dump_json(), more)
+        if await self._consented(consent, question, person):
+            await self.entries.relate(record, draft, caller, agreement)
+            return done
+        target, _ = related[0]
+        payload = ApprovalPayload(
+            readers=sorted(target.readers),
+            version=record.version,
+            request={
+                "entry": {"content": f"{record.content}{more}"},
+                "relation": draft.model_dump(mode="json"),
+            },
+            asker=DelegatedRights.of(caller),
+        )
+        waiting = await self.approvals.request(
+            "relate", id, payload, caller, current_readers=record.readers
+        )
+        update = {"status": "pending_approval", "approval_required": waiting}
+        return done.model_copy(update=update)
+
     def _needs_approval(self, record: Record, request: CreateRequest) -> bool:
         governance = request.governance
         asked = governance.require_approval or governance.verification_required
@@ -245,8 +306,10 @@ class GovernedEntries:
         record = asked.record
         readers = _READERS_IN_WORDS[record.access.policy]
         question = f"{asked.verb} this in memory, for {readers} to read?"
+        if asked.operation.startswith("relate"):
+            question = "Does this hold now?"
         answer = await consent(
-            f"{question}\n\n{excerpt(record.content)}",
+            f"{question}\n\n{excerpt(record.content)}{asked.more}",
             f"{person}\n{asked.operation}\n{asked.request}",
         )
         if answer is Answer.NONE:
@@ -263,6 +326,14 @@ class GovernedEntries:
 def _waiting(record: Record, waiting: ApprovalRequired) -> CreateResponse:
     return CreateResponse(
         entry=record.entry(), status="pending_approval", approval_required=waiting
+    )
+
+
+def instead_of(related: Sequence[Related]) -> str:
+    """What a write would end, for the person who is asked."""
+    ended = [target for target, kind in related if kind.ends_the_other]
+    return "".join(
+        f"\n\nFrom then on this holds no more:\n{excerpt(each.content)}" for each in ended
     )
 
 

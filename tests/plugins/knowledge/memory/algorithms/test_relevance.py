@@ -1,3 +1,4 @@
+import math
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -6,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.knowledge.memory.algorithms.relevance import (
+    FLOOR,
     HALF_BM25,
-    W_WORDS,
+    W_BM25,
+    fit,
     merge_results,
     score,
     sort_by_score,
@@ -43,8 +46,9 @@ def test_more_of_a_signal_never_makes_a_score_smaller(
 def test_each_mode_counts_its_own_signals() -> None:
     assert score(Mode.SEMANTIC, 0.4, 0.9) == 0.4
     assert score(Mode.KEYWORD, 0.4, 0.9) == 0.9
-    assert score(Mode.HYBRID, 0.4, 0.5) == pytest.approx(0.4 + 0.6 * W_WORDS * 0.125)
-    assert score(Mode.HYBRID, 0.0, 1.0) == pytest.approx(W_WORDS)
+    both = math.tanh(0.4 + W_BM25 * HALF_BM25)
+    assert score(Mode.HYBRID, 0.4, words_score(HALF_BM25)) == pytest.approx(both)
+    assert score(Mode.HYBRID, 0.0, 1.0) == 1.0
 
 
 @pytest.mark.parametrize("mode", Mode)
@@ -53,8 +57,23 @@ def test_where_there_is_no_similarity_words_are_all_there_is(mode: Mode) -> None
 
 
 @given(shares, shares)
-def test_hybrid_never_falls_below_similarity(similarity: float, words: float) -> None:
-    assert score(Mode.HYBRID, similarity, words) >= similarity
+def test_words_never_make_an_answer_worse(similarity: float, words: float) -> None:
+    assert score(Mode.HYBRID, similarity, words) >= score(Mode.HYBRID, similarity, 0.0)
+    assert similarity <= fit(similarity, words) <= 1.0
+
+
+@given(shares, shares, shares, shares)
+def test_of_two_answers_the_one_with_more_of_both_comes_first(
+    alike: float, words: float, more_alike: float, more_words: float
+) -> None:
+    """Evidence adds up: no cut and no bend turns two answers round."""
+    one, other = sorted(((alike, words), (more_alike, more_words)))
+    if one[1] <= other[1]:
+        assert score(Mode.HYBRID, *one) <= score(Mode.HYBRID, *other)
+
+
+def test_one_common_word_is_no_fit() -> None:
+    assert fit(0.1, words_score(5.0)) < FLOOR < fit(0.35, words_score(5.0))
 
 
 @given(st.floats(-5, 1e6), st.floats(-5, 1e6))

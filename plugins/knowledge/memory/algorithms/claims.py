@@ -1,0 +1,224 @@
+"""What a sentence claims, as far as its words tell: of what, by which verb, and with what value.
+
+No grammar is parsed. What stands before the first known verb is what the sentence is about, and
+what follows is what it says of that. It is enough to see that two sentences give one thing two
+values, and is made for short entries in English; what it cannot read it leaves alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gateway.toolkit.words import STOP_WORDS, stem
+from plugins.knowledge.memory.algorithms import vocabulary as known
+
+MAX_CLAIMS = 6
+"""Sentences of a text that are looked at."""
+SELF, US = "@self", "@us"
+"""Whoever says "I", and "we"."""
+
+_SENTENCE = re.compile(r"(?<=[.!?;\n])\s+|\n+")
+_TOKEN = re.compile(
+    r"\d+(?:[.:,/-]\d+)*(?:st|nd|rd|th|am|pm|h|€|%)?|[^\W\d_]+(?:['\u2019-][^\W_]+)*"
+)
+_TURN = re.compile(
+    r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):\s+"
+)
+_LABEL = re.compile(r"^([^:.!?\n]{3,60}):\s+(\S.*)$")
+_PERSONS = {"i": SELF, "my": SELF, "me": SELF, "mine": SELF, "we": US, "our": US, "us": US}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a sentence claims.
+
+    Attributes:
+        subject: the terms of what it is about.
+        lead: the terms of when or where, where it begins with that: "In summer the café ...".
+        attribute: of which property of that, where it names one: "the code of the gate".
+        verb: the group of its verb, or "" where none is known.
+        said: the terms of what it says.
+        values: of those that are values of a kind (a day, a number, a name), each with its kind.
+        negated: whether it says that it is not so.
+        cue: whether its words say that something has changed.
+        past: whether it tells of what was done once.
+        voice: the terms of who says it, where that is known.
+    """
+
+    subject: frozenset[str]
+    lead: frozenset[str]
+    attribute: frozenset[str]
+    verb: str
+    said: frozenset[str]
+    values: frozenset[tuple[str, str]]
+    negated: bool
+    cue: bool
+    past: bool
+    voice: frozenset[str] = frozenset()
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """All terms."""
+        return self.subject | self.attribute | self.said
+
+
+@lru_cache(maxsize=2_000)
+def claims(text: str, speaker: str = "") -> tuple[Claim, ...]:
+    """What a text claims, sentence by sentence; questions claim nothing.
+
+    Args:
+        text: an entry.
+        speaker: who says "I" in it, where the text does not begin with their name.
+    """
+    text = text.strip()
+    match = _TURN.match(text)
+    if match and _verb_at(_TOKEN.findall(text[match.end() :])) is not None:
+        speaker, text = match[1], text[match.end() :]
+    own = frozenset(map(stem, speaker.lower().split()))
+    made = (_claim(each, own) for each in _sentences(text)[:MAX_CLAIMS])
+    return tuple(each for each in made if each.said or each.subject)
+
+
+def _sentences(text: str) -> list[str]:
+    """Sentences that claim something; "we decided: it is so" is two of them."""
+    found: list[str] = []
+    for sentence in filter(None, _SENTENCE.split(text)):
+        if sentence.rstrip().endswith("?"):
+            continue
+        label = _LABEL.match(sentence)
+        if label and (_verb_at(words := _TOKEN.findall(label[1])) is not None or _is_past(words)):
+            found += [label[1], label[2]]
+        else:
+            found.append(sentence)
+    return found
+
+
+def _claim(sentence: str, speaker: frozenset[str]) -> Claim:
+    tokens = _TOKEN.findall(sentence.replace("\u2019", "'"))
+    label = _LABEL.match(sentence)
+    at, after = _verb_at(tokens), 1
+    verb = "" if at is None else _verb(tokens, at)
+    if verb == "be":
+        named = (known.ATTRIBUTE_VERBS.get(each.lower()) for each in tokens[:at])
+        verb = next(filter(None, named), verb)
+    if label and _is_lone(label[1]):
+        at, verb, after = len(_TOKEN.findall(label[1])), "be", 0
+    elif at is None:
+        at, after = 0, 0
+    lead, before = _split_lead(tokens[:at])
+    behind = tokens[at + after :]
+    attribute, subject = _parts(before)
+    lowered = [each.lower() for each in tokens]
+    return Claim(
+        subject=frozenset((*_terms(subject, speaker), *_directions(subject))),
+        lead=frozenset(_terms(lead, speaker)),
+        attribute=frozenset(_terms(attribute, speaker)),
+        verb=verb,
+        said=frozenset((*_terms(behind, speaker), *_state(tokens, at, verb))),
+        values=frozenset(_values(behind, begins=at + after == 0)),
+        negated=any(each in known.NEGATIONS or each.endswith("n't") for each in lowered),
+        cue=known.CUE.search(sentence) is not None,
+        past=_is_past(lowered),
+        voice=speaker,
+    )
+
+
+def _is_past(tokens: Sequence[str]) -> bool:
+    """Whether somebody did something once."""
+    return any(
+        each in known.PAST or (each.endswith("ed") and len(each) > 4 and stem(each) != each)
+        for each in tokens
+    )
+
+
+def _is_lone(label: str) -> bool:
+    """Whether what stands before a colon is a thing, as in "Opening time: nine"."""
+    return _verb_at(_TOKEN.findall(label)) is None and known.CUE_LABEL.search(label) is None
+
+
+def _verb_at(tokens: Sequence[str]) -> int | None:
+    for at, token in enumerate(tokens):
+        lowered = token.lower()
+        if not at and lowered in ("may", "will"):
+            continue  # at the beginning they are a month and a man more often than not
+        if lowered in known.VERBS or lowered in known.AUXILIARIES or lowered.endswith("n't"):
+            return at
+    return None
+
+
+def _verb(tokens: Sequence[str], at: int) -> str:
+    """The group of a verb, looked for behind its auxiliaries."""
+    for token in tokens[at : at + 5]:
+        group = known.VERBS.get(token.lower())
+        is_state = group in ("be", "open", "close") and known.VERBS.get(tokens[at].lower()) == "be"
+        if group not in (None, "be") and token.lower() not in known.AUXILIARIES and not is_state:
+            return str(group)
+    groups = [known.VERBS.get(each.lower()) for each in tokens[at : at + 2]]
+    return next(filter(None, groups), "")
+
+
+def _split_lead(tokens: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """When or where, and the rest: "From October on" and "the library"."""
+    if not tokens or tokens[0].lower() not in known.PREPOSITIONS:
+        return (), tokens
+    for at, token in enumerate(tokens):
+        if token.lower() not in STOP_WORDS and token.lower() not in known.PREPOSITIONS:
+            rest = tokens[at + 1 :]
+            rest = rest[1:] if rest and rest[0].lower() == "on" else rest
+            return (tokens[: at + 1], rest) if rest else ((), tokens)
+    return (), tokens
+
+
+def _directions(tokens: Sequence[str]) -> Iterable[str]:
+    """Words of direction, which tell the bus to the farm from the one that comes from there."""
+    return (f"@{each.lower()}" for each in tokens if each.lower() in ("from", "to"))
+
+
+def _state(tokens: Sequence[str], at: int, verb: str) -> Iterable[str]:
+    """What "is open" and "is closed" say, of which other sentences make verbs."""
+    if verb == "be":
+        yield from (stem(each) for each in tokens[at:] if each in ("open", "closed", "close"))
+
+
+def _parts(tokens: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """A property and what it is one of: "the code of the gate", "Ana's flat"."""
+    for at, token in enumerate(tokens):
+        if token.lower() in ("of", "for") and 0 < at < len(tokens) - 1:
+            return tokens[:at], tokens[at + 1 :]
+        if token.endswith("'s") and at < len(tokens) - 1:
+            return tokens[at + 1 :], tokens[: at + 1]
+    return (), tokens
+
+
+def _terms(tokens: Iterable[str], speaker: frozenset[str]) -> Iterable[str]:
+    for token in tokens:
+        lowered = token.lower().removesuffix("'s")
+        if (person := _PERSONS.get(lowered)) is not None:
+            yield from speaker if speaker and person == SELF else (person,)
+        elif lowered not in STOP_WORDS and not lowered.endswith("n't"):
+            term = stem(lowered)
+            if term not in known.CUE_TERMS and lowered not in known.VERBS:
+                yield term
+
+
+def _values(tokens: Sequence[str], *, begins: bool) -> Iterable[tuple[str, str]]:
+    """The values among tokens, which may be the beginning of a sentence."""
+    is_place = False
+    for at, word in enumerate(tokens):
+        lowered = word.lower().removesuffix("'s")
+        term = stem(lowered)
+        if lowered in known.PREPOSITIONS or lowered in ("to", "with", "and", "where"):
+            after = tokens[at + 1] if at + 1 < len(tokens) else ""
+            heads = lowered == "to" and (after[:1].isupper() or after.lower() in ("the", "a"))
+            is_place = lowered in ("in", "at") or heads
+        elif word[0].isdigit():
+            yield term, "number"
+        elif (kind := known.KINDS.get(term)) is not None:
+            yield term, kind
+        elif is_place and lowered not in STOP_WORDS and lowered not in known.TIMES:
+            yield term, "place"
+        elif word[0].isupper() and word != "I" and not (begins and at == 0):
+            yield term, "name"

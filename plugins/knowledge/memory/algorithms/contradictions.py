@@ -1,0 +1,181 @@
+"""Whether an entry seems to replace an earlier one: it gives the same thing another value.
+
+Rules for the plain cases, which say why. They look for one subject with two values, for a sentence
+and its denial, and for words of change about the same thing. What was done once contradicts
+nothing, and neither does what is said of another thing, or of another property.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from plugins.knowledge.memory.algorithms.claims import SELF, US, Claim, claims
+from plugins.knowledge.memory.algorithms.vocabulary import ATTRIBUTE_VERBS, OPPOSITES, ROLES
+from plugins.knowledge.memory.model.record import Record
+
+MIN_COSINE = 0.4
+"""Below it, two texts are about something else, whatever words they share."""
+SAME_TOPIC = 0.6
+"""The cosine from which on two texts about one thing say the same of it in other words."""
+SAME_WORDING = 0.7
+"""The cosine from which on they say it in nearly the same words."""
+MIN_WORDED = 0.5
+"""The same where one of them names the property, and the other has a verb for it."""
+NEWER_FIRST = 0.6
+"""The cosine from which on of two entries about one thing the newer goes first, unmarked."""
+_NAMED_BY_PROPERTY = frozenset(ATTRIBUTE_VERBS.values())
+_ONE_VALUED = frozenset({"live", "work", "marry"})
+"""Verbs of which somebody has one object at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How a new entry compares with an earlier one.
+
+    Attributes:
+        replaces: whether it seems to replace it.
+        cosine: how near they are; 0 where one has no vector.
+        why: what makes it seem so.
+        one_thing: whether both are about one thing, and near: then the newer one goes first.
+    """
+
+    replaces: bool
+    cosine: float
+    why: str = ""
+    one_thing: bool = False
+
+
+def compare(new: Record, old: Record, cosine: float | None) -> Likeness:
+    """Compare two entries.
+
+    Args:
+        new: the later one.
+        old: the earlier one.
+        cosine: of their vectors, or None where one has none.
+    """
+    if cosine is not None and cosine < MIN_COSINE:
+        return Likeness(False, cosine)
+    one_voice, one_thing = new.owner == old.owner, False
+    for one in claims(new.content, new.metadata.author or ""):
+        for other in claims(old.content, old.metadata.author or ""):
+            if SELF in one.subject | other.subject and not one_voice:
+                continue
+            if why := contradiction(one, other, cosine):
+                return Likeness(True, cosine or 0.0, why)
+            one_thing = one_thing or (one.voice == other.voice and _one_thing(one, other))
+    return Likeness(False, cosine or 0.0, one_thing=one_thing and (cosine or 0.0) >= NEWER_FIRST)
+
+
+def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
+    """Why a claim seems to replace an earlier one; "" where it does not.
+
+    Args:
+        new: the later claim.
+        old: the earlier one.
+        cosine: of the texts they stand in, or None where that is not known.
+    """
+    if (new.voice and old.voice and new.voice != old.voice) or not _one_thing(new, old):
+        return ""
+    near = 1.0 if cosine is None else cosine
+    come, gone = new.said - old.terms, old.said - new.terms
+    if new.negated != old.negated and _denies(new, old):
+        return "one says what the other denies"
+    if _opposite(come, gone):
+        return "they say opposite things"
+    if _one_role(new, old) and new.subject != old.subject:
+        return "the role has another holder"
+    if not (come or gone) or (new.past and not new.cue):
+        return ""
+    if _other_values(new, old, near):
+        return "the same thing has another value"
+    if new.cue and _changed(new, old, near):
+        return "it says that something changed"
+    return ""
+
+
+def _one_thing(new: Claim, old: Claim) -> bool:
+    """Whether both are about the same property of the same thing.
+
+    They are not where each has a word of its own for what it is about.
+    """
+    if new.attribute and old.attribute and not new.attribute & (old.attribute | old.said):
+        return False
+    if new.lead and old.lead and not new.lead & old.lead and not new.cue:
+        return False
+    one_sided = bool(new.attribute) != bool(old.attribute)
+    if one_sided and not {"be", *_NAMED_BY_PROPERTY} & {new.verb, old.verb}:
+        return False
+    own, other = new.subject - old.terms - {US}, old.subject - new.terms - {US}
+    if own and other:
+        return _one_role(new, old)
+    if own or other:
+        shared = new.terms & old.terms - {SELF, US} - new.voice
+        return len(shared) >= 2 or bool(shared & new.subject & old.subject)
+    mine, theirs = new.subject | new.attribute, old.subject | old.attribute
+    return bool((mine & old.terms | theirs & new.terms) - new.voice)
+
+
+def _one_role(new: Claim, old: Claim) -> bool:
+    """Whether two people are said to hold one role: "Ana is the treasurer of the club"."""
+    roles = new.said & old.said & ROLES
+    return bool(roles) and new.verb == old.verb == "be" and new.said == old.said
+
+
+def _denies(new: Claim, old: Claim) -> bool:
+    """Whether one says what the other says, apart from the word "not"."""
+    one, other = new.said - {"not"}, old.said - {"not"}
+    shared = len(one & other)
+    return bool(shared) and shared >= 0.6 * min(len(one), len(other)) and _share(one, other) >= 0.4
+
+
+def _other_values(new: Claim, old: Claim, near: float) -> bool:
+    """Whether they give one property different values of one kind."""
+    if not (new.verb and old.verb):
+        return False
+    come = {each for each in new.values if each[0] not in old.terms}
+    gone = {each for each in old.values if each[0] not in new.terms}
+    kinds = {kind for _, kind in come} & {kind for _, kind in gone}
+    same_verb = new.verb == old.verb
+    named = bool(new.attribute & old.attribute)
+    if kinds - {"name", "place"}:
+        unlike = not same_verb and {"", "be"}.isdisjoint({new.verb, old.verb})
+        return (same_verb or named or near >= SAME_TOPIC) and not unlike
+    differs = bool(new.said - old.said) and bool(old.said - new.said)
+    if new.verb == old.verb == "be" and _one_word_each(new, old) and near >= SAME_WORDING:
+        return True
+    if same_verb and differs and (new.verb in _ONE_VALUED or named):
+        return True
+    if kinds and bool(new.attribute) != bool(old.attribute) and near >= MIN_WORDED:
+        return "be" in (new.verb, old.verb) or same_verb
+    return bool(kinds) and same_verb and near >= SAME_TOPIC and new.verb not in ("", "want", "have")
+
+
+def _one_word_each(new: Claim, old: Claim) -> bool:
+    """Whether a thing with a name of two words and more is said to be one thing, and another."""
+    if len(new.subject) < 2 or new.subject != old.subject:
+        return False
+    return 1 <= len(new.said - old.said) <= 2 and 1 <= len(old.said - new.said) <= 2
+
+
+def _changed(new: Claim, old: Claim, near: float) -> bool:
+    """Whether words of change are about what the earlier claim says, and not only of who."""
+    if not new.said:
+        return False
+    kinds = {kind for _, kind in new.values} & {kind for _, kind in old.values}
+    topic = new.terms & old.terms - {SELF, US} - new.voice
+    alike = new.verb == old.verb and new.verb not in ("", "have")
+    return bool(
+        (alike and near >= MIN_WORDED)
+        or (kinds & {"place", "number", "day"} and near >= MIN_WORDED)
+        or (len(topic) >= 2 and near >= SAME_TOPIC + 0.05)
+    )
+
+
+def _opposite(come: Collection[str], gone: Collection[str]) -> bool:
+    return any(pair & set(come) and pair & set(gone) for pair in OPPOSITES)
+
+
+def _share(some: Collection[str], others: Collection[str]) -> float:
+    one, other = set(some), set(others)
+    return len(one & other) / len(one | other) if one | other else 1.0

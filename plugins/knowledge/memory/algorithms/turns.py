@@ -1,0 +1,82 @@
+"""Entries that are turns of a conversation: who speaks, and what a neighbour tells of a turn.
+
+"Better than I feared" answers a question about the exam where the turn before it asked for the
+exam. So a turn is worth a part of what its neighbours are worth beyond it; the one before counts
+more, since answers follow questions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from plugins.knowledge.memory.model.query_context import Scored
+from plugins.knowledge.memory.model.record import Record
+
+W_BEFORE = 0.6
+"""How much of what the turn before is worth beyond a turn is added to that one."""
+W_AFTER = 0.2
+"""The same of the turn after it."""
+MAX_PAUSE = timedelta(hours=6)
+"""Between two turns of one conversation."""
+MAX_SOURCES = 15
+"""Turns, the best ones, whose neighbours are looked at."""
+_SPEAKER = re.compile(
+    r"^\s*(?:[\[(][^\])\n]{1,60}[\])]\s*)?([A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):\s"
+)
+"""A name before a colon, behind a date in brackets."""
+
+
+def speaker(record: Record) -> str | None:
+    """Who speaks in an entry, or None where it is no turn of a conversation."""
+    match = _SPEAKER.match(record.content)
+    return match[1] if match else record.metadata.author
+
+
+def follows(record: Record, before: Record | None) -> bool:
+    """Whether an entry is the turn after another one: somebody else's, and soon.
+
+    Args:
+        record: the entry.
+        before: the one that its owner wrote before it in that layer.
+    """
+    if before is None or (record.agent, record.source) != (before.agent, before.source):
+        return False
+    one, other = speaker(record), speaker(before)
+    if one is None or other is None:
+        return False
+    return abs(record.created - before.created) <= MAX_PAUSE
+
+
+def with_neighbours(
+    ranked: Sequence[Scored], neighbours: Sequence[Scored], least: float
+) -> list[Scored]:
+    """Turns with what their neighbours tell of them, in no order.
+
+    Args:
+        ranked: what was found.
+        neighbours: the turns before and after the best of these; some of them among these.
+        least: the score of a neighbour that was not found itself.
+    """
+    known = {one.number: replace(one, score=least) for one in neighbours}
+    known |= {one.number: one for one in ranked}
+    after = {one.follows: one for one in known.values() if one.follows is not None}
+    found = []
+    for one in known.values():
+        more = _beyond(one, known.get(one.follows or 0), W_BEFORE)
+        more += _beyond(one, after.get(one.number), W_AFTER)
+        found.append(replace(one, score=min(1.0, one.score + more)) if more else one)
+    return found
+
+
+def _beyond(one: Scored, neighbour: Scored | None, share: float) -> float:
+    return 0.0 if neighbour is None else share * max(0.0, neighbour.score - one.score)
+
+
+def best_numbers(ranked: Sequence[Scored]) -> Mapping[int, int | None]:
+    """The best turns' numbers, each with that of the turn before it; empty where there is none."""
+    if all(one.follows is None for one in ranked):
+        return {}
+    return {one.number: one.follows for one in ranked[:MAX_SOURCES]}

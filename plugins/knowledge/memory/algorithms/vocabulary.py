@@ -1,0 +1,145 @@
+"""The words by which short sentences are read (``claims.py``): verbs, values, words of change."""
+
+from __future__ import annotations
+
+import re
+
+from gateway.toolkit.words import stem
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _groups(text: str) -> dict[str, str]:
+    """The words of lines such as ``group: word word``, each with its group."""
+    lines = (line.partition(":") for line in text.strip().splitlines())
+    return {word: group.strip() for group, _, words in lines for word in words.split()}
+
+
+VERBS = _groups("""
+be: is are was were be being been am becomes became become equals
+live: live lives lived living moved moves moving relocated resides resided
+work: work works worked working
+meet: meet meets met gather gathers gathered takes take took held happens happen
+start: start starts begin begins began
+end: end ends finishes finish
+open: open opens opened
+close: close closes closed
+leave: leave leaves departs depart departed
+arrive: arrive arrives arrived
+cost: cost costs pay pays paid charge charges
+have: has have had own owns owned
+keep: keep keeps kept store stores stored stays stay hold holds hangs lies
+want: prefer prefers preferred favours want wants wanted likes like liked
+use: use uses used drive drives drove ride rides wear wears play plays
+run: run runs hosts hosted lead leads led chairs manages managed handles coordinates
+call: call calls contact ask
+buy: buy buys bought order orders ordered get gets got supplies
+study: study studies studied attend attends teaches taught
+marry: dates dating married engaged divorced
+need: allow allows requires required require need needs accepts
+go: go goes went
+know: know knows knew write writes written wrote made make makes
+""")
+"""Verbs, each with the group of those that say the same."""
+AUXILIARIES = _words("will would can could shall should may might must do does did has have had")
+ATTRIBUTE_VERBS = {
+    "flat": "live",
+    "home": "live",
+    "house": "live",
+    "apartment": "live",
+    "job": "work",
+    "employer": "work",
+    "price": "cost",
+    "fee": "cost",
+    "opening": "open",
+    "closing": "close",
+    "supplier": "buy",
+    "host": "run",
+}
+"""Properties whose value is what a verb says: "Ana's flat is in" is "Ana lives in"."""
+ROLES = frozenset(
+    map(
+        stem,
+        _words(
+            "chair treasurer head leader president captain coordinator contact secretary manager "
+            "editor host director mayor caretaker moderator maintainer spokesperson landlord boss"
+        ),
+    )
+)
+"""Roles that one holds at a time: "Ana is the treasurer of the club"."""
+TIMES = _words(
+    "morning evening afternoon night spring summer autumn winter year month week day weekend"
+)
+"""What stands behind "in" and "at", and is no place."""
+NEGATIONS = _words("not no never none cannot without nobody nothing neither nor")
+PREPOSITIONS = _words("in on from at since as of for by after before until")
+PAST = _words(
+    "went came saw did gave found told said ate won lost spent handed forgot flew swam met"
+)
+"""Verbs of what was done once, beside those that end in -ed."""
+CUE = re.compile(
+    r"\b(?:no longer|any ?more|instead|rather than|chang(?:ed|es|e) (?:to|from|jobs)|changed"
+    r"|mov(?:ed|es|ing) (?:to|from|\w+ to|the \w+ to)|switch(?:ed|es|ing)?|replac(?:ed|es)"
+    r"|now|from \w+ on|from now on|as of|postponed|rescheduled|cancell?ed|called off|actually"
+    r"|correct(?:ion|ed)|turns? out|renamed|stopped|quit|gave up|given up|sold|update[sd]?|new"
+    r"|raised|(?:went|goes|gone) (?:up|down)|cut to|rose|fell|is back|stepped down|lowered|reduced"
+    r"|increased|extended|back to|migrated|repainted|in place of|tak(?:en|es) over|took over"
+    r"|handed over|broke up|became|become|decided against|after all|these days)\b",
+    re.IGNORECASE,
+)
+"""Words that say that something has changed."""
+CUE_LABEL = re.compile(
+    r"^(?:update|correction|note|reminder|news|fyi|edit|change)\b", re.IGNORECASE
+)
+"""What stands before a colon and is no thing of which something is said."""
+CUE_TERMS = frozenset(
+    map(
+        stem,
+        _words(
+            "no longer anymore any more instead rather change changed move moved switch switched "
+            "replaced replace now postponed rescheduled cancelled actually correction corrected "
+            "renamed stopped quit gave given sold updated update new raised lowered extended back "
+            "place taken over took handed all lately currently just so well hey also still already "
+            "again really quite very yes ok okay oh anyway officially please remember note mind "
+            "jobs"
+        ),
+    )
+)
+"""Terms that tell of no thing."""
+KINDS = {
+    stem(form): kind
+    for word, kind in _groups("""
+day: monday tuesday wednesday thursday friday saturday sunday
+month: january february march april june july august september october november december
+number: zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+number: fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy
+number: eighty ninety hundred thousand noon midnight first second third once twice half
+frequency: hourly daily weekly monthly quarterly yearly annually
+colour: red blue green yellow black white grey gray brown orange purple pink silver gold beige
+""").items()
+    for form in (word, f"{word}s")
+}
+"""Terms that are values, each with its kind."""
+OPPOSITES = tuple(
+    frozenset(pair)
+    for pair in _groups("""
+open: close lock
+allow: forbidden ban prohibit
+enabl: disabl
+option: requir mandatori
+activ: inact
+full: empti
+free: paid
+public: privat
+indoor: outdoor
+hate: love like
+like: dislik
+singl: marri
+approv: reject
+accept: declin
+weekli: month daili
+""").items()
+)
+"""Pairs of terms of which only one holds."""

@@ -1,0 +1,114 @@
+"""When an entry holds, apart from when it was written; and how two entries go together."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.fields import Moment, Part
+
+CLOCK_SKEW = timedelta(minutes=5)
+"""How far a client's clock may be ahead of the portal's."""
+MAX_RELATIONS = 20
+"""Entries that one write can name: nothing supersedes everything."""
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+UtcMoment = Annotated[Moment, AfterValidator(_in_utc)]
+"""A day or a moment; without a zone it is one of UTC."""
+
+
+class Validity(Part):
+    """When what an entry says happened, and from when to when it holds."""
+
+    event_at: UtcMoment | None = Field(
+        None, description="When what it tells of happened, where that is not when it was written."
+    )
+    valid_from: UtcMoment | None = Field(None, description="From when on it holds.")
+    valid_until: UtcMoment | None = Field(None, description="When it ceases to hold.")
+
+    @model_validator(mode="after")
+    def _ends_after_it_begins(self) -> Self:
+        begins, ends = self.valid_from, self.valid_until
+        if begins is not None and ends is not None and ends <= begins:
+            raise ValueError("valid_until has to be later than valid_from")
+        return self
+
+    def starts(self, written: datetime) -> datetime:
+        """From when on an entry holds that was written at a time."""
+        return self.valid_from or self.event_at or written
+
+    def holds_at(self, moment: datetime, written: datetime) -> bool:
+        """Whether it holds at a moment, as far as it says so itself."""
+        ended = self.valid_until is not None and self.valid_until <= moment
+        return self.starts(written) <= moment and not ended
+
+
+ANY_TIME = Validity()
+"""What says nothing of when it holds."""
+
+
+class Verification(Part):
+    """That somebody looked whether an entry is still right."""
+
+    at: datetime
+    by: str = Field(description="The id of the person who did.")
+    against: str | None = Field(None, description="What they compared it with.")
+    version: str | None = Field(
+        None, description="The commit that this had then, where it is a note of the knowledge base."
+    )
+
+
+class Relation(StrEnum):
+    """How an entry goes together with an earlier one."""
+
+    SUPERSEDES = "supersedes"
+    CORRECTS = "corrects"
+    CONTESTS = "contests"
+    BOTH_HOLD = "both_hold"
+    APART = "apart"
+    SEEMS_TO_REPLACE = "seems_to_replace"
+    IS_NEWER = "is_newer"
+
+    @property
+    def ends_the_other(self) -> bool:
+        """Whether the other one holds no more."""
+        return self in (Relation.SUPERSEDES, Relation.CORRECTS)
+
+    @property
+    def marks_the_other(self) -> bool:
+        """Whether answers say of the other one that it is not sure to hold."""
+        return self in _MARKS
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the portal finds it by itself, and nobody has decided it."""
+        return self in (Relation.SEEMS_TO_REPLACE, Relation.IS_NEWER)
+
+
+_MARKS = frozenset(
+    {Relation.SUPERSEDES, Relation.CORRECTS, Relation.CONTESTS, Relation.SEEMS_TO_REPLACE}
+)
+DECISIONS = tuple(each for each in Relation if not each.is_found)
+"""What a writer can decide."""
+
+
+def check_past(moment: datetime | None, now: datetime, what: str) -> None:
+    """Refuse a moment of the past that lies in the future.
+
+    Raises:
+        MemoryFailed: it does.
+    """
+    if moment is not None and moment > now + CLOCK_SKEW:
+        raise MemoryFailed(
+            ErrorCode.INVALID_REQUEST,
+            f"{what} lies in the future ({moment:%Y-%m-%d %H:%M} UTC; it is {now:%Y-%m-%d %H:%M}). "
+            "Leave it out, or look at the clock of who sends it.",
+        )

@@ -1,0 +1,100 @@
+"""What waits for a look: entries at odds, and entries nobody has looked at for long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from gateway.contract import Caller
+from plugins.knowledge.memory.model.record import Record
+from plugins.knowledge.memory.model.validity import Relation
+from plugins.knowledge.memory.query.standing import StandingOrder
+from plugins.knowledge.memory.rights.access import caller_keys
+from plugins.knowledge.memory.rights.roles import Roles, may_change, require_role
+
+MAX_ITEMS = 50
+"""Of each kind."""
+MAX_LOOKED_AT = 500
+"""Pairs that are looked through for those that the caller may decide."""
+MAX_EXCERPT = 240
+"""Characters of an entry."""
+
+
+class ReviewEntry(BaseModel):
+    """An entry, in brief."""
+
+    id: str
+    content: str = Field(description="What it says, or its beginning.")
+    changed: datetime
+
+
+class ReviewPair(BaseModel):
+    """Two entries at odds, of which the caller may end the earlier one."""
+
+    kind: Relation = Field(description="seems_to_replace was found, contests somebody said.")
+    newer: ReviewEntry
+    older: ReviewEntry
+
+
+class Review(BaseModel):
+    """What waits for a look, the newest pairs and the oldest entries first."""
+
+    pairs: list[ReviewPair] = Field(description="Say with settle_memory how they go together.")
+    unverified: list[ReviewEntry] = Field(
+        description="Yours, that nobody has looked at for long: verify_memory, or change them."
+    )
+    documents: list[ReviewEntry] = Field(
+        default_factory=list,
+        description="Documents older than their type's age: of yours, or of all for an admin.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewQueue:
+    """Finds what waits for a look.
+
+    Attributes:
+        standing: what is at odds, and after how long an entry wants a look.
+        roles: who may read at all.
+    """
+
+    standing: StandingOrder
+    roles: Roles
+
+    async def __call__(self, caller: Caller) -> Review:
+        """What a caller can decide, or look at.
+
+        Raises:
+            MemoryFailed: the caller may not read.
+        """
+        person = require_role(caller, self.roles.read, "review memory")
+        stale = self.standing.clock() - self.standing.review_age
+        oldest = await self.standing.reads.unverified(person, stale, MAX_ITEMS)
+        return Review(pairs=await self._pairs(caller), unverified=[_brief(each) for each in oldest])
+
+    async def _pairs(self, caller: Caller) -> list[ReviewPair]:
+        held = caller_keys(caller)
+        found = await self.standing.relations.undecided(held, MAX_LOOKED_AT)
+        ids = {id for each in found for id in (each.entry, each.target)}
+        records = await self.standing.reads.read(ids, held)
+        shown: list[ReviewPair] = []
+        for each in found:
+            newer, older = records.get(each.entry), records.get(each.target)
+            if newer is None or older is None or not may_change(caller, older):
+                continue
+            shown.append(ReviewPair(kind=each.kind, newer=_brief(newer), older=_brief(older)))
+        return shown[:MAX_ITEMS]
+
+
+def _brief(record: Record) -> ReviewEntry:
+    said = record.content
+    shown = said if len(said) <= MAX_EXCERPT else f"{said[:MAX_EXCERPT]}…"
+    return ReviewEntry(id=record.id, content=shown, changed=record.changed)
+
+
+def with_documents(review: Review, documents: Sequence[ReviewEntry]) -> Review:
+    """The same, with documents of the knowledge base."""
+    return review.model_copy(update={"documents": list(documents[:MAX_ITEMS])})

@@ -1,0 +1,257 @@
+"""What holds comes first: answers that another one ends, or that time did, stand behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from plugins.knowledge.memory.algorithms.relevance import sort_by_score
+from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.query_context import EntrySource, Question, Scored
+from plugins.knowledge.memory.model.record import NOBODY, Record
+from plugins.knowledge.memory.model.responses import Standing
+from plugins.knowledge.memory.model.validity import Relation
+from plugins.knowledge.memory.store.reads import Reads
+from plugins.knowledge.memory.store.relations import Challenge, Relations
+
+W_ENDED = 0.6
+"""What is left of the score of what holds no more."""
+W_DOUBTED = 0.9
+"""What is left of the score of what seems to be replaced."""
+W_OLDER = 0.98
+"""What is left of the score where something newer of the same thing answers as well."""
+AS_GOOD = 0.75
+"""The share of the older one's score from which on the newer one answers as well."""
+MAX_STEPS = 10
+"""Successors of successors that are looked for."""
+DEFAULT_REVIEW_AGE = timedelta(days=365)
+"""After how long without a look an entry is marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Challenges:
+    """What is at odds with some entries.
+
+    Attributes:
+        by_target: by the ids of the earlier ones.
+        layers: where the later ones are, by their ids.
+    """
+
+    by_target: Mapping[str, Sequence[Challenge]] = field(default_factory=dict)
+    layers: Mapping[str, Layer] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StandingOrder:
+    """Puts what holds first, and says of the rest why it does not.
+
+    Attributes:
+        relations: what supersedes what.
+        reads: the entries.
+        clock: gives the time, with its zone.
+        notes: the knowledge base, against which entries may be verified.
+        review_age: after how long without a look an entry is marked.
+    """
+
+    relations: Relations
+    reads: Reads
+    clock: Callable[[], datetime]
+    notes: EntrySource
+    review_age: timedelta = DEFAULT_REVIEW_AGE
+
+    async def challenges(self, found: Sequence[Scored], keys: frozenset[str]) -> Challenges:
+        """What is at odds with answers, and with that in turn, as far as the caller may read it."""
+        by_target: dict[str, list[Challenge]] = {}
+        wanted = {one.id for one in found if one.challenged}
+        for _ in range(MAX_STEPS):
+            if not wanted:
+                break
+            known = await self.relations.challenging(wanted, keys)
+            for each in known:
+                by_target.setdefault(each.target, []).append(each)
+            wanted = {each.entry for each in known if each.challenged} - by_target.keys()
+        layers = {each.entry: each.layer for some in by_target.values() for each in some}
+        return Challenges(by_target, layers)
+
+    async def ordered(
+        self, found: Sequence[Scored], challenges: Challenges, question: Question
+    ) -> list[Scored]:
+        """Answers with what holds before what it ends; a successor answers where the earlier does.
+
+        Args:
+            found: the best first.
+            challenges: what is at odds with them.
+            question: who asks, and what an answer must be.
+        """
+        if question.entry_filter.as_of is not None:
+            return _held_at(found, challenges, question.entry_filter.as_of)
+        now = self.clock()
+        best = {one.id: one for one in found}
+        challenges = _as_good(challenges, best)
+        for one in await self._missing(best, challenges, question):
+            best[one.id] = one
+        for _ in range(MAX_STEPS):  # a chain is settled from its beginning on
+            if not _raise_successors(best, challenges):
+                break
+        scores = {one.id: _weight(one, challenges, now) * one.score for one in best.values()}
+        return sort_by_score(replace(one, score=scores[one.id]) for one in best.values())
+
+    async def _missing(
+        self, best: Mapping[str, Scored], challenges: Challenges, question: Question
+    ) -> list[Scored]:
+        """Successors that the question did not find, and that are what it asks for."""
+        some = (each for several in challenges.by_target.values() for each in several)
+        wanted = {
+            each.entry: each.layer
+            for each in some
+            if each.kind is not Relation.IS_NEWER and each.entry not in best
+        }
+        found = []
+        for layer in set(wanted.values()):
+            ids = {id for id, own in wanted.items() if own is layer}
+            admitted = await self.reads.admitted(ids, layer, question)
+            found += [each.scored for each in admitted.values()]
+        return found
+
+    async def changed_sources(
+        self, records: Iterable[Record], keys: frozenset[str]
+    ) -> frozenset[str]:
+        """The ids of entries that were verified against a note which has changed since."""
+        against = {
+            each.id: each.verified
+            for each in records
+            if each.verified is not None and each.verified.version is not None
+        }
+        if not against:
+            return frozenset()
+        wanted = {each.against for each in against.values() if each.against}
+        notes = await self.notes.read(wanted, keys)
+        return frozenset(
+            id
+            for id, verified in against.items()
+            if (note := notes.get(verified.against or "")) and note.state != verified.version
+        )
+
+    def of(
+        self, record: Record, challenges: Challenges, changed: Collection[str] = ()
+    ) -> Standing | None:
+        """What to say of whether an entry holds; None where there is nothing to say.
+
+        Args:
+            record: the entry.
+            challenges: what is at odds with it.
+            changed: the ids of entries whose source has changed since they were verified.
+        """
+        now = self.clock()
+        by: dict[Relation, list[Challenge]] = {}
+        for each in challenges.by_target.get(record.id, ()):
+            if not each.kind.ends_the_other or each.starts <= now:
+                by.setdefault(each.kind, []).append(each)
+        until = record.validity.valid_until
+        ended = until if until is not None and until <= now else None
+        successors = by.get(Relation.SUPERSEDES, [])
+        if successors:
+            first = min(each.starts for each in successors)
+            ended = first if ended is None else min(ended, first)
+        standing = Standing(
+            holds=ended is None and Relation.CORRECTS not in by and record.starts <= now,
+            text="",
+            superseded_by=[each.entry for each in successors],
+            corrected_by=[each.entry for each in by.get(Relation.CORRECTS, [])],
+            contested_with=[each.entry for each in by.get(Relation.CONTESTS, [])],
+            seems_replaced_by=[each.entry for each in by.get(Relation.SEEMS_TO_REPLACE, [])],
+            ended_at=ended,
+            starts_at=record.starts if record.starts > now else None,
+            unverified_days=self._unverified(record, now),
+            source_changed=record.id in changed,
+        )
+        text = in_words(standing)
+        return standing.model_copy(update={"text": text}) if text else None
+
+    def _unverified(self, record: Record, now: datetime) -> int | None:
+        if record.owner == NOBODY:
+            return None
+        seen = max(record.changed, record.verified.at if record.verified else record.changed)
+        return (now - seen).days if now - seen > self.review_age else None
+
+
+def in_words(standing: Standing) -> str:
+    """What an answer says of an entry's standing, in a line."""
+    said = []
+    for name, ids in (
+        ("superseded by", standing.superseded_by),
+        ("corrected by", standing.corrected_by),
+        ("contested with", standing.contested_with),
+        ("seems replaced by", standing.seems_replaced_by),
+    ):
+        if ids:
+            said.append(f"{name} {', '.join(ids)}")
+    if standing.ended_at is not None:
+        said.append(f"held until {standing.ended_at:%Y-%m-%d}")
+    if standing.starts_at is not None:
+        said.append(f"holds from {standing.starts_at:%Y-%m-%d}")
+    if standing.unverified_days is not None:
+        said.append(f"not verified for {standing.unverified_days} days")
+    if standing.source_changed:
+        said.append("its source has changed since")
+    return "; ".join(said)
+
+
+def _as_good(challenges: Challenges, best: Mapping[str, Scored]) -> Challenges:
+    """The same without what is only newer, where it does not answer about as well."""
+
+    def counts(each: Challenge) -> bool:
+        if each.kind is not Relation.IS_NEWER:
+            return True
+        newer, older = best.get(each.entry), best.get(each.target)
+        if newer is None or older is None:
+            return False
+        return newer.score >= AS_GOOD * older.score
+
+    kept = {
+        target: [each for each in some if counts(each)]
+        for target, some in challenges.by_target.items()
+    }
+    return Challenges(kept, challenges.layers)
+
+
+def _raise_successors(best: dict[str, Scored], challenges: Challenges) -> bool:
+    """Let each later entry score at least what the earlier one does; whether anything changed."""
+    changed = False
+    for target, some in challenges.by_target.items():
+        for each in some:
+            one, other = best.get(each.entry), best.get(target)
+            if each.kind is Relation.CONTESTS or one is None or other is None:
+                continue
+            if one.score < other.score:
+                fits = None if other.fit is None else max(other.fit, one.fit or 0.0)
+                best[one.id] = replace(one, score=other.score, fit=fits)
+                changed = True
+    return changed
+
+
+def _weight(one: Scored, challenges: Challenges, now: datetime) -> float:
+    """How much of its score is left to an answer."""
+    kinds = {
+        each.kind
+        for each in challenges.by_target.get(one.id, ())
+        if not each.kind.ends_the_other or each.starts <= now
+    }
+    if any(kind.ends_the_other for kind in kinds) or not one.validity.holds_at(now, one.written):
+        return W_ENDED
+    if Relation.SEEMS_TO_REPLACE in kinds:
+        return W_DOUBTED
+    return W_OLDER if Relation.IS_NEWER in kinds else 1.0
+
+
+def _held_at(found: Sequence[Scored], challenges: Challenges, moment: datetime) -> list[Scored]:
+    """The answers that held at a moment: what was corrected never did."""
+
+    def held(one: Scored) -> bool:
+        ending = [e for e in challenges.by_target.get(one.id, ()) if e.kind.ends_the_other]
+        return one.validity.holds_at(moment, one.written) and not any(
+            each.kind is Relation.CORRECTS or each.starts <= moment for each in ending
+        )
+
+    return [one for one in found if held(one)]

@@ -1,0 +1,191 @@
+"""How entries go together: what supersedes, corrects or contests what, decided or only found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.contract import Database
+from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.validity import Relation
+from plugins.knowledge.memory.store.reads import sql_batches
+from plugins.knowledge.memory.store.rows import validity_of
+from plugins.knowledge.memory.store.tables import entries, relations
+from plugins.knowledge.memory.store.visibility import MARKING, is_live, key_values, readable
+
+_ENDING = tuple(str(each) for each in Relation if each.ends_the_other)
+_FOUND = tuple(str(each) for each in Relation if each.is_found)
+_ORDERING = (*MARKING, str(Relation.IS_NEWER))
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """An entry that another one is, or seems, at odds with.
+
+    Attributes:
+        entry: the id of the later one.
+        target: the id of the earlier one.
+        kind: how they go together.
+        layer: where the later one is.
+        starts: from when on that holds.
+        changed: when it was last written.
+        challenged: whether something is at odds with that one, too.
+    """
+
+    entry: str
+    target: str
+    kind: Relation
+    layer: Layer
+    starts: datetime
+    changed: datetime
+    challenged: bool
+
+
+class Relations:
+    """What is known of how entries go together.
+
+    Args:
+        database: the plugin's database, its tables up to date.
+        clock: gives the time, with its zone.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], datetime]) -> None:
+        self._database, self._clock = database, clock
+
+    async def challenging(self, targets: Collection[str], keys: frozenset[str]) -> list[Challenge]:
+        """What is at odds with some entries, of that which one of the keys may read.
+
+        Args:
+            targets: the ids of the earlier ones.
+            keys: the caller's; what they may not read makes no mark for them.
+        """
+        if not targets or not keys:
+            return []
+        seen = key_values(keys, self._clock())
+        found: list[Challenge] = []
+        async with self._database.read() as connection:
+            for some in sql_batches(sorted(targets)):
+                rows = await connection.execute(_challenging(), {**seen, "targets": some})
+                found += map(_challenge, rows)
+        return found
+
+    async def undecided(self, keys: frozenset[str], limit: int) -> list[Challenge]:
+        """Pairs that nobody has decided, the newest first, of what one of the keys may read."""
+        seen = {**key_values(keys, self._clock()), "most": limit}
+        if not keys:
+            return []
+        async with self._database.read() as connection:
+            return [_challenge(row) for row in await connection.execute(_undecided(), seen)]
+
+    async def add_in(
+        self,
+        connection: AsyncConnection,
+        entry: str,
+        related: Iterable[tuple[str, Relation]],
+        by: str,
+    ) -> None:
+        """Write how an entry goes together with others, in the transaction that writes it.
+
+        Args:
+            connection: the transaction; it holds the lock under which events are numbered, so
+                that of two people who supersede at once the second one sees the first.
+            entry: the id of the later one.
+            related: the ids of the earlier ones, each with how.
+            by: the person who decides; what the portal found leaves a decision as it is.
+
+        Raises:
+            MemoryFailed: they would supersede each other in a circle.
+        """
+        for target, kind in related:
+            pair = sa.and_(relations.c.entry == entry, relations.c.target == target)
+            back = sa.and_(relations.c.entry == target, relations.c.target == entry)
+            if kind.is_found:
+                known = sa.select(sa.literal(1)).where(sa.or_(pair, back))
+                if await connection.scalar(known) is not None:
+                    continue
+            if kind.ends_the_other and await connection.scalar(_leads_back(entry, target)):
+                raise MemoryFailed(
+                    ErrorCode.CONFLICT,
+                    f"{target} supersedes {entry} already, itself or by others: they would "
+                    "supersede each other in a circle. Decide which of them holds now.",
+                )
+            undecided = sa.and_(back, relations.c.kind.in_(_FOUND))
+            await connection.execute(sa.delete(relations).where(sa.or_(pair, undecided)))
+            row = {"entry": entry, "target": target, "kind": str(kind), "by": by}
+            await connection.execute(sa.insert(relations), [{**row, "at": self._clock()}])
+            await _mark(connection, [entry, target])
+
+    async def successors_in(self, connection: AsyncConnection, target: str, entry: str) -> set[str]:
+        """What ends an entry already, beside one that is to: live entries, whoever reads them."""
+        joined = relations.join(entries, entries.c.id == relations.c.entry)
+        chosen = sa.select(relations.c.entry).select_from(joined)
+        ending = (relations.c.target == target, relations.c.kind.in_(_ENDING))
+        other = relations.c.entry != entry
+        rows = await connection.scalars(chosen.where(*ending, other, is_live(self._clock())))
+        return set(rows)
+
+
+async def _mark(connection: AsyncConnection, ids: Sequence[str]) -> None:
+    """Note at entries whether something is at odds with them, so that others need no look."""
+    marked = sa.exists(
+        sa.select(sa.literal(1))
+        .where(relations.c.target == entries.c.id, relations.c.kind.in_(_ORDERING))
+        .correlate(entries)
+    )
+    named = sa.update(entries).where(entries.c.id.in_(ids))
+    await connection.execute(named.values(challenged=marked))
+
+
+def _leads_back(entry: str, target: str) -> Select[Any]:
+    """Whether an entry's target ends that entry, directly or by others in between."""
+    ending = relations.c.kind.in_(_ENDING)
+    below = (
+        sa.select(relations.c.target)
+        .where(relations.c.entry == target, ending)
+        .cte("below", recursive=True)
+    )
+    further = sa.select(relations.c.target).where(relations.c.entry == below.c.target, ending)
+    below = below.union(further)
+    return sa.select(sa.func.count()).select_from(below).where(below.c.target == entry)
+
+
+def _chosen() -> Select[Any]:
+    joined = relations.join(entries, entries.c.id == relations.c.entry)
+    moments = (entries.c.event_at, entries.c.valid_from, entries.c.valid_until)
+    shown = (entries.c.layer, entries.c.created, entries.c.updated, entries.c.challenged)
+    known = sa.select(relations.c.entry, relations.c.target, relations.c.kind, *shown, *moments)
+    return known.select_from(joined).where(readable())
+
+
+@lru_cache(maxsize=1)
+def _challenging() -> Select[Any]:
+    targets = relations.c.target.in_(sa.bindparam("targets", expanding=True))
+    order = (relations.c.at, relations.c.entry)
+    return _chosen().where(targets, relations.c.kind.in_(_ORDERING)).order_by(*order)
+
+
+@lru_cache(maxsize=1)
+def _undecided() -> Select[Any]:
+    found = relations.c.kind.in_((str(Relation.SEEMS_TO_REPLACE), str(Relation.CONTESTS)))
+    newest = (relations.c.at.desc(), relations.c.entry)
+    return _chosen().where(found).order_by(*newest).limit(sa.bindparam("most"))
+
+
+def _challenge(row: Any) -> Challenge:
+    return Challenge(
+        entry=row.entry,
+        target=row.target,
+        kind=Relation(row.kind),
+        layer=Layer(row.layer),
+        starts=validity_of(row).starts(row.created),
+        changed=row.updated or row.created,
+        challenged=row.challenged,
+    )

@@ -1,0 +1,224 @@
+"""How a new entry goes together with earlier ones: what its writer says, and what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gateway.contract import Caller
+from plugins.knowledge.memory.algorithms.contradictions import Likeness, compare
+from plugins.knowledge.memory.layers.working import WorkingLayer
+from plugins.knowledge.memory.model.entry import Layer
+from plugins.knowledge.memory.model.errors import ErrorCode, MemoryFailed
+from plugins.knowledge.memory.model.policy import person_key
+from plugins.knowledge.memory.model.query_context import EntryFilter, Question
+from plugins.knowledge.memory.model.record import NOTE_PREFIX, UPKEEP, Record
+from plugins.knowledge.memory.model.requests import Mode, RelationDraft
+from plugins.knowledge.memory.model.responses import NearEntry
+from plugins.knowledge.memory.model.validity import Relation
+from plugins.knowledge.memory.rights.access import caller_keys, intersect_keys
+from plugins.knowledge.memory.rights.roles import may_change
+from plugins.knowledge.memory.store.reads import Reads
+from plugins.knowledge.memory.store.relations import Relations
+from plugins.knowledge.memory.store.vectors import MemoryVectors
+from plugins.knowledge.memory.store.words import term_ids
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from plugins.knowledge.memory.store.vectors import Vector
+
+Near = tuple[Likeness, Record]
+"""An earlier entry, and how near it is."""
+Related = tuple[Record, Relation]
+"""An earlier entry, and how the new one goes together with it."""
+CANDIDATES = 20
+"""Earlier entries that a new one is compared with, by meaning, or by words without a model."""
+MAX_NAMED = 3
+"""Earlier entries that a writer is told of."""
+MIN_NEAR = 0.6
+"""The cosine from which on an entry that contradicts nothing is named as near."""
+MAX_EXCERPT = 240
+"""Characters of each."""
+MAX_COMPARED = 2_000
+"""Characters of a text that is compared; longer ones state many things."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRelations:
+    """Checks, finds and writes how entries go together.
+
+    Attributes:
+        store: where that is kept.
+        reads: the entries.
+        working: working memory, which has no relations.
+        vectors: the vector store, or None where the portal has no model.
+    """
+
+    store: Relations
+    reads: Reads
+    working: WorkingLayer
+    vectors: MemoryVectors | None
+
+    async def targets(
+        self, record: Record, drafts: Sequence[RelationDraft], caller: Caller
+    ) -> list[Related]:
+        """The earlier entries that a writer names, where the caller may say so of them.
+
+        Args:
+            record: the later entry.
+            drafts: what is said.
+            caller: who says it.
+
+        Raises:
+            MemoryFailed: there is no such entry for the caller, or they may not end it.
+        """
+        if not drafts:
+            return []
+        if record.layer is Layer.WORKING:
+            raise _invalid("Working memory is gone in an hour: nothing in it supersedes anything.")
+        found = await self.reads.read({each.target for each in drafts}, caller_keys(caller))
+        related: dict[str, Related] = {}
+        for draft in drafts:
+            if draft.target == record.id:
+                raise _invalid("An entry does not go together with itself: name another one.")
+            if draft.target.startswith(NOTE_PREFIX):
+                raise _invalid(
+                    "A note of the knowledge base is changed in its source: write supersededBy "
+                    "in its frontmatter, or an entry that says what is wrong with it."
+                )
+            if (target := found.get(draft.target)) is None:
+                message = f"There is no entry {draft.target}, or you may not read it."
+                raise MemoryFailed(ErrorCode.NOT_FOUND, message)
+            if draft.kind.ends_the_other and not may_change(caller, target):
+                raise MemoryFailed(
+                    ErrorCode.FORBIDDEN,
+                    f"You can read {target.id}, not end it: that takes its owner, or one whom its "
+                    "policy names. Say contests, and both are marked until they decide.",
+                )
+            related[target.id] = (target, draft.kind)
+        return list(related.values())
+
+    async def near(self, record: Record, vector: Vector | None, caller: Caller) -> list[Near]:
+        """Earlier entries that are near in meaning and say something else, the likeliest first.
+
+        Args:
+            record: the new entry.
+            vector: its vector, or None where it has none.
+            caller: who writes; nothing is named that they may not read.
+        """
+        if record.layer is Layer.WORKING or len(record.content) > MAX_COMPARED:
+            return []
+        question = Question(
+            text=record.text,
+            mode=Mode.HYBRID,
+            keys=caller_keys(caller),
+            person=caller.person,
+            limit=CANDIDATES,
+            terms=term_ids(record.text),
+            vector=vector,
+            entry_filter=EntryFilter(),
+        )
+        if self.vectors is not None and vector is not None:
+            cosines = await self._by_meaning(self.vectors, record.layer, question, vector)
+        else:
+            words = await self.reads.search_words(record.layer, question)
+            cosines = {each.id: None for each in words}
+        cosines.pop(record.id, None)
+        earlier = await self.reads.read(cosines, question.keys)
+        found = [
+            (compare(record, each, cosines[each.id]), each)
+            for each in earlier.values()
+            if each.fingerprint != record.fingerprint
+            and each.layer is record.layer
+            and len(each.content) <= MAX_COMPARED
+        ]
+        near = [pair for pair in found if pair[0].replaces or pair[0].cosine >= MIN_NEAR]
+        return sorted(near, key=lambda pair: (not pair[0].replaces, -pair[0].cosine, pair[1].id))
+
+    async def _by_meaning(
+        self, vectors: MemoryVectors, layer: Layer, question: Question, vector: Vector
+    ) -> dict[str, float | None]:
+        try:
+            near = await vectors.nearest(layer, question, vector)
+        except Exception:  # the vector store is away: the words' candidates are left
+            return {}
+        return {each.id: each.cosine for each in near}
+
+    async def write_in(
+        self, connection: AsyncConnection, entry: str, related: Sequence[Related], by: str
+    ) -> None:
+        """Write what was decided, in the transaction that writes the entry.
+
+        Raises:
+            MemoryFailed: they would supersede each other in a circle, or somebody else has
+                superseded one of them meanwhile.
+        """
+        for target, kind in related:
+            if kind.ends_the_other:
+                await self._check_first(connection, target, entry, by)
+        await self.store.add_in(connection, entry, [(each.id, kind) for each, kind in related], by)
+
+    async def found_in(self, connection: AsyncConnection, entry: str, near: Sequence[Near]) -> None:
+        """Keep what the portal found, and nobody decided, in the same transaction."""
+        pairs = [
+            (each.id, Relation.SEEMS_TO_REPLACE if likeness.replaces else Relation.IS_NEWER)
+            for likeness, each in near
+            if likeness.replaces or likeness.one_thing
+        ]
+        await self.store.add_in(connection, entry, pairs, UPKEEP)
+
+    async def _check_first(
+        self, connection: AsyncConnection, target: Record, entry: str, by: str
+    ) -> None:
+        """Of two people who supersede an entry at once, the second one hears of the first."""
+        others = await self.store.successors_in(connection, target.id, entry)
+        seen = await self.reads.read(others, frozenset({person_key(by), *target.readers}))
+        shown = [each for each in seen.values() if each.readers >= target.readers]
+        if shown:
+            raise MemoryFailed(
+                ErrorCode.CONFLICT,
+                f"{target.id} is superseded already, by {shown[0].id}. Read that one, and "
+                "supersede it instead, or contest it.",
+                {"superseded_by": shown[0].id},
+            )
+
+
+def is_seen_by_others(record: Record, related: Sequence[Related], person: str) -> bool:
+    """Whether somebody else would see an entry marked as ended.
+
+    Args:
+        record: the later entry, as it would be.
+        related: the earlier ones.
+        person: who says so.
+    """
+    own = {person_key(person)}
+    return any(
+        kind.ends_the_other and not intersect_keys(record.readers, target.readers) <= own
+        for target, kind in related
+    )
+
+
+def named(near: Sequence[Near], related: Sequence[Related]) -> list[NearEntry]:
+    """What a writer is told of, without what they have said already how it goes together."""
+    decided = {target.id for target, _ in related}
+    told = [_near(*each) for each in near if each[1].id not in decided]
+    return told[:MAX_NAMED]
+
+
+def _near(likeness: Likeness, record: Record) -> NearEntry:
+    said = record.content
+    shown = said if len(said) <= MAX_EXCERPT else f"{said[:MAX_EXCERPT]}…"
+    return NearEntry(
+        id=record.id,
+        content=shown,
+        similarity=round(likeness.cosine, 3),
+        seems=Relation.SEEMS_TO_REPLACE if likeness.replaces else None,
+        why=likeness.why,
+        changed=record.changed,
+    )
+
+
+def _invalid(message: str) -> MemoryFailed:
+    return MemoryFailed(ErrorCode.INVALID_REQUEST, message)

@@ -1,0 +1,157 @@
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plugins.knowledge.memory.algorithms.claims import claims
+from plugins.knowledge.memory.algorithms.contradictions import MIN_COSINE, compare
+from plugins.knowledge.memory.model.entry import KnowledgeMetadata, KnowledgeSource, Layer
+from plugins.knowledge.memory.model.policy import PRIVATE
+from plugins.knowledge.memory.model.record import Record
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+NEAR = 0.75
+"""About the cosine of two sentences on one thing."""
+CHANGES = [
+    ("My favourite colour is teal.", "My favourite colour is now maroon."),
+    ("Ana's phone number is 555 1234.", "Ana's phone number is 555 9876."),
+    ("We use Slack for announcements.", "We switched from Slack to Matrix for announcements."),
+    ("The budget for 2026 is 40,000 euros.", "The budget for 2026 was cut to 32,000 euros."),
+    ("Ben drives a red Volvo.", "Ben sold the Volvo and drives an electric van."),
+    (
+        "The retreat is planned for Porto.",
+        "The retreat will take place in Lisbon instead of Porto.",
+    ),
+    (
+        "Carla is the chair of the assembly.",
+        "Carla stepped down; Diego is the chair of the assembly.",
+    ),
+    ("The API limit is 100 requests a minute.", "The API limit is 600 requests a minute."),
+    ("I am learning Spanish.", "I stopped learning Spanish and am learning Greek now."),
+    ("Our release day is Friday.", "Our release day is Tuesday."),
+    ("Tom is engaged to Julia.", "Tom and Julia broke up."),
+    ("Deploys need two approvals.", "Deploys need one approval."),
+    ("The office is closed on Mondays.", "The office is open on Mondays."),
+    ("Paul's birthday party starts at 6 pm.", "Paul's birthday party starts at 7 pm."),
+    ("Smoking on the terrace is permitted.", "Smoking on the terrace is no longer permitted."),
+    ("Nadia eats meat.", "Nadia does not eat meat any more."),
+    ("The wifi password is sunflower.", "The wifi password is marigold."),
+    ("Backups are kept for 30 days.", "Backups are kept for 90 days."),
+    ("The default branch is master.", "The default branch is main."),
+    ("Elena wants to study law.", "Elena changed her mind and wants to study medicine."),
+    ("The bus to the farm leaves at 8:15.", "The bus to the farm leaves at 8:40."),
+    ("The vote closes on Sunday.", "The vote was extended and closes on Wednesday."),
+    ("Hugo plays the violin.", "Hugo gave up the violin and plays the drums now."),
+    ("The newsletter goes out weekly.", "The newsletter goes out monthly."),
+    ("We store the keys in the kitchen drawer.", "The keys are now in the safe."),
+    ("Rent is 650 euros a month.", "Rent went up to 720 euros a month."),
+    ("Our quorum is 50 percent of members.", "Our quorum is 40 percent of members."),
+    ("The capital fund holds 12,000 euros.", "The capital fund holds 9,500 euros."),
+    ("The contract with Acme runs until June.", "The contract with Acme runs until December."),
+    ("The choir meets in the church.", "The choir meets in the school."),
+    ("My sister lives in Oslo.", "My sister moved to Trondheim."),
+    ("Vera is allergic to cats.", "Vera is not allergic to cats."),
+    ("The garden gate is green.", "The garden gate is blue."),
+]
+BOTH_HOLD = [
+    ("My favourite colour is teal.", "My favourite season is autumn."),
+    ("Ana's phone number is 555 1234.", "Ana's address is 12 Mill Road."),
+    ("The budget for 2026 is 40,000 euros.", "The budget for 2025 was 35,000 euros."),
+    ("Ben drives a red Volvo.", "Ben rides a bike on Sundays."),
+    ("The retreat is planned for Porto.", "The retreat has room for 20 people."),
+    ("Carla is the chair of the assembly.", "Carla is the mother of two girls."),
+    ("The API limit is 100 requests a minute.", "The API key is kept in the vault."),
+    ("I am learning Spanish.", "I am learning to swim."),
+    ("Tom is engaged to Julia.", "Tom works with Julia."),
+    ("Deploys need two approvals.", "Budget changes need three approvals."),
+    ("The office is closed on Mondays.", "The shop is open on Mondays."),
+    ("Paul's birthday party starts at 6 pm.", "Paul's birthday party ends at 11 pm."),
+    ("The project is called Heron.", "The project is written in Go."),
+    ("Nadia eats meat.", "Nadia's brother does not eat meat."),
+    ("The wifi password is sunflower.", "The router password is marigold."),
+    ("Backups are kept for 30 days.", "Logs are kept for 90 days."),
+    ("Dr. Mira Sol is my dentist.", "Dr. Ivo Berg is my eye doctor."),
+    ("The bus to the farm leaves at 8:15.", "The bus to the lake leaves at 8:40."),
+    ("The bus to the farm leaves at 8:15.", "The bus from the farm leaves at 17:40."),
+    ("Hugo plays the violin.", "Hugo's sister plays the drums."),
+    ("The newsletter goes out weekly.", "The report goes out monthly."),
+    ("Rent is 650 euros a month.", "Heating is 90 euros a month."),
+    ("I saw two herons on the lake.", "I saw three swans on the lake."),
+    ("On 3 May we planted 20 tomatoes.", "On 10 May we planted 30 beans."),
+    ("We met the mayor in April.", "We met the architect in June."),
+    ("Python 3.12 is required.", "Node 20 is required."),
+    ("The choir meets in the church.", "The choir sings in Latin."),
+    ("Feedback goes to Rosa.", "Invoices go to Mehmet."),
+    ("My sister lives in Oslo.", "My brother lives in Bergen."),
+    ("Vera is allergic to cats.", "Vera is not afraid of dogs."),
+    ("The garden gate is green.", "The garden bench is blue."),
+    ("Lea likes jazz.", "Lea likes hiking."),
+    ("The first meeting is on Monday.", "The second meeting is on Wednesday."),
+    ("The north gate opens at 8 am.", "The south gate opens at 9 am."),
+    ("Version 1 supports SQLite.", "Version 2 supports PostgreSQL."),
+    ("In summer the cafe closes at 10 pm.", "In winter the cafe closes at 6 pm."),
+    ("Children pay 5 euros.", "Adults pay 12 euros."),
+    ("Jo watered the beds on Monday.", "Jo watered the beds on Thursday."),
+    ("Mina painted the fence white.", "Mina painted the door red."),
+]
+
+
+def said(content: str, owner: str = "person:ana") -> Record:
+    return Record(
+        "mem_1",
+        Layer.SEMANTIC,
+        owner,
+        None,
+        content,
+        KnowledgeMetadata(),
+        KnowledgeSource(),
+        PRIVATE,
+        NOW,
+        NOW,
+        NOW,
+    )
+
+
+@pytest.mark.parametrize(("before", "after"), CHANGES)
+def test_another_value_of_the_same_thing_seems_to_replace_it(before: str, after: str) -> None:
+    found = compare(said(after), said(before), NEAR)
+    assert found.replaces
+    assert found.why
+
+
+@pytest.mark.parametrize(("before", "after"), BOTH_HOLD)
+def test_what_is_said_of_something_else_replaces_nothing(before: str, after: str) -> None:
+    assert not compare(said(after), said(before), NEAR).replaces
+
+
+def test_what_is_far_in_meaning_replaces_nothing() -> None:
+    new, old = said("The gate code is 2."), said("The gate code is 1.")
+    assert compare(new, old, NEAR).replaces
+    assert not compare(new, old, MIN_COSINE - 0.01).replaces
+
+
+def test_i_am_somebody_else_in_somebody_elses_entry() -> None:
+    mine = said("My phone number is 2.")
+    assert compare(mine, said("My phone number is 1."), NEAR).replaces
+    assert not compare(mine, said("My phone number is 1.", "person:ben"), NEAR).replaces
+
+
+def test_two_people_of_a_conversation_do_not_contradict_each_other() -> None:
+    new, old = said("Ana: My landlord is Mr Tan now."), said("Ben: My landlord is Mrs Holm.")
+    assert not compare(new, old, NEAR).replaces
+    assert compare(new, said("Ana: My landlord is Mrs Holm."), NEAR).replaces
+
+
+def test_a_question_claims_nothing() -> None:
+    assert claims("Is the gate code 4711?") == ()
+
+
+@given(st.text(max_size=300))
+def test_any_text_can_be_read_and_does_not_replace_itself(text: str) -> None:
+    assert not compare(said(text), said(text), 1.0).replaces
+
+
+@given(st.text(alphabet="abc .:,!?'0123456789\n", max_size=200), st.text(max_size=200))
+def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
+    assert compare(said(one), said(other), None).cosine == 0.0
