@@ -83,8 +83,7 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     streams = found["streams"]
     text = f"{streams['mcp']} of changes, {streams['rest']} of APIs, {streams['sessions']} sessions"
     yield from _field("Streams", text)
-    for worker in found.get("workers", ()):
-        yield from _worker(worker)
+    yield from _processes(found)
     for service in found["services"]:
         yield from _service(service)
     yield from _field("Jobs", _jobs(found["jobs"]))
@@ -120,6 +119,14 @@ def _calls(calls: Mapping[str, Any]) -> str:
     ours = sum(number for outcome, number in calls["outcomes"].items() if outcome in _OURS)
     failed = f"; {ours} failed here" if ours else ""
     return f"{said}, {calls['mean_milliseconds']:g} ms each: {ended}{failed}"
+
+
+def _processes(found: Mapping[str, Any]) -> Iterator[str]:
+    """The replicas on the database, and the workers on the port, where there are several."""
+    if replicas := found.get("replicas"):  # a portal of an older version does not say
+        yield from _field("Replicas", f"{len(replicas)} alive: {'; '.join(replicas)}")
+    for worker in found.get("workers", ()):
+        yield from _worker(worker)
 
 
 def _worker(worker: Mapping[str, Any]) -> Iterator[str]:

@@ -9,6 +9,8 @@ the database's, so that clocks of replicas may differ.
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 import time
 import uuid
 from contextlib import suppress
@@ -32,10 +34,11 @@ _MAKE = """
 SELECT pg_advisory_xact_lock(hashtextextended('{schema}.executor_lease', 0));
 CREATE TABLE IF NOT EXISTS {schema}.executor_lease (
     executor text PRIMARY KEY, expires_at timestamptz NOT NULL);
+ALTER TABLE {schema}.executor_lease ADD COLUMN IF NOT EXISTS place text NOT NULL DEFAULT '';
 """
 _TAKE = """
-INSERT INTO {schema}.executor_lease
-VALUES ($1, clock_timestamp() + make_interval(secs => $2))
+INSERT INTO {schema}.executor_lease (executor, expires_at, place)
+VALUES ($1, clock_timestamp() + make_interval(secs => $2), $3)
 """
 _RENEW = """
 UPDATE {schema}.executor_lease SET expires_at = clock_timestamp() + make_interval(secs => $2)
@@ -44,11 +47,15 @@ WHERE executor = $1 RETURNING executor
 # A replica takes its lease before it takes a job: whoever has a job and no lease is dead.
 _BURY = """
 WITH dead AS (
-    DELETE FROM {schema}.executor_lease WHERE expires_at <= clock_timestamp() RETURNING executor)
-SELECT executor FROM dead
+    DELETE FROM {schema}.executor_lease WHERE expires_at <= clock_timestamp()
+    RETURNING executor, place)
+SELECT executor, place FROM dead
 UNION
-SELECT executor_id FROM {schema}.workflow_status AS job WHERE status = 'PENDING'
+SELECT executor_id, '' FROM {schema}.workflow_status AS job WHERE status = 'PENDING'
 AND NOT EXISTS (SELECT FROM {schema}.executor_lease AS lease WHERE executor = job.executor_id)
+"""
+_LIVING = """
+SELECT place FROM {schema}.executor_lease WHERE expires_at > clock_timestamp() ORDER BY place
 """
 _RELEASE = "DELETE FROM {schema}.executor_lease WHERE executor = $1"
 
@@ -65,6 +72,10 @@ class Lease:
     Args:
         address: ``sqlite``, whose one process needs no lease, or a ``postgresql://`` URL.
         schema: where the leases are, beside DBOS's tables.
+
+    Attributes:
+        executor: the name of this life.
+        living: the replicas that lived when the lease was renewed last, as an admin knows them.
     """
 
     def __init__(self, address: str, schema: str) -> None:
@@ -74,6 +85,7 @@ class Lease:
         self._until = float("inf") if self._address is None else float("-inf")
         self._renewed = asyncio.Event()
         self.executor = EMBEDDED
+        self.living: tuple[str, ...] = ()
 
     @property
     def is_shared(self) -> bool:
@@ -103,14 +115,16 @@ class Lease:
         connection = await self._connected()
         await connection.execute(self._sql(_MAKE))
         asked = _now()
-        await connection.execute(self._sql(_TAKE), self.executor, LEASE_SECONDS)
+        place = f"{socket.gethostname()}, process {os.getpid()}"
+        await connection.execute(self._sql(_TAKE), self.executor, LEASE_SECONDS, place)
         self._until = asked + LEASE_SECONDS
 
-    async def renew(self) -> list[str]:
+    async def renew(self) -> dict[str, str]:
         """Renew the lease.
 
         Returns:
-            The executors that are dead and may have left jobs.
+            The executors that are dead and may have left jobs. The value says which replica each
+            was, as an admin knows it, where this process is the first to see that it died.
 
         Raises:
             LeaseLost: it had run out, and somebody saw that.
@@ -127,7 +141,10 @@ class Lease:
                     raise LeaseLost("The lease of this replica ran out, and others saw it.")
                 self._until = asked + LEASE_SECONDS
                 self._renewed.set()
-                return [row[0] for row in await connection.fetch(self._sql(_BURY))]
+                dead: dict[str, str] = dict(await connection.fetch(self._sql(_BURY)))
+                living = await connection.fetch(self._sql(_LIVING))
+                self.living = tuple(row[0] for row in living)
+                return dead
         except LeaseLost:
             raise
         except BaseException:

@@ -96,6 +96,11 @@ class JobService:
         self._beating: asyncio.Task[None] | None = None
         self._giving_back: asyncio.Task[None] | None = None
 
+    @property
+    def replicas(self) -> tuple[str, ...]:
+        """The replicas on this database that live; none where it is embedded."""
+        return self._lease.living
+
     def register(self, plugin: str, jobs: Sequence[Job]) -> None:
         """Take in a plugin's declarations, before :meth:`launch`.
 
@@ -175,9 +180,11 @@ class JobService:
             log.warning("jobs_begin_again", reason=str(lost))
             await asyncio.shield(asyncio.create_task(self._begin_again()))
             return
+        for replica in filter(None, dead.values()):
+            log.warning("replica_died", replica=replica)
         # Beside the heartbeat: DBOS tries without end where its database does not answer.
         if dead and (self._giving_back is None or self._giving_back.done()):
-            self._giving_back = asyncio.create_task(self._give_back(dead))
+            self._giving_back = asyncio.create_task(self._give_back(list(dead)))
 
     async def _give_back(self, dead: Sequence[str]) -> None:
         """Queue the jobs of dead executors again; who takes one up goes on with its last step."""

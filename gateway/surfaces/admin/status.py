@@ -78,6 +78,7 @@ class Status:
             "plugins": plugins,
             "services": services,
             "jobs": jobs,
+            "replicas": list(running.services.jobs.replicas),
             "streams": {kind: number for (kind,), number in self._streams.by_surface.items()}
             | {"sessions": self._sessions()},
             "calls": self._calls(),

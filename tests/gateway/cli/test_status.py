@@ -128,6 +128,7 @@ def test_the_screen_fits_80_columns_whatever_it_tells() -> None:
         ],
         "calls": WELL["calls"]
         | {"calls": 9, "per_second": 0.15, "outcomes": {"ok": 7, "internal_error": 2}},
+        "replicas": ["portal-1, process 7", "portal-2, process 8"],
         "notices": ["A sentence that is long. " * 8, "\x1b[2JShort."],
         "lately": [
             {"at": "2020-02-03T12:00:00+00:00", "said": "It was long. " * 9, "times": 1},
@@ -145,6 +146,7 @@ def test_the_screen_fits_80_columns_whatever_it_tells() -> None:
         "knowledge/sync 1 running, 2 waiting (1 min 1 s); knowledge/sync 3 failed",
         "✗ knowledge failed Out of date for 2 h 1 min.",
         "- [2JShort.",
+        "Replicas 2 alive: portal-1, process 7; portal-2, process 8",
         "Lately 2020-02-0",
         "[2JIt ended (3 times)",
     ):

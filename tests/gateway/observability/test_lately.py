@@ -34,7 +34,7 @@ def test_what_changes_is_told_in_sentences_and_the_rest_of_the_log_is_not() -> N
 
 def test_the_same_again_is_counted() -> None:
     given_back = {"event": "jobs_of_a_dead_replica_given_back", "jobs": ["a", "b"]}
-    said = "Another replica died; its jobs go on: a, b"
+    said = "Jobs of a dead replica go on: a, b"
     assert noted(given_back, dict(given_back)) == [(said, 2)]
 
 

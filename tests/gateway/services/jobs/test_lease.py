@@ -1,0 +1,51 @@
+"""Who of the replicas lives, and who has died, as the others and their admins see it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from gateway.contract import Job
+from gateway.services.jobs.lease import Lease
+from gateway.services.jobs.service import SCHEMA, open_jobs
+from tests.gateway.services.jobs.test_service import calculate
+
+HERE = f"{socket.gethostname()}, process {os.getpid()}"
+
+
+async def run_out(lease: Lease) -> None:
+    """Let a lease be as if its replica had not renewed it for long."""
+    connection = await lease._connected()
+    statement = f"UPDATE {SCHEMA}.executor_lease SET expires_at = 'epoch' WHERE executor = $1"
+    await connection.execute(statement, lease.executor)
+
+
+@pytest.mark.heavy
+async def test_a_replica_that_died_is_named_once_and_only_the_living_are_listed(
+    postgres: str, tmp_path: Path
+) -> None:
+    service = open_jobs(postgres, tmp_path)
+    service.register("garden", [Job("calculate", calculate)])
+    await service.launch()
+    try:
+        other = Lease(postgres, SCHEMA)
+        await other.take()
+        await service._beat()
+        assert list(service.replicas) == [HERE, HERE]
+        with capture_logs() as said:
+            await run_out(other)
+            await service._beat()
+            await service._beat()
+        assert [each["replica"] for each in said if each["event"] == "replica_died"] == [HERE]
+        assert list(service.replicas) == [HERE]
+        await other.release()
+    finally:
+        await service.close()
+
+
+async def test_a_portal_on_an_embedded_database_has_no_replicas(tmp_path: Path) -> None:
+    assert open_jobs("sqlite", tmp_path).replicas == ()
