@@ -75,7 +75,7 @@ versions: $(DEV) ## run a smaller suite on every other Python that is declared a
 chaos: dev ## two replicas, and faults of all kinds for half an hour; ARGS="--minutes 3 --seed 7"
 	@$(BIN)/python -m tests.chaos $(ARGS)
 
-kills: dev ## end processes with kill -9 a thousand times; ARGS=100 a hundred times
+kills: dev ## end processes with kill -9 a thousand times; ARGS="100 --minutes 9" fewer
 	@$(BIN)/python scripts/kills.py $(ARGS)
 
 restarts: dev ## kill another MCP server under load a thousand times; ARGS=100 a hundred times

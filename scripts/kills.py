@@ -1,16 +1,20 @@
 """Kills portals, syncs, indexes and imports again and again, and counts how often.
 
-``python scripts/kills.py [KILLS]`` repeats the tests that end processes with ``kill -9``, at other
-moments each time, until so many were ended (1,000 unless said otherwise), and prints the count by
-what was killed. It ends with 1 at the first that has lost, doubled or halved something.
+``python scripts/kills.py [KILLS] [--minutes N]`` repeats the tests that end processes with ``kill
+-9``, at other moments each time, until so many were ended (1,000 unless said otherwise) or the time
+is over, and prints the count by what was killed. The tests of a round run beside each other, one
+file on each core. It ends with 1 at the first that has lost, doubled or halved something.
 """
 
 from __future__ import annotations
 
+import argparse
+import math
 import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -39,35 +43,50 @@ TESTS = {
 }
 
 
+_SUBJECTS = {
+    path.removesuffix(".py").replace("/", "."): subject
+    for subject, paths in TESTS.items()
+    for path in paths
+}
+
+
 def main() -> int:
     """Kill until it was often enough; 1 where a test has failed."""
-    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
+    parser = argparse.ArgumentParser(prog="scripts/kills.py", description=__doc__)
+    parser.add_argument("kills", nargs="?", type=int, default=1_000)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no round after that")
+    given = parser.parse_args()
     killed: Counter[str] = Counter()
-    while killed.total() < wanted:
-        before = killed.total()
-        for subject, paths in TESTS.items():
-            code, count = _killed(paths)
-            killed[subject] += count
-            print(f"{killed.total():6,} killed; {subject}: {killed[subject]:,}", flush=True)
-            if code:
-                return 1
-        if killed.total() == before:
+    began = time.monotonic()
+    while killed.total() < given.kills and time.monotonic() - began < 60 * given.minutes:
+        code, count = _killed()
+        killed += count
+        minutes = (time.monotonic() - began) / 60
+        said = ", ".join(f"{what} {number:,}" for what, number in sorted(killed.items()))
+        print(f"{killed.total():6,} killed in {minutes:.1f} min: {said}", flush=True)
+        if code:
+            return 1
+        if not count:
             sys.exit("Nothing was killed: the tests were skipped. They need what CI has.")
     return 0
 
 
-def _killed(paths: tuple[str, ...]) -> tuple[int, int]:
-    """Run tests: how they ended, and how often they have killed."""
+def _killed() -> tuple[int, Counter[str]]:
+    """Run the tests once: how they ended, and how often they have killed what."""
+    paths = [path for every in TESTS.values() for path in every]
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-k", "kill or import"]
+        command = [sys.executable, "-m", "pytest", "-q", "-k", "kill or import", *paths]
+        spread = ["-n", str(os.cpu_count()), "--dist", "loadfile", f"--junitxml={report.name}"]
         environment = {**os.environ, "HYPOTHESIS_PROFILE": "thorough"}
-        done = subprocess.run(
-            [*command, f"--junitxml={report.name}", *paths], cwd=ROOT, env=environment, check=False
-        )
+        done = subprocess.run([*command, *spread], cwd=ROOT, env=environment, check=False)
         # Written by pytest itself, just now.
-        properties = ElementTree.parse(report.name).iter("property")  # noqa: S314
-        counts = [int(each.get("value", 0)) for each in properties if each.get("name") == "kills"]
-    return done.returncode, sum(counts)
+        cases = ElementTree.parse(report.name).iter("testcase")  # noqa: S314
+        count: Counter[str] = Counter()
+        for case in cases:
+            for each in case.iter("property"):
+                if each.get("name") == "kills":
+                    count[_SUBJECTS[case.get("classname", "")]] += int(each.get("value", 0))
+    return done.returncode, count
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 
 from hypothesis import HealthCheck, settings
 
@@ -29,6 +30,11 @@ def examples(count: int, ordinary: int | None = None) -> int:
 def times(thorough: int, ordinary: int) -> int:
     """How often something is repeated that chance decides, such as a kill at some moment."""
     return thorough if IS_THOROUGH else ordinary
+
+
+def seed(ordinary: int) -> int:
+    """What decides where chance does: another one each time where a test is repeated at length."""
+    return random.randrange(10**6) if IS_THOROUGH else ordinary
 
 
 def load_profile() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from plugins.codegraph.indexer import incremental
-from tests.examples import times
+from tests.examples import seed, times
 from tests.plugins.codegraph.indexer.bench import Bench, Dump, write
 
 FILES = 130
@@ -64,7 +64,7 @@ async def test_an_index_killed_at_any_moment_is_never_served_in_part_and_goes_on
     record_property: Callable[[str, object], None],
 ) -> None:
     monkeypatch.setattr(incremental, "MAX_READ", 0)  # as in the process that is killed
-    chance = random.Random(11)
+    chance = random.Random(seed(11))
     fill(indexed.root, "first")
     await indexed.index()
     before = await indexed.dump()

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.examples import times
+from tests.examples import seed, times
 from tests.plugins.knowledge.sync.branch import NAME, note
 from tests.plugins.knowledge.sync.portal_process import SINGLE
 from tests.servers.github_contents import GithubContents, Repo
@@ -25,7 +25,7 @@ from tests.servers.github_history import NOTHING, History
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900)]
 
 KILLS = times(thorough=50, ordinary=12)
-SEED = 7
+SEED = seed(7)
 FOLDERS = ("tags", "notes", "links", "artifacts/patterns")
 WORDS = ("cell", "wallet", "garden", "river", "hat", "steward", "quorum", "season")
 BROKEN = b"---\na: [\n---\n"
@@ -193,6 +193,7 @@ def test_killed_at_many_moments_what_is_served_is_what_a_clean_build_serves(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     record_property("kills", KILLS)
+    record_property("seed", SEED)
     chance = random.Random(SEED)
     with GithubContents() as github:
         history = History.begun(tmp_path / "kb")

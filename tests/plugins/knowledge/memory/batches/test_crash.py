@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from gateway.testing import open_test_portal
 from plugins.knowledge import plugin
 from plugins.knowledge.memory.store import tables
-from tests.examples import times
+from tests.examples import seed, times
 from tests.plugins.knowledge.memory.batches.crash import ANA, TIERS
 
 pytestmark = pytest.mark.anyio
@@ -42,7 +42,9 @@ async def killed(data: Path, moment: int) -> str:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    "moment", [0, *sorted(random.Random(7).sample(range(30, 1300), OTHERS))], ids=range(OTHERS + 1)
+    "moment",
+    [0, *sorted(random.Random(seed(7)).sample(range(30, 1300), OTHERS))],
+    ids=range(OTHERS + 1),
 )
 async def test_a_portal_that_is_killed_completes_the_batch_at_its_next_start(
     tmp_path: Path, moment: int, record_property: Callable[[str, object], None]
