@@ -20,7 +20,7 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0
 NODE := tests/node/node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install services multilingual dev run test thorough check docs bench coverage mutants versions chaos kills restarts pins image
+.PHONY: help install services multilingual dev run test thorough check types conventions docs bench coverage mutants versions chaos kills restarts pins image
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -45,9 +45,14 @@ thorough: dev ## run every test on each database, with all repeats and many new 
 	@HYPOTHESIS_PROFILE=thorough $(MAKE) --no-print-directory test ALL=1
 
 check: $(DEV) ## formatting, types, import rules, spelling, pins and generated files
+	@$(MAKE) --no-print-directory -j 2 types conventions
+
+types: $(DEV) # takes minutes on one core, so the rest goes on beside it
+	$(BIN)/mypy
+
+conventions: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/codespell
 	$(BIN)/python scripts/pins.py --check

@@ -7,7 +7,7 @@ import random
 
 from hypothesis import HealthCheck, settings
 
-ORDINARY, THOROUGH = 25, 200
+ORDINARY, THOROUGH = 15, 200
 """Examples of a property that does not say how many it needs."""
 _FEWEST = 10
 """What a property says it needs is cut to no fewer than these."""

@@ -19,8 +19,6 @@ from tests.faults.playbook import token_of
 from tests.mcp_messages import INITIALIZE_PARAMS
 
 API = "/openspec/v1/knowledge"
-PAUSE_SECONDS = 0.1
-"""Seconds on average between a client's requests."""
 TIMEOUT_SECONDS = 20.0
 """Seconds that a client waits for an answer."""
 GRACE_SECONDS = 15.0
@@ -36,16 +34,20 @@ class Clients:
         world: the replicas.
         ledger: where they write down what they see.
         chance: decides what they do.
+        pause_seconds: how long a client waits on average between two requests.
 
     Attributes:
         fault: the name of what is broken just now; ``calm`` where nothing is.
         refusable_until: until when what needs the database may be refused, in the clock's seconds.
     """
 
-    def __init__(self, world: World, ledger: Ledger, chance: random.Random) -> None:
+    def __init__(
+        self, world: World, ledger: Ledger, chance: random.Random, pause_seconds: float
+    ) -> None:
         self._world = world
         self._ledger = ledger
         self._chance = chance
+        self._pause_seconds = pause_seconds
         self.fault = "calm"
         self.refusable_until = 0.0
 
@@ -69,7 +71,7 @@ class Clients:
         http: httpx2.AsyncClient,
     ) -> None:
         while not ended.is_set():
-            await asyncio.sleep(self._chance.expovariate(1 / PAUSE_SECONDS))
+            await asyncio.sleep(self._chance.expovariate(1 / self._pause_seconds))
             replica = self._world.reliable(self._chance)
             if replica is None:
                 continue

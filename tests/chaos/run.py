@@ -32,7 +32,14 @@ Tell = Callable[[str], None]
 
 
 def chaos(
-    seed: int, minutes: float, postgres_url: str, redis_url: str, tell: Tell, only: str = ""
+    seed: int,
+    minutes: float,
+    postgres_url: str,
+    redis_url: str,
+    tell: Tell,
+    only: str = "",
+    *,
+    pause_seconds: float = 0.1,
 ) -> Ledger:
     """Let faults and load go on beside each other, and see what was kept.
 
@@ -43,13 +50,14 @@ def chaos(
         redis_url: where a Redis answers.
         tell: takes a line about each fault.
         only: what the names of the faults hold; all of them by default.
+        pause_seconds: how long a client waits on average between two requests.
     """
     ledger, began = Ledger(), datetime.now(UTC)
     with (
         tempfile.TemporaryDirectory() as root,
         world(Path(root) / _made(root), postgres_url, redis_url) as all_of_it,
     ):
-        asyncio.run(_endured(all_of_it, ledger, seed, minutes * 60, tell, only))
+        asyncio.run(_endured(all_of_it, ledger, seed, minutes * 60, tell, only, pause_seconds))
         _reckon(all_of_it, ledger, began)
         for portal in {each.portal for each in all_of_it.replicas}:
             if "Traceback" in portal.printed:
@@ -63,10 +71,16 @@ def _made(root: str) -> str:
 
 
 async def _endured(
-    world: World, ledger: Ledger, seed: int, seconds: float, tell: Tell, only: str
+    world: World,
+    ledger: Ledger,
+    seed: int,
+    seconds: float,
+    tell: Tell,
+    only: str,
+    pause_seconds: float,
 ) -> None:
     chance = random.Random(seed)
-    clients = Clients(world, ledger, random.Random(chance.random()))
+    clients = Clients(world, ledger, random.Random(chance.random()), pause_seconds)
     async with running(clients):
         await asyncio.sleep(max(CALM_SECONDS))
         for fault in schedule(chance, time.monotonic() + seconds, only):

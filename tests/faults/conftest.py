@@ -24,6 +24,10 @@ items:
   knowledge: open
   knowledge/get_document: members
 """
+PLUGINS = """
+plugins:
+  knowledge: {sources: [{directory: ./content}]}
+  workflows: {starter: false}"""
 PAGE = """---
 title: {title}
 type: pattern
@@ -64,7 +68,7 @@ class Place:
     def configure(self, text: str) -> None:
         """Write ``portal.yaml``; knowledge reads ``content`` and nobody is limited, by default."""
         if "plugins:" not in text:
-            text += "\nplugins: {knowledge: {sources: [{directory: ./content}]}}"
+            text += PLUGINS
         if "limits:" not in text:
             text += "\nlimits: {calls: none}"
         (self.root / "config" / "portal.yaml").write_text(text)

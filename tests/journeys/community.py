@@ -66,9 +66,10 @@ def community(
     (root / "config").mkdir()
     (root / "content").mkdir()
     (root / "content" / "seasons.md").write_text(PAGE)
-    knowledge = {"plugins": {"knowledge": {"sources": [{"directory": "./content"}]}}}
+    knowledge = {"sources": [{"directory": "./content"}]}
+    plugins = {"plugins": {"knowledge": knowledge, "workflows": {"starter": False}}}
     unlimited = {"limits": {"calls": "none"}}
-    settings = {**knowledge, **unlimited, "services": {"embedding": "none"}, **config}
+    settings = {**plugins, **unlimited, "services": {"embedding": "none"}, **config}
     (root / "config" / "portal.yaml").write_text(json.dumps(settings))
     (root / "config" / "tiers.yaml").write_text(json.dumps(tiers))
     with running(root, environment) as made:

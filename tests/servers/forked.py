@@ -1,4 +1,4 @@
-"""Processes that run ``porch``, forked from one that has imported all it needs.
+"""Processes that run ``porch``, forked from one that has opened a portal before.
 
 To start Python and to import the portal takes longer than most of what a test does with it. What a
 program does from its first line on is tested where it is started as people start it: in
@@ -34,6 +34,8 @@ _IMPORTED = (
     "plugins.knowledge.offer",
     "plugins.knowledge.plugin",
     "plugins.skills_repo.plugin",
+    "plugins.upstreams.offer",
+    "plugins.upstreams.plugin",
     "plugins.workflows.offer",
     "plugins.workflows.plugin",
     "alembic.command",
@@ -45,6 +47,7 @@ _IMPORTED = (
     "uvicorn.protocols.http.httptools_impl",
     "uvicorn.protocols.websockets.websockets_sansio_impl",
     "uvloop",
+    "tests.servers.forked_parent",  # the last: it uses the others
 )
 
 
@@ -133,6 +136,8 @@ def _context() -> ForkServerContext:
 
 def _run(words: tuple[str, ...], cwd: str, env: dict[str, str], stdout: str, stderr: str) -> None:
     """Be the command's process."""
+    # A module that could not be imported before is passed over without a word.
+    assert "tests.servers.forked_parent" in sys.modules
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)

@@ -27,10 +27,11 @@ date: 2026-01-02
 
 {title}: a page about gardens that neighbours share.
 """
-PORTAL = """
+PORTAL = """\
 services: {embedding: none}
 listen: {port: 0}
 plugins:
+  workflows: {starter: false}
   knowledge:
     sources: [{directory: ./content}]
 """
