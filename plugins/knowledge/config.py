@@ -152,6 +152,11 @@ class KnowledgeConfig(PluginConfig):
         default_factory=dict,
         description="Types that notes name and the ontology does not know, {concept: tag}.",
     )
+    review_days: dict[ContentType, Annotated[int, Field(ge=1, le=36500)]] = Field(
+        default_factory=dict,
+        description="After how many days without a change or a look a document of a type asks its "
+        "author to look at it, {practice: 365}; a parent type counts for its children.",
+    )
     resource_namespace: str | None = Field(
         None,
         pattern=_NAME,

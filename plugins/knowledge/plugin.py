@@ -79,7 +79,12 @@ async def _memory(
 
     rules = config.memory
     async with Memory.opened(
-        host, knowledge, rules.roles, approval=rules.approval, upkeep=rules.upkeep
+        host,
+        knowledge,
+        rules.roles,
+        approval=rules.approval,
+        upkeep=rules.upkeep,
+        review_days=config.review_days,
     ) as memory:
         yield memory
 

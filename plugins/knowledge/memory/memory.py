@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from gateway.contract import Exchange, Host, People
+from gateway.contract import Caller, Exchange, Host, People
 from gateway.toolkit.background import background
 from plugins.knowledge.knowledge import Knowledge
 from plugins.knowledge.memory.batches.batches import Batches
@@ -52,6 +52,8 @@ from plugins.knowledge.memory.write.entries import Entries
 from plugins.knowledge.memory.write.governed import GovernedEntries
 from plugins.knowledge.memory.write.relations import EntryRelations
 from plugins.knowledge.memory.write.verifications import Verifications
+from plugins.knowledge.notes.ages import Overdue, overdue
+from plugins.knowledge.notes.content import ContentType
 
 
 def _now() -> datetime:
@@ -113,6 +115,7 @@ class Memory:
         clock: Callable[[], datetime] = _now,
         approval: ApprovalRules | None = None,
         upkeep: str = "*/10 * * * *",
+        review_days: Mapping[ContentType, int] | None = None,
     ) -> AsyncGenerator[Memory]:
         """Open memory on a plugin's services, whose tables must be up to date.
 
@@ -123,8 +126,10 @@ class Memory:
             clock: gives the time, with its zone; replaced in tests.
             approval: what a person has to allow; the default rules where none are given.
             upkeep: when it is kept in order, as a cron expression in UTC.
+            review_days: after how many days documents of a type want a look.
         """
-        memory = _assembled(host, knowledge, roles, clock, approval or ApprovalRules(), upkeep)
+        rules = approval or ApprovalRules()
+        memory = _assembled(host, knowledge, roles, clock, rules, upkeep, review_days or {})
         going = [memory.usage.run(), memory.upkeep.run_working_moves()]
         if memory.vector_follower is not None:
             going.append(memory.vector_follower.run())
@@ -144,6 +149,7 @@ def _assembled(
     clock: Callable[[], datetime],
     rules: ApprovalRules,
     upkeep: str,
+    review_days: Mapping[ContentType, int],
 ) -> Memory:
     host = replace(host, database=(unit_of_work := UnitOfWork(host.database)))
     hub, failed = Hub(EventLog(unit_of_work), host.cache, host.log), FailureLog(host.log)
@@ -175,9 +181,18 @@ def _assembled(
         exchange=host.exchange,
         people=host.people,
         verify=Verifications(entries, notes),
-        review=ReviewQueue(standing, roles),
+        review=ReviewQueue(standing, roles, _documents(knowledge, review_days, clock)),
         vector_follower=_vector_follower(host, vectors, hub.events, clock, failed),
     )
+
+
+def _documents(
+    knowledge: Knowledge, days: Mapping[ContentType, int], clock: Callable[[], datetime]
+) -> Callable[[Caller], Sequence[Overdue]]:
+    def found(caller: Caller) -> Sequence[Overdue]:
+        return overdue(knowledge.store.entries(caller.tier), days, clock())
+
+    return found
 
 
 def _entries(

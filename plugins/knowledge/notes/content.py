@@ -8,10 +8,18 @@ that the ontology does not know. Other keys are kept as they are.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from plugins.knowledge.notes.fields import Email, Maybe, Tags, Text, Texts, Url, When, Word
@@ -98,6 +106,26 @@ class FileFields(BaseModel):
     tags: Maybe[Tags] = None
     aliases: Maybe[Texts] = None
     original_type: Maybe[Text] = None
+    valid_from: Maybe[When] = None
+    valid_until: Maybe[When] = None
+    superseded_by: Maybe[Text] = None
+    verified_at: Maybe[When] = None
+    verified_against: Maybe[Text] = None
+
+    @field_validator("valid_until")
+    @classmethod
+    def _ends_after_it_begins(cls, ends: datetime | None, known: ValidationInfo) -> Any:
+        begins = known.data.get("valid_from")
+        if ends is not None and begins is not None and ends <= begins:
+            raise ValueError("it has to be later than validFrom")
+        return ends
+
+    @field_validator("verified_at")
+    @classmethod
+    def _is_past(cls, looked: datetime | None) -> datetime | None:
+        if looked is not None and looked > datetime.now(UTC) + timedelta(days=1):
+            raise ValueError("it lies in the future; write the day on which somebody looked")
+        return looked
 
 
 class ResourceFields(FileFields):

@@ -22,7 +22,7 @@ SAME_WORDING = 0.7
 """The cosine from which on they say it in nearly the same words."""
 MIN_WORDED = 0.5
 """The same where one of them names the property, and the other has a verb for it."""
-NEWER_FIRST = 0.6
+NEWER_FIRST = 0.65
 """The cosine from which on of two entries about one thing the newer goes first, unmarked."""
 _NAMED_BY_PROPERTY = frozenset(ATTRIBUTE_VERBS.values())
 _ONE_VALUED = frozenset({"live", "work", "marry"})
@@ -63,7 +63,7 @@ def compare(new: Record, old: Record, cosine: float | None) -> Likeness:
                 continue
             if why := contradiction(one, other, cosine):
                 return Likeness(True, cosine or 0.0, why)
-            one_thing = one_thing or (one.voice == other.voice and _one_thing(one, other))
+            one_thing = one_thing or (one.voice == other.voice and not _apart(one, other))
     return Likeness(False, cosine or 0.0, one_thing=one_thing and (cosine or 0.0) >= NEWER_FIRST)
 
 
@@ -92,6 +92,13 @@ def contradiction(new: Claim, old: Claim, cosine: float | None) -> str:
     if new.cue and _changed(new, old, near):
         return "it says that something changed"
     return ""
+
+
+def _apart(new: Claim, old: Claim) -> bool:
+    """Whether each has a word of its own for what it is about, or for a property of it."""
+    own, other = new.subject - old.terms - {US}, old.subject - new.terms - {US}
+    properties = new.attribute - old.terms, old.attribute - new.terms
+    return bool(own and other) or all(properties)
 
 
 def _one_thing(new: Claim, old: Claim) -> bool:

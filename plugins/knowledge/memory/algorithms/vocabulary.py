@@ -82,7 +82,7 @@ PAST = _words(
 CUE = re.compile(
     r"\b(?:no longer|any ?more|instead|rather than|chang(?:ed|es|e) (?:to|from|jobs)|changed"
     r"|mov(?:ed|es|ing) (?:to|from|\w+ to|the \w+ to)|switch(?:ed|es|ing)?|replac(?:ed|es)"
-    r"|now|from \w+ on|from now on|as of|postponed|rescheduled|cancell?ed|called off|actually"
+    r"|now|from \w+ on|from now on|as of|postponed|rescheduled|cancel+ed|called off|actually"
     r"|correct(?:ion|ed)|turns? out|renamed|stopped|quit|gave up|given up|sold|update[sd]?|new"
     r"|raised|(?:went|goes|gone) (?:up|down)|cut to|rose|fell|is back|stepped down|lowered|reduced"
     r"|increased|extended|back to|migrated|repainted|in place of|tak(?:en|es) over|took over"
@@ -123,23 +123,23 @@ colour: red blue green yellow black white grey gray brown orange purple pink sil
 }
 """Terms that are values, each with its kind."""
 OPPOSITES = tuple(
-    frozenset(pair)
+    frozenset(map(stem, pair))
     for pair in _groups("""
 open: close lock
 allow: forbidden ban prohibit
-enabl: disabl
-option: requir mandatori
-activ: inact
-full: empti
+enabled: disabled
+optional: required mandatory
+active: inactive
+full: empty
 free: paid
-public: privat
+public: private
 indoor: outdoor
 hate: love like
-like: dislik
-singl: marri
-approv: reject
-accept: declin
-weekli: month daili
+like: dislike
+single: married
+approved: rejected
+accepted: declined
+weekly: monthly daily
 """).items()
 )
 """Pairs of terms of which only one holds."""

@@ -21,7 +21,8 @@ from plugins.knowledge.memory.model.policy import (
     AccessPolicyConfig,
 )
 from plugins.knowledge.memory.model.query_context import LayerAnswers, Question, Scored
-from plugins.knowledge.memory.model.record import NOBODY, NOTE_PREFIX, Record
+from plugins.knowledge.memory.model.record import NOBODY, NOTE_PREFIX, SUPERSEDED_BY, Record
+from plugins.knowledge.memory.model.validity import Validity
 from plugins.knowledge.notes.documents import Document, Entry
 from plugins.knowledge.retrieval.excerpts import excerpt
 from plugins.knowledge.retrieval.filters import MAX_RESULTS, SearchFilters
@@ -53,7 +54,15 @@ class NotesLayer:
         for result in results.results:
             entry = self._knowledge.store.entry(f"{result.content_type}/{result.id}", tier)
             if entry is not None and _matches(record := _record(entry), question):
-                found.append(Scored(record.id, result.score, record.changed))
+                found.append(
+                    Scored(
+                        record.id,
+                        result.score,
+                        record.changed,
+                        created=record.created,
+                        validity=record.validity,
+                    )
+                )
         return LayerAnswers(found)
 
     async def read(self, ids: Collection[str], keys: frozenset[str]) -> dict[str, Record]:
@@ -105,6 +114,7 @@ def _record(entry: Entry) -> Record:
             for name in ("group", "release", "status")
             if (value := getattr(entry, name))
         },
+        **({SUPERSEDED_BY: by} if (by := entry.metadata.superseded_by) else {}),
     }
     return Record(
         id=f"{NOTE_PREFIX}{entry.key}",
@@ -127,5 +137,10 @@ def _record(entry: Entry) -> Record:
         created=entry.metadata.date,
         placed=entry.metadata.date,
         used=entry.synced_at,
+        validity=Validity.model_construct(
+            event_at=None,
+            valid_from=entry.metadata.valid_from,
+            valid_until=entry.metadata.valid_until,
+        ),
         updated=max(entry.synced_at, entry.metadata.date),
     )

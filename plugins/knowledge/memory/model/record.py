@@ -22,6 +22,8 @@ from plugins.knowledge.memory.model.validity import ANY_TIME, Validity, Verifica
 
 NOTE_PREFIX = "note:"
 """How the ids of the knowledge base's notes begin; the document's type and id follow."""
+SUPERSEDED_BY = "supersededBy"
+"""The custom field in which a note says which one stands in its place."""
 NOBODY = ""
 """The owner of the knowledge base's notes: the community, and no person."""
 FORMER_PERSON = "former"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 from uuid import uuid4
 
 from gateway.contract import Caller, Embedder
 from gateway.toolkit.words import terms
+from plugins.knowledge.memory.algorithms.relevance import merge_results
 from plugins.knowledge.memory.algorithms.similarity import distance
 from plugins.knowledge.memory.model import labels as by
 from plugins.knowledge.memory.model.entry import LAYERS_WITH_VECTORS, KnowledgeEntry, Layer
@@ -38,7 +39,12 @@ from plugins.knowledge.memory.model.responses import (
 )
 from plugins.knowledge.memory.query.authors import Authors
 from plugins.knowledge.memory.query.highlights import highlight
-from plugins.knowledge.memory.query.layer_search import OnFailure, search_layers
+from plugins.knowledge.memory.query.layer_search import (
+    CombinedAnswers,
+    OnFailure,
+    search_layers,
+)
+from plugins.knowledge.memory.query.parts import parts
 from plugins.knowledge.memory.query.standing import Challenges, StandingOrder
 from plugins.knowledge.memory.query.usage import Usage
 from plugins.knowledge.memory.rights.access import caller_keys
@@ -104,6 +110,7 @@ class QueryEngine:
         layers = self._asked(request)
         question = await self._question(request, caller, layers)
         gathered = await search_layers(layers, question, self.failed)
+        gathered = await self._with_parts(gathered, layers, question)
         if layers and len(gathered.failed) == len(gathered.asked) and not gathered.found:
             raise _no_answer(gathered.notes)
         options = request.options
@@ -136,6 +143,27 @@ class QueryEngine:
             ),
             nearest=nearest if options.nearest else None,
         )
+
+    async def _with_parts(
+        self, gathered: CombinedAnswers, layers: Sequence[SearchLayer], question: Question
+    ) -> CombinedAnswers:
+        """What a question found, with what its parts find where it asks for several things.
+
+        An answer counts with the part that it answers best.
+        """
+        for part in parts(question.text):
+            vector = question.vector
+            if vector is not None:
+                vector, _ = await self._vector(part, question.mode, layers)
+            asked = replace(question, text=part, terms=term_ids(part), vector=vector)
+            more = await search_layers(layers, asked, self.failed)
+            gathered = replace(
+                gathered,
+                found=merge_results([gathered.found, more.found]),
+                contributed=list(dict.fromkeys([*gathered.contributed, *more.contributed])),
+                layers={**more.layers, **gathered.layers},
+            )
+        return gathered
 
     def _asked(self, request: QueryRequest) -> list[SearchLayer]:
         wanted = set(request.layer.types) or set(Layer) - LAYERS_ON_REQUEST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,6 +14,7 @@ from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.query.standing import StandingOrder
 from plugins.knowledge.memory.rights.access import caller_keys
 from plugins.knowledge.memory.rights.roles import Roles, may_change, require_role
+from plugins.knowledge.notes.ages import Overdue
 
 MAX_ITEMS = 50
 """Of each kind."""
@@ -39,6 +40,16 @@ class ReviewPair(BaseModel):
     older: ReviewEntry
 
 
+class ReviewDocument(BaseModel):
+    """A document that wants a look."""
+
+    id: str = Field(description="contentType/id, as get_document takes it.")
+    title: str
+    path: str = Field(description="The note's file in its source, where it is changed.")
+    authors: list[str]
+    reason: str
+
+
 class Review(BaseModel):
     """What waits for a look, the newest pairs and the oldest entries first."""
 
@@ -46,7 +57,7 @@ class Review(BaseModel):
     unverified: list[ReviewEntry] = Field(
         description="Yours, that nobody has looked at for long: verify_memory, or change them."
     )
-    documents: list[ReviewEntry] = Field(
+    documents: list[ReviewDocument] = Field(
         default_factory=list,
         description="Documents older than their type's age: of yours, or of all for an admin.",
     )
@@ -59,10 +70,12 @@ class ReviewQueue:
     Attributes:
         standing: what is at odds, and after how long an entry wants a look.
         roles: who may read at all.
+        documents: those that a caller may read and that want a look.
     """
 
     standing: StandingOrder
     roles: Roles
+    documents: Callable[[Caller], Sequence[Overdue]]
 
     async def __call__(self, caller: Caller) -> Review:
         """What a caller can decide, or look at.
@@ -73,7 +86,12 @@ class ReviewQueue:
         person = require_role(caller, self.roles.read, "review memory")
         stale = self.standing.clock() - self.standing.review_age
         oldest = await self.standing.reads.unverified(person, stale, MAX_ITEMS)
-        return Review(pairs=await self._pairs(caller), unverified=[_brief(each) for each in oldest])
+        own = [each for each in self.documents(caller) if _is_asked(each, caller)]
+        return Review(
+            pairs=await self._pairs(caller),
+            unverified=[_brief(each) for each in oldest],
+            documents=[_document(each) for each in own[:MAX_ITEMS]],
+        )
 
     async def _pairs(self, caller: Caller) -> list[ReviewPair]:
         held = caller_keys(caller)
@@ -95,6 +113,18 @@ def _brief(record: Record) -> ReviewEntry:
     return ReviewEntry(id=record.id, content=shown, changed=record.changed)
 
 
-def with_documents(review: Review, documents: Sequence[ReviewEntry]) -> Review:
-    """The same, with documents of the knowledge base."""
-    return review.model_copy(update={"documents": list(documents[:MAX_ITEMS])})
+def _is_asked(one: Overdue, caller: Caller) -> bool:
+    """Whether a document asks this person: its author by name, or an admin."""
+    authors = {each.casefold() for each in one.entry.metadata.author or ()}
+    return caller.admin or (caller.name or "").casefold() in authors
+
+
+def _document(one: Overdue) -> ReviewDocument:
+    entry = one.entry
+    return ReviewDocument(
+        id=entry.key,
+        title=entry.title,
+        path=entry.path,
+        authors=list(entry.metadata.author or ()),
+        reason=one.reason,
+    )

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from plugins.knowledge.memory.algorithms.relevance import sort_by_score
 from plugins.knowledge.memory.model.entry import Layer
 from plugins.knowledge.memory.model.query_context import EntrySource, Question, Scored
-from plugins.knowledge.memory.model.record import NOBODY, Record
+from plugins.knowledge.memory.model.record import NOBODY, SUPERSEDED_BY, Record
 from plugins.knowledge.memory.model.responses import Standing
 from plugins.knowledge.memory.model.validity import Relation
 from plugins.knowledge.memory.store.reads import Reads
@@ -144,6 +144,7 @@ class StandingOrder:
             changed: the ids of entries whose source has changed since they were verified.
         """
         now = self.clock()
+        replaced = record.metadata.custom.get(SUPERSEDED_BY) if record.owner == NOBODY else None
         by: dict[Relation, list[Challenge]] = {}
         for each in challenges.by_target.get(record.id, ()):
             if not each.kind.ends_the_other or each.starts <= now:
@@ -155,9 +156,12 @@ class StandingOrder:
             first = min(each.starts for each in successors)
             ended = first if ended is None else min(ended, first)
         standing = Standing(
-            holds=ended is None and Relation.CORRECTS not in by and record.starts <= now,
+            holds=ended is None
+            and replaced is None
+            and Relation.CORRECTS not in by
+            and record.starts <= now,
             text="",
-            superseded_by=[each.entry for each in successors],
+            superseded_by=[each.entry for each in successors] + ([replaced] if replaced else []),
             corrected_by=[each.entry for each in by.get(Relation.CORRECTS, [])],
             contested_with=[each.entry for each in by.get(Relation.CONTESTS, [])],
             seems_replaced_by=[each.entry for each in by.get(Relation.SEEMS_TO_REPLACE, [])],

@@ -14,6 +14,7 @@ from plugins.knowledge.memory.model.requests import CreateRequest, RelationDraft
 from plugins.knowledge.memory.model.responses import CreateResponse, QueryResponse
 from plugins.knowledge.memory.model.validity import Relation, Validity
 from tests.plugins.knowledge.memory.conftest import ANA, BEN, CY, NOON, World
+from tests.plugins.knowledge.retrieval.conftest import document
 
 pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
 SHARED = {"policy": "shared", "allowed_teams": ["garden"]}
@@ -234,6 +235,31 @@ async def test_what_was_true_before_can_be_said_anew(world: World) -> None:
     three = (await write(world, "The code of the gate is 1111.")).entry
     assert three.id != one.id
     assert (await world.ask(ANA, "code of the gate")).results[0].entry.id == three.id
+
+
+async def test_a_note_says_that_another_stands_in_its_place(world: World) -> None:
+    old = document("practice/gate", "The gate opens at eight.", title="Gate")
+    said = {"superseded_by": "practice/door", "valid_until": NOON - timedelta(days=1)}
+    await world.base.put(old.model_copy(update={"metadata": old.metadata.model_copy(update=said)}))
+    (result,) = (await world.ask(ANA, "gate opens")).results
+    assert result.standing is not None
+    assert not result.standing.holds
+    assert result.standing.text == "superseded by practice/door; held until 2026-02-28"
+
+
+async def test_a_note_that_has_changed_since_is_said_with_what_was_verified_by_it(
+    world: World,
+) -> None:
+    note = document("practice/gate", "The gate opens at eight.", title="Gate")
+    await world.base.put(note.model_copy(update={"commit_sha": "a1"}))
+    made = (await write(world, "The lock needs oil.")).entry
+    await world.memory.verify(made.id, ANA, "note:practice/gate")
+    assert standings(await world.ask(ANA, "lock oil"))[made.content] == ""
+    await world.base.put(note.model_copy(update={"commit_sha": "b2"}))
+    found = standings(await world.ask(ANA, "lock oil"))
+    assert found[made.content] == "its source has changed since"
+    with pytest.raises(MemoryFailed, match="no note"):
+        await world.memory.verify(made.id, ANA, "note:practice/none")
 
 
 async def test_who_leaves_is_named_by_no_relation_and_no_verification(world: World) -> None:

@@ -1,0 +1,29 @@
+"""The parts of a question that asks for several things, each of which another entry answers."""
+
+from __future__ import annotations
+
+import re
+
+MAX_PARTS = 3
+MIN_WORDS = 3
+"""Words of a part; shorter ones ask for nothing by themselves."""
+_BETWEEN = re.compile(
+    r"(?<=[?!.;])\s+|,?\s+(?:and|or)\s+(?=(?:what|which|who|whom|whose|where|when|why|how)\b)", re.I
+)
+_NAME = re.compile(r"(?<![.?!]\s)(?<!^)\b[A-Z]\w+(?:'s)?")
+_QUESTION = re.compile(r"\b(?:what|which|who|whom|whose|where|when|why|how)\b", re.I)
+
+
+def parts(question: str) -> tuple[str, ...]:
+    """The parts of a question, each with the names of all; none where it asks for one thing.
+
+    Args:
+        question: as it was asked.
+    """
+    found = [each.strip() for each in _BETWEEN.split(question) if each.strip()]
+    asking = [each for each in found if _QUESTION.search(each) and len(each.split()) >= MIN_WORDS]
+    if len(asking) < 2 or len(asking) > MAX_PARTS:
+        return ()
+    names = dict.fromkeys(each.removesuffix("'s") for each in _NAME.findall(question))
+    names = {name: None for name in names if not _QUESTION.fullmatch(name)}
+    return tuple(" ".join([each, *(name for name in names if name not in each)]) for each in asking)
