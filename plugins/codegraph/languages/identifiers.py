@@ -140,11 +140,20 @@ def _left(found: re.Match[str]) -> str:
     """The replacement for a comment or string: its line breaks, and the names that it may refer
     to."""
     text = found[0]
+    if found.lastgroup == "text" and _is_code(found):
+        return text
     if found.lastgroup == "again":  # `x as x` names one thing, once (PEP 484, "Stub Files")
         return found["name"]
     if found.lastgroup == "string" and (_ONE.fullmatch(text[1:-1]) or _CODE.search(text)):
         return text
     return '"' + "\n" * text.count("\n") + '"'
+
+
+def _is_code(found: re.Match[str]) -> bool:
+    """Whether a string of several lines may be code or a template: it is assigned or passed, and
+    does not stand alone as a docstring does."""
+    before = found.string[max(0, found.start() - 200) : found.start()].rstrip()
+    return before[-1:] in ("=", "(", ",", "[", "{", "+") and _CODE.search(found[0]) is not None
 
 
 def _names(

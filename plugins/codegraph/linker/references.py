@@ -112,7 +112,7 @@ class References:
     def _sort(self, how: str, kind: EntityKind) -> Sort | None:
         """The sort of a reference; None where another kind of edge says it."""
         if how == BASE:
-            return None
+            return Sort.READ if kind is EntityKind.VARIABLE else None
         if how == CALLED:
             if kind in _CLASSES:
                 return Sort.TYPE if self._index.rules.converts else Sort.CONSTRUCTED

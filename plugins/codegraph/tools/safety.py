@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from pydantic import Field
 
 from gateway.contract import Caller, Tier, Tool, ToolResult
-from plugins.codegraph.model import Entity, EntityKind
+from plugins.codegraph.model import Entity, EntityKind, Strategy
 from plugins.codegraph.store.graph import Reached
 from plugins.codegraph.store.stored_graph import Graph
 from plugins.codegraph.tools.access import Access
@@ -27,6 +29,9 @@ MAX_USES = 20
 """The most uses that an answer lists."""
 _RUN_BY_NAME = re.compile(r"__\w+__|main|init|setUp|tearDown|(?:test|pytest|visit|do|on)_\w+")
 """Names that something outside of the repository may call: special methods, entry points, tests."""
+_READS_NAMES = re.compile(
+    r"\b(?:globals|locals|vars|dir)\(|__subclasses__|__init_subclass__|getmembers|metaclass="
+)
 _WORD = re.compile(r"[^\W\d]\w*")
 _HEAD_WORDS = frozenset(
     {"class", "interface", "struct", "enum", "record", "trait", "type", "extends", "implements"}
@@ -144,11 +149,37 @@ async def _doubts(case: _Case, complete: Completeness) -> list[str]:
     if _RUN_BY_NAME.fullmatch(entity.name):
         doubts.append(f"The name {entity.name} may be called by convention, from outside.")
     doubts += await _of_members(case)
+    doubts += await _of_names(case)
     if _decorated(case.lines, entity):
         doubts.append("What decorates or annotates it may register it.")
     if entity.kind is EntityKind.VARIABLE and "(" in _own_text(case):
         doubts.append("Its value is computed by a call, which may do more than that.")
     return doubts
+
+
+async def _of_names(case: _Case) -> list[str]:
+    """The doubts that other code may come to it by its name, though no place is unread."""
+    entity, found = case.entity, []
+    if _READS_NAMES.search("\n".join(case.lines)):
+        found.append("Its file reads names as data (globals, dir, subclasses): it may be found so.")
+    if entity.kind in CALLABLE and entity.name in _of_builtins():
+        found.append("What looks like a list, a mapping or a file is asked for a method so named.")
+    if entity.kind is not EntityKind.METHOD:
+        return found
+    same = [each.key for each in await case.graph.find(entity.name, None, (EntityKind.METHOD,))]
+    walk = await case.graph.uses(set(same) - case.within, USES)
+    guessed = [each for each in walk.reached if each.strategy is Strategy.INFERRED]
+    if guessed:
+        where = f"{guessed[0].path}:{guessed[0].line}"
+        found.append(f"A call at {where} leads to a method of that name by inference, or to it.")
+    return found
+
+
+@cache
+def _of_builtins() -> frozenset[str]:
+    """The methods of what Python and its library take for granted of an object."""
+    kinds = (list, dict, set, str, bytes, io.TextIOWrapper, io.BytesIO, Generator, Mapping)
+    return frozenset(name for kind in kinds for name in dir(kind))
 
 
 async def _of_members(case: _Case) -> list[str]:

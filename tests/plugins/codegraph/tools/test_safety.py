@@ -72,6 +72,11 @@ class Sub(Base):
         return 3
 
 
+class Handle:
+    def flush(self):
+        return 1
+
+
 class Lonely:
     def work(self):
         return self.work()
@@ -108,6 +113,7 @@ async def town(tmp_path: Path, codegraph_file: Path) -> AsyncIterator[World]:
         ("COMPUTED", "unsure"),
         ("Worker.run", "unsure"),
         ("Base.act", "unsure"),
+        ("Handle.flush", "unsure"),
         ("test_nothing", "unsure"),
     ],
 )
