@@ -279,6 +279,7 @@ def far_server(
     follows: bool = False,
     instructions: str = "It holds numbers.",
     skills: bool = False,
+    tools: list[dict[str, Any]] | None = None,
 ) -> Iterator[Far]:
     """Run the server for as long as the block lasts.
 
@@ -289,8 +290,10 @@ def far_server(
         follows: whether its resources can be followed.
         instructions: what it says of itself.
         skills: whether it has the Skills extension.
+        tools: what it lists, in place of what it has.
     """
     far = Far()
+    far.tools = tools or far.tools
     server: Any = Server(
         "far",
         version="7",
@@ -336,8 +339,10 @@ class Restartable:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}/mcp"
 
-    def start(self) -> Far:
-        return self._running.enter_context(far_server(self.era, self.port, follows=self._follows))
+    def start(self, tools: list[dict[str, Any]] | None = None) -> Far:
+        return self._running.enter_context(
+            far_server(self.era, self.port, follows=self._follows, tools=tools)
+        )
 
     def stop(self) -> None:
         self._running.close()
