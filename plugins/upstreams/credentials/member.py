@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import re
-import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,13 +12,14 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from gateway.contract import Caller, Connection, ConnectionNeeded, Departure, Place, ToolFailed
-from plugins.upstreams.config import MemberOAuth
 from plugins.upstreams.credentials import tokens as endpoint
+from plugins.upstreams.credentials.authorization import code_of, departure, tokens_for
 from plugins.upstreams.credentials.credential import EVERYBODY, Lacking, with_variables
 from plugins.upstreams.credentials.discovery import Issuer, discover
 from plugins.upstreams.credentials.oauth_http import OAuthFailed, OAuthHttp
 from plugins.upstreams.credentials.registration import Registration
-from plugins.upstreams.credentials.tokens import OAuthClient, Tokens, taken, union
+from plugins.upstreams.credentials.settings import MemberOAuth
+from plugins.upstreams.credentials.tokens import Tokens, taken, union
 from plugins.upstreams.store.connections import ConnectionStore, Kept
 from plugins.upstreams.wire import Unauthorized
 
@@ -290,7 +289,7 @@ class MemberAccounts:
             client = await self._registration.client(issuer, place)
         except OAuthFailed as failed:
             raise self._not_connected(failed) from None
-        return self._departure(issuer, client, place, await self._scope(issuer, caller))
+        return departure(issuer, client, place, await self._scope(issuer, caller))
 
     async def _scope(self, issuer: Issuer, caller: Caller) -> str:
         """What a person is asked to agree to; once more was wanted, all of it (SEP-2350)."""
@@ -302,31 +301,6 @@ class MemberAccounts:
             return issuer.scope
         return union(issuer.scope, before.scope, before.wanted)
 
-    def _departure(
-        self, issuer: Issuer, client: OAuthClient, place: Place, scope: str
-    ) -> Departure:
-        from authlib.oauth2.rfc6749.parameters import (  # type: ignore[import-untyped]
-            prepare_grant_uri,
-        )
-        from authlib.oauth2.rfc7636 import (  # type: ignore[import-untyped]
-            create_s256_code_challenge,
-        )
-
-        state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
-        url = prepare_grant_uri(
-            issuer.endpoint("authorization_endpoint"),
-            client.id,
-            "code",
-            redirect_uri=place.callback,
-            scope=scope or None,
-            state=state,
-            code_challenge=create_s256_code_challenge(verifier),
-            code_challenge_method="S256",
-            resource=issuer.resource,
-        )
-        kept = {"state": state, "verifier": verifier, "issuer": issuer.issuer, "scope": scope}
-        return Departure(url, kept)
-
     async def finish(
         self, caller: Caller, place: Place, query: Mapping[str, str], remembered: Mapping[str, Any]
     ) -> None:
@@ -337,29 +311,14 @@ class MemberAccounts:
         """
         try:
             issuer = await discover(self._http, self._url)
-            code = _code(query, remembered, issuer)
+            code = code_of(query, remembered, issuer)
             client = await self._registration.client(issuer, place)
-            scope = str(remembered.get("scope", ""))
-            asked = Tokens("", "", None, 0.0, "", issuer.resource, client, scope)
-            tokens = await self._given(issuer, asked, place, code, str(remembered["verifier"]))
+            tokens = await tokens_for(code, self._http, issuer, client, place, remembered)
         except OAuthFailed as failed:
             raise self._not_connected(failed) from None
         person = self.holder(caller)
         await self._store.keep(self._with(Kept(person, self.server, self._target, ""), tokens))
         await self._changed(person, self.server)
-
-    async def _given(
-        self, issuer: Issuer, asked: Tokens, place: Place, code: str, verifier: str
-    ) -> Tokens:
-        url = issuer.endpoint("token_endpoint")
-        fields = {
-            "code": code,
-            "code_verifier": verifier,
-            "redirect_uri": place.callback,
-            "resource": issuer.resource,
-        }
-        answer = await endpoint.ask(self._http, url, asked.client, "authorization_code", fields)
-        return taken(answer, replace(asked, endpoint=url))
 
     async def end(self, caller: Caller) -> None:
         """Forget what is kept of a person."""
@@ -369,25 +328,3 @@ class MemberAccounts:
 
     def _not_connected(self, failed: OAuthFailed) -> ToolFailed:
         return ToolFailed("not_connected", f"{self.server} is not connected. {failed.message}")
-
-
-def _code(query: Mapping[str, str], remembered: Mapping[str, Any], issuer: Issuer) -> str:
-    """The authorization code of an answer that is to what was begun (RFC 6749, 4.1.2; RFC 9207)."""
-    begun, state = str(remembered.get("state", "")), query.get("state", "")
-    if not begun or not hmac.compare_digest(begun.encode(), state.encode()):
-        raise OAuthFailed("The answer is not to what was begun. Connect again.")
-    sender = query.get("iss")
-    promised = issuer.says("authorization_response_iss_parameter_supported")
-    if remembered.get("issuer") != issuer.issuer or (
-        sender != issuer.issuer and (promised or sender is not None)
-    ):
-        raise OAuthFailed("The answer does not come from who was asked. Connect again.")
-    if error := query.get("error"):
-        raise OAuthFailed(
-            "You did not agree there."
-            if error == "access_denied"
-            else "The authorization server refused. Try again later, or tell an admin."
-        )
-    if not (code := query.get("code")):
-        raise OAuthFailed("The answer has no code. Connect again.")
-    return code

@@ -14,8 +14,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from plugins.upstreams.wire import Address, Limits, Unauthorized, WireError
+from plugins.upstreams.wire.bodies import body_of
 from plugins.upstreams.wire.challenges import parse_challenges
-from plugins.upstreams.wire.http import Channel, body_of, origin
+from plugins.upstreams.wire.http import Channel, origin
 
 MAX_DOCUMENT_BYTES = 256 * 1024
 """Bytes of a document; more is not read."""

