@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 KEPT_IDLE_S = 50.0
 """Seconds for which an idle connection is kept; most balancers keep theirs for a minute."""
+LOOKED_AT_S = 0.5
+"""Seconds of silence after which a kept connection is looked at before it is used: uvicorn and Node
+close theirs after five, and what is sent then may have run or not."""
 MAX_REDIRECTS = 3
 JSON = "application/json"
 EVENTS = "text/event-stream"
@@ -55,6 +58,7 @@ class Channel:
         self._address = address
         self._credential = address.credential
         self._session = session
+        self._used = 0.0
 
     @classmethod
     async def open(cls, address: Address, limits: Limits) -> Channel:
@@ -125,6 +129,7 @@ class Channel:
     ) -> aiohttp.ClientResponse:
         import aiohttp
 
+        await self._look()
         data = io.BytesIO(body) if body is not None and len(body) > MIB else body
         try:
             return await self._session.request(
@@ -132,6 +137,14 @@ class Channel:
             )
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise _typed(error, self._address, self.limits) from error
+
+    async def _look(self) -> None:
+        """After a silence, have the loop see which kept connections the server has closed."""
+        now = asyncio.get_running_loop().time()
+        if now - self._used >= LOOKED_AT_S:
+            await asyncio.sleep(0)  # the loop asks the system,
+            await asyncio.sleep(0)  # and hears what it says
+        self._used = now
 
     def _redirected(self, url: str, location: str) -> str:
         target = urljoin(url, location)
