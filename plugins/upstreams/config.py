@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, model_validator
 
 from gateway.contract import ConfigPath, Duration, PluginConfig, SafeUrl, Tier
-from plugins.upstreams.credentials.settings import Credential, WithVariables, named_credential
+from plugins.upstreams.credential_settings import Credential, WithVariables, named_credential
 
 NAME = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
 MAX_NAME_CHARACTERS = 24

@@ -12,13 +12,13 @@ from plugins.upstreams.catalogue.names import key_of
 from plugins.upstreams.catalogue.pins import Quarantined, State
 from plugins.upstreams.config import CommonsSettings, UpstreamsConfig
 from plugins.upstreams.config import Server as ServerConfig
+from plugins.upstreams.credential_settings import TokenExchange
 from plugins.upstreams.credentials.credential import Credential, Shared
 from plugins.upstreams.credentials.exchanged import ExchangedTokens
 from plugins.upstreams.credentials.member import MemberAccounts, Target
 from plugins.upstreams.credentials.oauth_http import OAuthHttp
 from plugins.upstreams.credentials.people import connections, personal_data
 from plugins.upstreams.credentials.registration import Registration
-from plugins.upstreams.credentials.settings import TokenExchange
 from plugins.upstreams.health import health_of
 from plugins.upstreams.offer import Declarations
 from plugins.upstreams.relay.apps import own_uri, shown_uri

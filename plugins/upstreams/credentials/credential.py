@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from gateway.contract import Caller
-from plugins.upstreams.credentials.settings import filled
+from plugins.upstreams.credential_settings import filled
 from plugins.upstreams.wire import Unauthorized, Unreachable
 
 EVERYBODY = ""

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from gateway.contract import Assertion, Caller, Exchange, ToolFailed
+from plugins.upstreams.credential_settings import TokenExchange
 from plugins.upstreams.credentials import tokens as endpoint
 from plugins.upstreams.credentials.credential import EVERYBODY, Lacking, with_variables
 from plugins.upstreams.credentials.oauth_http import OAuthFailed, OAuthHttp
-from plugins.upstreams.credentials.settings import TokenExchange
 from plugins.upstreams.credentials.tokens import OAuthClient, Tokens, taken
 from plugins.upstreams.wire import Unauthorized
 

@@ -12,13 +12,13 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from gateway.contract import Caller, Connection, ConnectionNeeded, Departure, Place, ToolFailed
+from plugins.upstreams.credential_settings import MemberOAuth
 from plugins.upstreams.credentials import tokens as endpoint
 from plugins.upstreams.credentials.authorization import code_of, departure, tokens_for
 from plugins.upstreams.credentials.credential import EVERYBODY, Lacking, with_variables
 from plugins.upstreams.credentials.discovery import Issuer, discover
 from plugins.upstreams.credentials.oauth_http import OAuthFailed, OAuthHttp
 from plugins.upstreams.credentials.registration import Registration
-from plugins.upstreams.credentials.settings import MemberOAuth
 from plugins.upstreams.credentials.tokens import Tokens, taken, union
 from plugins.upstreams.store.connections import ConnectionStore, Kept
 from plugins.upstreams.wire import Unauthorized

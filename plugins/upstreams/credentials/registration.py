@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from pydantic_core import from_json, to_json
 
 from gateway.contract import Place
+from plugins.upstreams.credential_settings import MemberOAuth
 from plugins.upstreams.credentials.discovery import Issuer
 from plugins.upstreams.credentials.oauth_http import OAuthFailed, OAuthHttp
-from plugins.upstreams.credentials.settings import MemberOAuth
 from plugins.upstreams.credentials.tokens import OAuthClient
 from plugins.upstreams.store.connections import ConnectionStore
 

@@ -9,8 +9,8 @@ from importlib.metadata import version
 from typing import Any, cast
 
 from plugins.upstreams.config import Server
+from plugins.upstreams.credential_settings import variables_of
 from plugins.upstreams.credentials.credential import with_variables
-from plugins.upstreams.credentials.settings import variables_of
 from plugins.upstreams.wire import (
     Address,
     Child,

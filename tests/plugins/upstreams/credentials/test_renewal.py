@@ -13,10 +13,10 @@ import pytest
 from gateway.contract import Caller, Database, Place, Tier, Vault
 from gateway.testing import TestPortal
 from plugins.upstreams.config import Server
+from plugins.upstreams.credential_settings import MemberOAuth
 from plugins.upstreams.credentials.member import MemberAccounts, Target
 from plugins.upstreams.credentials.oauth_http import OAuthHttp
 from plugins.upstreams.credentials.registration import Registration
-from plugins.upstreams.credentials.settings import MemberOAuth
 from plugins.upstreams.servers.reach import target_of
 from plugins.upstreams.store.connections import ConnectionStore, Kept
 from plugins.upstreams.wire import Unauthorized
