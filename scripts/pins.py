@@ -54,9 +54,11 @@ def pin_sets(pyproject: dict[str, Any]) -> list[PinSet]:
     project, groups = pyproject["project"], pyproject["dependency-groups"]
     run = [*project["dependencies"], *pyproject["build-system"]["requires"], *groups["install"]]
     extras = project["optional-dependencies"]
-    services = [*run, *(line for name in extras if name != "testing" for line in extras[name])]
+    apart = {"testing", "documents"}
+    services = [*run, *(line for name in extras if name not in apart for line in extras[name])]
     return [
-        PinSet("dev", tuple(services + groups["dev"])),
+        PinSet("dev", tuple(services + extras["documents"] + groups["dev"])),
+        PinSet("documents", tuple(run + extras["documents"])),
         PinSet("services", tuple(services)),
         PinSet("run", tuple(run)),
         PinSet("model", tuple(groups["model"]), whole=False),

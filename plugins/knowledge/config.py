@@ -84,6 +84,11 @@ class SourceConfig(PluginConfig):
         description="What a document is called by: its file's name, or its whole path, for trees "
         "in which names come twice.",
     )
+    documents: bool = Field(
+        False,
+        description="Whether PDF, DOCX, HTML and EPUB files are read too; `make documents` "
+        "installs what converts them.",
+    )
     include: tuple[str, ...] = Field(
         (), description="The files that alone are notes, such as /docs/; all if not given."
     )

@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from plugins.knowledge.notes import conversion
 from plugins.knowledge.notes.ids import InvalidId, generate_id
 from plugins.knowledge.notes.paths import EXCLUDED, is_note, is_passed_over
 
@@ -25,6 +26,7 @@ SAMPLE_BYTES = 4096
 
 PORCH = "a base of Porch"
 """The layout whose notes are written for a portal."""
+VAULT = "an Obsidian vault"
 
 _DOCS_DIR = re.compile(r"^docs_dir:[ \t]*[\"']?([^\s\"'#]+)", re.MULTILINE)
 _WIKILINK = re.compile(rb"!?\[\[[^\[\]\n]{1,200}\]\]")
@@ -54,6 +56,8 @@ def recognise(directory: Path) -> Layout:
     settings = {"publish": "all", **found.settings}
     if found.name == PORCH:  # its notes are called by their names, in each type
         return Layout(found.name, settings)
+    if found.name in _WITH_DOCUMENTS and _has_documents(directory):
+        settings["documents"] = True
     exclude, include = settings.get("exclude", EXCLUDED), settings.get("include", ())
     if _has_twins(path for path in _files(directory) if is_note(path, exclude, include)):
         settings["ids"] = "path"
@@ -119,7 +123,7 @@ def _obsidian(directory: Path) -> Layout | None:
         if not heads or linked * 10 < len(heads):
             return None
     exclude = ["templates/", "Templates/", "_templates/", "Excalidraw/"]
-    return Layout("an Obsidian vault", {"exclude": exclude})
+    return Layout(VAULT, {"exclude": exclude})
 
 
 def _porch(directory: Path) -> Layout | None:
@@ -132,6 +136,16 @@ _PLAIN = Layout("plain markdown", {"exclude": []})
 _LOOKS: Sequence[Callable[[Path], Layout | None]] = (
     _mkdocs, _docusaurus, _starlight, _hugo, _jekyll, _porch, _obsidian,
 )  # fmt: skip
+
+
+_WITH_DOCUMENTS = (_PLAIN.name, VAULT)
+"""Where files of other kinds lie for readers, and not for building a site."""
+
+
+def _has_documents(directory: Path) -> bool:
+    """Whether there are documents that the portal can convert."""
+    found = (path for path in _files(directory) if conversion.is_document(path))
+    return conversion.is_available() and next(found, None) is not None
 
 
 def _below(*folders: str) -> dict[str, Any]:

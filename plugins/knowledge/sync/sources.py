@@ -11,10 +11,11 @@ from pathlib import Path
 from gateway.contract import ContentScrub
 from gateway.repositories import Checkout
 from plugins.knowledge.config import SourceConfig
+from plugins.knowledge.notes import conversion
 from plugins.knowledge.notes.content import ContentType
 from plugins.knowledge.notes.frontmatter import Problem
 from plugins.knowledge.notes.note import Note, Origin, Rules, parse
-from plugins.knowledge.notes.paths import PATH_TYPES, is_note, is_passed_over
+from plugins.knowledge.notes.paths import PATH_TYPES, SUFFIXES, is_note, is_passed_over
 from plugins.knowledge.notes.secrets import clean
 
 
@@ -97,13 +98,14 @@ class NoteSource:
             ids_by_path=config.ids == "path",
         )
         self.include = config.include
+        self.suffixes = (*SUFFIXES, *(conversion.SUFFIXES if config.documents else ()))
         self.prefix = f"{config.name}/" if config.name else ""
         self.exclude = config.exclude
         self.max_note = max_note
 
     def is_note(self, path: str) -> bool:
         """Whether a file of the source is a note."""
-        return is_note(path, self.exclude, self.include)
+        return is_note(path, self.exclude, self.include, self.suffixes)
 
     def scan(self) -> Scan:
         """List the notes; blocks.
@@ -147,18 +149,25 @@ class NoteSource:
         """
         origin = Origin(file.path, file.relative, self.date(file, commit), commit)
         try:
-            if file.size > self.max_note:
+            is_document = conversion.is_document(file.relative)
+            limit = conversion.MAX_DOCUMENT_BYTES if is_document else self.max_note
+            if file.size > limit:
                 raise ValueError(
-                    f"the file has {file.size:,} bytes; {self.max_note:,} is the limit (max_note)"
+                    f"the file has {file.size:,} bytes; {limit:,} is the limit"
+                    + ("" if is_document else " (max_note)")
                 )
             data = self.content(file)
+            if data is not None and is_document:
+                data = conversion.convert(data, file.relative)
             return None if data is None else self.parse(data, origin)
         except OSError as error:
             reason = f"cannot be read: {error.strerror}"
         except ValueError as error:
             reason = str(error)
         note = Note(origin)
-        note.report(1, reason, error=True)
+        # What cannot say that it wants to be served asks for nothing unless the source does.
+        asks = not conversion.is_document(file.relative) or self.rules.publishes(file.relative)
+        note.report(1, reason, error=asks)
         return note
 
     def parse(self, data: bytes, origin: Origin) -> Note:

@@ -1,0 +1,95 @@
+"""PDF, DOCX, HTML and EPUB as Markdown, by markitdown, in a child process.
+
+What comes from outside may be made to harm: a few kilobytes that unpack to gigabytes, a page tree
+that never ends. So a child with bounded memory and time reads it, and whatever becomes of the
+child, the portal only has one document less.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+
+from plugins.knowledge.notes import converter
+
+SUFFIXES = tuple(converter.CONVERTERS)
+"""The kinds of documents that can be converted."""
+MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
+"""The largest document that is converted."""
+MAX_TEXT_BYTES = 5 * 1024 * 1024
+"""The longest Markdown that may come of one."""
+MEMORY_BYTES = 2 * 1024**3
+"""How much address space a conversion may take; the libraries alone take about 1 GiB of it."""
+CPU_S = 60
+TIMEOUT_S = 120.0
+
+_TOO_MUCH = "needs more than {memory} MiB of memory or {cpu} s; it is not read. Export it anew."
+
+
+class NotConverted(ValueError):
+    """A document that gives no Markdown; the text says why, and what to do."""
+
+
+def is_document(path: str) -> bool:
+    """Whether a file is of a kind that is converted."""
+    return PurePosixPath(path).suffix.lower() in SUFFIXES
+
+
+def is_available() -> bool:
+    """Whether the converter is installed."""
+    return find_spec("markitdown") is not None
+
+
+def convert(data: bytes, path: str) -> bytes:
+    """Make Markdown of a document; blocks, for seconds.
+
+    Args:
+        data: the document.
+        path: its path, whose suffix says what it is.
+
+    Raises:
+        NotConverted: it cannot be read, is too much, or nothing is installed that reads it.
+    """
+    if not is_available():
+        raise NotConverted(
+            "needs a converter, which is not installed; run `make documents`, or install "
+            "'porch[documents]'"
+        )
+    limits = [str(each) for each in (MEMORY_BYTES, CPU_S, MAX_TEXT_BYTES)]
+    program = [sys.executable, "-I", str(Path(converter.__file__)), _suffix(path), *limits]
+    # One thread: each further one would take address space of its own.
+    environment = {"PATH": os.defpath, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        done = subprocess.run(  # noqa: S603  (our own program)
+            program,
+            input=data,
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            env=environment,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NotConverted(
+            f"takes longer than {TIMEOUT_S:g} s to convert; it is not read"
+        ) from None
+    if done.returncode == 0:
+        return done.stdout
+    raise NotConverted(_reason(done.returncode, done.stderr))
+
+
+def _suffix(path: str) -> str:
+    return PurePosixPath(path).suffix.lower()
+
+
+def _reason(code: int, said: bytes) -> str:
+    text = said.decode(errors="replace").strip()
+    if code == 2:
+        return f"holds more than {MAX_TEXT_BYTES // 2**20} MiB of text; split it"
+    if code in (-signal.SIGXCPU, -signal.SIGKILL, -signal.SIGSEGV) or "MemoryError" in text:
+        return _TOO_MUCH.format(memory=MEMORY_BYTES // 2**20, cpu=CPU_S)
+    last = text.splitlines()[-1] if text else f"the converter ended with {code}"
+    return f"cannot be converted ({last[:200]}); export it anew"
