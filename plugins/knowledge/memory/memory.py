@@ -11,6 +11,7 @@ from importlib.metadata import version
 from gateway.contract import Caller, Exchange, Host, People
 from gateway.toolkit.background import background
 from plugins.knowledge.knowledge import Knowledge
+from plugins.knowledge.memory.algorithms.extraction import RuleExtractor
 from plugins.knowledge.memory.batches.batches import Batches
 from plugins.knowledge.memory.batches.chunks import Chunks
 from plugins.knowledge.memory.layers.notes import NotesLayer
@@ -48,6 +49,7 @@ from plugins.knowledge.memory.upkeep.build import build_upkeep
 from plugins.knowledge.memory.upkeep.upkeep import Upkeep
 from plugins.knowledge.memory.upkeep.vector_follower import VectorFollower
 from plugins.knowledge.memory.write.approvals import Approvals
+from plugins.knowledge.memory.write.conversations import Conversations
 from plugins.knowledge.memory.write.entries import Entries
 from plugins.knowledge.memory.write.governed import GovernedEntries
 from plugins.knowledge.memory.write.relations import EntryRelations
@@ -82,6 +84,7 @@ class Memory:
         people: whom callers may know of.
         verify: writes down who verified what.
         review: finds what waits for a look.
+        conversations: keeps conversations, and what they say.
         vector_follower: takes over the vectors of what other processes write; None where there
             are no other processes with vectors of their own.
     """
@@ -103,6 +106,7 @@ class Memory:
     people: People
     verify: Verifications
     review: ReviewQueue
+    conversations: Conversations
     vector_follower: VectorFollower | None = None
 
     @classmethod
@@ -181,6 +185,7 @@ def _assembled(
         exchange=host.exchange,
         people=host.people,
         verify=Verifications(entries, notes),
+        conversations=Conversations(governed, RuleExtractor()),
         review=ReviewQueue(standing, roles, _documents(knowledge, review_days, clock)),
         vector_follower=_vector_follower(host, vectors, hub.events, clock, failed),
     )

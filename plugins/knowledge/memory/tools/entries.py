@@ -19,6 +19,7 @@ from plugins.knowledge.memory.model.responses import CreateResponse, NearEntry
 from plugins.knowledge.memory.model.validity import MAX_RELATIONS, UtcMoment
 from plugins.knowledge.memory.tools.annotations import ADDS, CHANGES, READ_ONLY
 from plugins.knowledge.memory.tools.approvals import PENDING_NOTE, approval_tools
+from plugins.knowledge.memory.tools.conversations import conversation_tool
 from plugins.knowledge.memory.tools.people import people_tool
 from plugins.knowledge.memory.tools.recall import recall_tools
 from plugins.knowledge.memory.tools.standing import standing_tools
@@ -69,6 +70,7 @@ def tools(memory: Memory) -> list[Tool]:
     return [
         *recall_tools(memory),
         _remember(memory),
+        conversation_tool(memory),
         _update(memory),
         Tool.of(_forget(memory), annotations=CHANGES, floor=Tier.PUBLIC, title="Forget"),
         Tool.of(_history(memory), annotations=READ_ONLY, floor=Tier.PUBLIC, title="Memory history"),

@@ -1,0 +1,58 @@
+"""A conversation is kept with its turns, and with what it says, in the words that were said."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plugins.knowledge.memory.algorithms.extraction import Kind, RuleExtractor, Turn
+from tests.plugins.knowledge.memory.conftest import ANA, BEN, World
+
+pytestmark = [pytest.mark.anyio, pytest.mark.one_database]
+AT = datetime(2026, 2, 1, 18, tzinfo=UTC)
+TALK = [
+    Turn("Rosa", "Hello! How was your week?", AT),
+    Turn("Jonas", "Long. I prefer short meetings. Maybe we should meet on Mondays.", AT),
+    Turn("Rosa", "We decided to plant beans in bed four. The key of the shed is in box 12.", AT),
+]
+
+
+async def test_decisions_preferences_and_facts_are_found_with_who_and_when(world: World) -> None:
+    kept = await world.memory.conversations(TALK, ANA, "talk-1")
+    assert [(each.kind, each.who, each.what) for each in kept.found] == [
+        (Kind.PREFERENCE, "Jonas", "I prefer short meetings."),
+        (Kind.DECISION, "Rosa", "We decided to plant beans in bed four."),
+        (Kind.FACT, "Rosa", "The key of the shed is in box 12."),
+    ]
+    assert [each.turn for each in kept.found] == [kept.turns[1], kept.turns[2], kept.turns[2]]
+    answer = (await world.ask(ANA, "beans bed", layer={"types": ["semantic"]})).results[0]
+    assert answer.entry.validity is not None
+    assert answer.entry.validity.event_at == AT
+    assert answer.entry.metadata.custom == {"from": kept.turns[2]}
+    assert answer.entry.metadata.tags == ("decision",)
+
+
+async def test_it_is_kept_for_who_sent_it_alone(world: World) -> None:
+    await world.memory.conversations(TALK, ANA, "talk-1")
+    assert await world.found(ANA, "beans") != []
+    assert await world.found(BEN, "beans") == []
+
+
+async def test_what_a_conversation_changes_is_named(world: World) -> None:
+    await world.memory.conversations([Turn("Ana", "The gate code is 1111.")], ANA, "one")
+    kept = await world.memory.conversations([Turn("Ana", "The gate code is 2222.")], ANA, "two")
+    (near,) = kept.found[0].near
+    assert near.content == "Ana: The gate code is 1111."
+    assert near.seems == "seems_to_replace"
+
+
+texts = st.text(max_size=200) | st.sampled_from([each.text for each in TALK])
+
+
+@given(st.lists(st.builds(Turn, st.sampled_from(["Ana", "Ben"]), texts), max_size=6))
+async def test_nothing_is_made_up(turns: list[Turn]) -> None:
+    for each in await RuleExtractor()(turns):
+        assert each.what in turns[each.turn].text
+        assert each.who == turns[each.turn].speaker
+        assert not each.what.endswith("?")
