@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -125,13 +126,13 @@ def served(database: Path) -> set[str]:
     query = """SELECT substr(e.name, 1, instr(e.name, '_') - 1), count(*)
         FROM codegraph_entities e JOIN codegraph_repositories r ON e.layer = r.layer
         WHERE e.name LIKE '%\\_%' ESCAPE '\\' GROUP BY 1"""
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection:
         return {f"{mark} {count}" for mark, count in connection.execute(query)}
 
 
 def is_held(database: Path) -> bool:
     """Whether a process works on the index, or was killed while it did."""
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection:
         [holder] = connection.execute("SELECT holder FROM codegraph_work").fetchone()
     return bool(holder)
 

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +199,7 @@ async def test_an_index_that_is_killed_goes_on_and_no_half_of_it_is_served(
             subprocess.run, command, env=environment, capture_output=True, timeout=100
         )
         assert died.returncode == -signal.SIGKILL, died.stderr.decode()
-        with sqlite3.connect(data / "jobs.db") as jobs:
+        with closing(sqlite3.connect(data / "jobs.db")) as jobs:
             states = {row[0] for row in jobs.execute("SELECT status FROM workflow_status")}
             assert "PENDING" in states
     async with open_test_portal(plugin, config=config(tree), data_dir=data, wait_ready=False) as p:

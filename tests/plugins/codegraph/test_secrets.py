@@ -6,6 +6,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -82,7 +83,7 @@ def kept(data: Path) -> Iterator[bytes]:
     for file in data.rglob("*"):
         if not file.is_file() or not file.read_bytes().startswith(b"SQLite format 3"):
             continue
-        with sqlite3.connect(file) as database:
+        with closing(sqlite3.connect(file)) as database:
             names = "SELECT name FROM sqlite_master WHERE name IN ('codegraph_texts', 'facts')"
             for (table,) in database.execute(names).fetchall():
                 for (blob,) in database.execute(f"SELECT data FROM {table}"):
@@ -167,7 +168,7 @@ async def test_an_index_of_an_older_version_is_made_anew_without_them(tmp_path: 
     whole = config(root, enabled=False)
     async with open_test_portal(plugin, config=whole, data_dir=data) as portal:
         assert TOKEN in str((await portal.call("get_file", {"file": "app.py"})).structured)
-    with sqlite3.connect(data / "porch.db") as database:
+    with closing(sqlite3.connect(data / "porch.db")) as database, database:
         database.execute("ALTER TABLE codegraph_files DROP COLUMN secrets")
         database.execute("DROP TABLE codegraph_mentions")
         (table,) = next(
@@ -179,7 +180,7 @@ async def test_an_index_of_an_older_version_is_made_anew_without_them(tmp_path: 
     async with open_test_portal(plugin, config=config(root), data_dir=data) as portal:
         for answer in await answers(portal):
             assert TOKEN not in answer
-    with sqlite3.connect(data / "porch.db") as database:
+    with closing(sqlite3.connect(data / "porch.db")) as database:
         texts = [zlib.decompress(row[0]) for row in database.execute(_TEXTS)]
         assert texts
         assert not any(TOKEN.encode() in text for text in texts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -220,7 +221,7 @@ async def test_purging_what_is_purged_is_no_error(there: World) -> None:
 def test_the_tables_are_those_that_the_migrations_make(codegraph_file: Path) -> None:
     import sqlite3
 
-    with sqlite3.connect(codegraph_file) as connection:
+    with closing(sqlite3.connect(codegraph_file)) as connection:
         for table in metadata.tables.values():
             found = connection.execute(f"PRAGMA table_info({table.name})").fetchall()
             assert [each[1] for each in found] == [column.name for column in table.c]
