@@ -34,6 +34,7 @@ class Far:
         answers: what else its tools answer, by their names; a test may add some.
         called: the arguments with which they were called.
         headers: the headers of the last request.
+        apps: the ``_meta`` of MCP Apps that it has beside the rest, by their URIs.
         skills: the files of its skills, by their URIs; a test may change them.
         metas: the ``_meta`` of each call, prompt and read.
         down: whether it answers nothing but 503.
@@ -53,6 +54,7 @@ class Far:
         self.answers: dict[str, Callable[[Mapping[str, Any]], Awaitable[Any]]] = {}
         self.called: list[Mapping[str, Any]] = []
         self.headers: dict[str, str] = {}
+        self.apps: dict[str, dict[str, Any]] = {}
         self.skills: dict[str, bytes] = {}
         self.metas: list[Mapping[str, Any]] = []
         self.down = False
@@ -121,7 +123,8 @@ class Far:
 
     async def list_resources(self, context: Any, params: Any) -> Any:
         listed = [{"uri": "plot://7", "name": "plot"}, {"uri": "ui://board/main", "name": "board"}]
-        return types.ListResourcesResult.model_validate({"resources": listed})
+        apps = [{"uri": uri, "name": uri, "_meta": meta} for uri, meta in self.apps.items()]
+        return types.ListResourcesResult.model_validate({"resources": [*listed, *apps]})
 
     async def list_skills(self, context: Any, params: Any) -> Any:
         roots = [uri for uri in self.skills if uri.endswith("/SKILL.md")]
@@ -189,7 +192,9 @@ class Far:
         asyncio.run_coroutine_threadsafe(telling, self.loop).result(60)
 
     async def read(self, context: Any, params: Any) -> Any:
-        found = {"uri": str(params.uri), "text": f"what grows at {params.uri}"}
+        found: dict[str, Any] = {"uri": str(params.uri), "text": f"what grows at {params.uri}"}
+        if meta := self.apps.get(str(params.uri)):
+            found["_meta"] = meta
         if (raw := self.skills.get(str(params.uri))) is not None:
             found = {"uri": str(params.uri), "blob": b64encode(raw).decode()}
         return types.ReadResourceResult.model_validate({"contents": [found]})

@@ -173,6 +173,30 @@ async def test_links_in_results_lead_to_what_the_portal_calls_it(far: Far) -> No
         assert "ui://board/main" in await portal.read(content[0]["uri"], tier="open")
 
 
+async def test_what_an_app_may_load_is_said_in_the_list_and_in_the_read(far: Far) -> None:
+    # Hosts read the CSP in the one or in the other (PostHog#76899).
+    meta = {"ui": {"csp": {"connectDomains": ["https://maps.example"]}, "prefersBorder": True}}
+    far.apps["ui://map/main"] = meta
+    far.tools.append(
+        {
+            "name": "map",
+            "description": "Shows a map.",
+            "inputSchema": {"type": "object"},
+            "_meta": {"ui": {"resourceUri": "ui://map/main"}},
+        }
+    )
+    async with portal_before(far.url) as portal:
+        await until_offered(portal, "far__map")
+        shown = (await portal.tools("open"))["far__map"]["_meta"]["ui"]["resourceUri"]
+        listed = (await portal.mcp("open").request("resources/list", {}))["resources"]
+        read = await portal.mcp("open").request("resources/read", {"uri": shown})
+    assert shown == "ui://far/map/main"
+    [entry] = [each for each in listed if each["uri"] == shown]
+    [content] = read["contents"]
+    assert entry["_meta"] == content["_meta"] == meta
+    assert content["uri"] == shown
+
+
 async def test_arguments_are_mirrored_in_headers_as_the_tools_schema_says(far: Far) -> None:
     annotated = {
         "region": {"type": "string", "x-mcp-header": "Region"},
