@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,8 @@ def command(
     """
     if follow and (by or where["until"]):
         raise click.UsageError("--follow shows calls as they come, without --by and --until.")
-    asyncio.run(_show(setup, where, limit, by, follow=follow, as_json=as_json))
+    with suppress(KeyboardInterrupt):  # which is how --follow ends
+        asyncio.run(_show(setup, where, limit, by, follow=follow, as_json=as_json))
 
 
 def _parsed(text: str, hint: str) -> datetime:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -43,19 +44,34 @@ def command(ctx: click.Context, setup: Setup, watch: bool, as_json: bool) -> Non
       porch status --watch                            live
       porch status --json                             for a program
     """
-    while True:
-        found = asyncio.run(request_portal(setup, "GET", "/admin/status"))
-        if watch:
-            click.echo(_CLEARED, nl=False)
-        if as_json:
-            click.echo(json.dumps(found, ensure_ascii=False)) if watch else emit(found)
-        else:
-            for line in lines(found) if found else _absent(setup):
-                click.echo(line)
-        if not watch:
-            ready = found is not None and found["status"] == "ok"
-            ctx.exit(EXIT.DONE if ready else EXIT.PROBLEM)
-        time.sleep(WATCH_SECONDS)
+    if watch:
+        _watch(setup, as_json=as_json)
+        return
+    found = _asked(setup)
+    if as_json:
+        emit(found)
+    else:
+        click.echo(_screen(setup, found))
+    ctx.exit(EXIT.DONE if found is not None and found["status"] == "ok" else EXIT.PROBLEM)
+
+
+def _asked(setup: Setup) -> Any:
+    return asyncio.run(request_portal(setup, "GET", "/admin/status"))
+
+
+def _watch(setup: Setup, *, as_json: bool) -> None:
+    """Look again and again, until Ctrl+C."""
+    with suppress(KeyboardInterrupt):
+        while True:
+            found = _asked(setup)
+            told = json.dumps(found, ensure_ascii=False) if as_json else _screen(setup, found)
+            # In one piece: a screen that is cleared first and filled line by line flickers.
+            click.echo(told if as_json else f"{_CLEARED}{told}")
+            time.sleep(WATCH_SECONDS)
+
+
+def _screen(setup: Setup, found: Mapping[str, Any] | None) -> str:
+    return "\n".join(lines(found) if found else _absent(setup))
 
 
 def _absent(setup: Setup) -> Iterator[str]:

@@ -100,7 +100,7 @@ class _Words(dict[str, Any]):
         value = self.get(key, "")
         if isinstance(value, Sequence) and not isinstance(value, str):
             return ", ".join(map(str, value))
-        return str(value)
+        return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 LATELY = Lately()

@@ -89,7 +89,7 @@ def test_watched_the_status_is_told_again_until_somebody_stops_it(beside: Run, p
         _, errors = watching.communicate(timeout=60)
     first, second = map(json.loads, looks)
     assert second["uptime_seconds"] > first["uptime_seconds"]
-    assert "Traceback" not in errors
+    assert (watching.returncode, errors) == (EXIT.DONE, "")
 
 
 def test_without_a_portal_they_say_so(porch: Run, place: Path) -> None:
