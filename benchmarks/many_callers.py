@@ -34,7 +34,8 @@ from benchmarks.members import configure, grant_of, wallet
 from benchmarks.peers import plugin_module
 from benchmarks.processes import ABOVE_LOAD, ROOT, free_port, memory
 from benchmarks.wire import VERSIONS, Checker, bodies
-from gateway.app import PortalApp, open_portal
+from gateway.app import PortalApp
+from gateway.assembly import open_portal
 from gateway.config.portal import Portal, load_portal
 
 if TYPE_CHECKING:

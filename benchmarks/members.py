@@ -22,7 +22,7 @@ from auth.callers import Account
 from auth.stores import Code, Grant, digest, utc_now
 from auth.tiers import Tier
 from benchmarks.peers import plugin_module, serve_portal
-from gateway.app import open_portal
+from gateway.assembly import open_portal
 from gateway.config.portal import Portal, load_portal
 
 if TYPE_CHECKING:

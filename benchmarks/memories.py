@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.playbook import mixed
 from benchmarks.processes import ROOT
-from gateway.app import open_portal
+from gateway.assembly import open_portal
 from gateway.config.portal import load_portal
 from gateway.plugin_host import make_host
 from plugins.knowledge.memory.model.entry import (

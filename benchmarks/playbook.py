@@ -23,7 +23,7 @@ from auth.stores import utc_now
 from auth.tiers import Tier
 from benchmarks.members import wallet
 from benchmarks.peers import hosted, serve_peer, serve_portal
-from gateway.app import open_portal
+from gateway.assembly import open_portal
 from gateway.config.portal import load_portal
 
 if TYPE_CHECKING:

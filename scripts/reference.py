@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from gateway.app import open_portal
+from gateway.assembly import open_portal
 from gateway.catalog.catalog import Catalog
 from gateway.catalog.items import Item
 from gateway.cli import main as porch

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gateway.app import open_portal
+from gateway.assembly import open_portal
 from gateway.config.access_check import check_access
 from gateway.config.models import Services
 from gateway.config.portal import TIERS_FILE, Portal, load_portal
