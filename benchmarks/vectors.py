@@ -27,6 +27,8 @@ DIMENSIONS = 384
 CLUSTERS = 1_000
 SPREAD = 0.9
 WORDS = 30
+VOCABULARY, STOP_WORDS = 50_000, 30
+"""Words by Zipf's law, without the most frequent, which no point holds."""
 QUESTIONS = 200
 CLIENTS = 16
 LIMIT = 60
@@ -157,5 +159,6 @@ def _vectors(start: int, count: int) -> Any:
 def _words(start: int, count: int) -> list[list[int]]:
     import numpy as np
 
-    drawn = np.random.default_rng(start + 3).zipf(1.3, (count, WORDS)) % 50_000
-    return [sorted({int(word) + 20 for word in row}) for row in drawn]
+    drawn = np.random.default_rng(start + 3).random((count, WORDS))
+    ranks = STOP_WORDS * (1 + VOCABULARY / STOP_WORDS) ** drawn
+    return [sorted({int(rank) for rank in row}) for row in ranks]

@@ -36,6 +36,7 @@ _SETTINGS = {
     # A filter that leaves too little has the graph searched on.
     "hnsw.iterative_scan": "strict_order",
     "jit": "off",
+    "work_mem": "32MB",  # the words of a question, where they are frequent
 }
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('porch_vectors', 0))"
 

@@ -177,12 +177,13 @@ WITH asked AS MATERIALIZED (
         ln(1 + (c.sparse_points[{vector + 1}] - count(*) + 0.5) / (count(*) + 0.5)) AS idf
     FROM found f, {SCHEMA}.collections c WHERE c.number = {number}
     GROUP BY f.term, c.sparse_points
-), scored AS (
-    SELECT f.point, sum(f.weight * r.idf) AS score
-    FROM found f JOIN rarity r USING (term) GROUP BY f.point
 )
 SELECT p.id, s.score, {PAYLOAD}
-FROM scored s JOIN {points(number)} p ON p.id = s.point WHERE {where}
+FROM (
+    -- In order, so that points are looked up until there are enough, and not all of them.
+    SELECT f.point, sum(f.weight * r.idf) AS score
+    FROM found f JOIN rarity r USING (term) GROUP BY f.point ORDER BY score DESC OFFSET 0
+) s JOIN {points(number)} p ON p.id = s.point WHERE {where}
 ORDER BY s.score DESC LIMIT $2"""
 
 
